@@ -1,7 +1,8 @@
-// How long a program stays away that leaves MPI with something under way. Between leaving and waiting for it (a spell) some programs compute,
-// others come back at once. After several spells running without an absence of brief_ns a program is expected back at once.
-// Thread rule: begin() and end_spell() by a thread of the program that owns the engine; end() by any thread of the program; cut_short() by the
-// helper; the rest by any thread.
+// How long the program stays away when it leaves MPI with something under way. A spell is the time between
+// leaving and waiting for what is under way. Some programs compute during it; others return at once. After
+// several spells in a row without an absence of brief_ns, the program is expected back at once.
+// Thread rule: begin() and end_spell() by a thread of the program that owns the engine; end() by any thread
+// of the program; cut_short() by the helper; the rest by any thread.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@ class Absences {
 public:
     static constexpr uint64_t brief_ns = 50'000;
 
-    // It is about to leave with something under way; and is back.
+    // begin(): the program is about to leave with something under way. end(): it is back.
     void begin() { left_ns_.store(clock_ns(), std::memory_order_relaxed); }
     void end() {
         if (left_ns_.load(std::memory_order_relaxed)) note_end();
@@ -25,13 +26,14 @@ public:
     void end_spell() {
         if (longest_ns_.load(std::memory_order_relaxed)) judge_spell();
     }
-    // The helper takes the engine: the program will not see that this absence ends.
+    // The helper takes the engine. The program will not notice that this absence ends.
     void cut_short() {
-        if (left_ns_.exchange(0, std::memory_order_relaxed)) brief_spells_.store(0, std::memory_order_relaxed);
+        if (left_ns_.exchange(0, std::memory_order_relaxed))
+            brief_spells_.store(0, std::memory_order_relaxed);
     }
 
     bool are_long() const { return brief_spells_.load(std::memory_order_relaxed) < enough_brief_spells; }
-    // Is it away since then at least?
+    // Has the program been away for at least this time?
     bool lasts(uint64_t least_ns) const {
         uint64_t left_ns = left_ns_.load(std::memory_order_relaxed);
         return left_ns && clock_ns() - left_ns >= least_ns;
@@ -43,16 +45,18 @@ private:
     void note_end() {
         uint64_t left_ns = left_ns_.exchange(0, std::memory_order_relaxed), now_ns = clock_ns();
         if (left_ns == 0 || left_ns >= now_ns) return;  // another thread was first
-        longest_ns_.store(std::max(longest_ns_.load(std::memory_order_relaxed), now_ns - left_ns), std::memory_order_relaxed);
+        longest_ns_.store(std::max(longest_ns_.load(std::memory_order_relaxed), now_ns - left_ns),
+                          std::memory_order_relaxed);
     }
     void judge_spell() {
         bool brief = longest_ns_.exchange(0, std::memory_order_relaxed) < brief_ns;
-        brief_spells_.store(brief ? brief_spells_.load(std::memory_order_relaxed) + 1 : 0, std::memory_order_relaxed);
+        brief_spells_.store(brief ? brief_spells_.load(std::memory_order_relaxed) + 1 : 0,
+                            std::memory_order_relaxed);
     }
 
-    std::atomic<uint64_t> left_ns_{0};       // 0: it is inside, or left with nothing under way
+    std::atomic<uint64_t> left_ns_{0};       // 0: the program is inside, or left with nothing under way
     std::atomic<uint64_t> longest_ns_{0};    // of this spell
-    std::atomic<uint32_t> brief_spells_{0};  // running
+    std::atomic<uint32_t> brief_spells_{0};  // in a row
 };
 
 }  // namespace lanyard

@@ -1,7 +1,7 @@
-// Batching of envelopes. A nonblocking send must be completed by a later call, which enters MPI again. So such a call allows
-// batching before it sends: paths that can batch may then hold envelopes back, to send them together with later ones, until
-// a thread that is in no such call leaves MPI. Batching is possible only if a path batches and a helper thread sends what is
-// held back while the program stays away.
+// Batching of envelopes. A nonblocking send must be completed by a later call, which enters MPI again. Such a
+// call therefore allows batching before it sends. Paths that can batch may then hold envelopes back and send
+// them together with later ones, until a thread leaves MPI from any other call. Batching is possible only if
+// a path batches, and a helper thread sends what is held back while the program stays away.
 // Thread rule: the owner of the engine.
 #pragma once
 

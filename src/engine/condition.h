@@ -1,4 +1,5 @@
-// What a thread waits for, to be asked by whichever thread owns the engine. What it names must live as long as the wait.
+// What a thread waits for, in a form that the owner of the engine, whichever thread that is, can evaluate.
+// `subject` must live as long as the wait.
 #pragma once
 
 #include "engine/completion.h"
@@ -8,8 +9,10 @@ namespace lanyard {
 struct Condition {
     Condition(bool (*is_met)(const void *subject), const void *what) : met(is_met), subject(what) {}
     Condition(const Completion &completion)
-        : met([](const void *what) { return static_cast<const Completion *>(what)->complete(); }), subject(&completion) {}
-    Condition(const Waiter &waiter) : met([](const void *what) { return static_cast<const Waiter *>(what)->done(); }), subject(&waiter) {}
+        : met([](const void *what) { return static_cast<const Completion *>(what)->complete(); }),
+          subject(&completion) {}
+    Condition(const Waiter &waiter)
+        : met([](const void *what) { return static_cast<const Waiter *>(what)->done(); }), subject(&waiter) {}
 
     bool operator()() const { return met(subject); }
 

@@ -1,3 +1,4 @@
+// Descriptions of the counters.
 #include "engine/counters.h"
 
 #include "engine/helper.h"
@@ -13,9 +14,12 @@ using enum Audience;
 
 Counters<EngineCounts> &engine_counters() {
     static auto &only = *new Counters<EngineCounts>("engine", {
-        {"engine_sleeps", counter, user, "times", "times that a thread waiting in MPI fell asleep", &EngineCounts::sleeps},
-        {"engine_time_asleep", timer, user, "s", "time that threads waiting in MPI were asleep, all together", &EngineCounts::slept_ns},
-        {"engine_yields", counter, expert, "times", "times that a waiting thread gave its processor to another process",
+        {"engine_sleeps", counter, user, "times", "times that a thread waiting in MPI fell asleep",
+         &EngineCounts::sleeps},
+        {"engine_time_asleep", timer, user, "s", "time that threads waiting in MPI were asleep, all together",
+         &EngineCounts::slept_ns},
+        {"engine_yields", counter, expert, "times",
+         "times that a waiting thread gave its processor to another process",
          &EngineCounts::yields},
     });
     return only;
@@ -23,8 +27,10 @@ Counters<EngineCounts> &engine_counters() {
 
 Counters<Helper> &helper_counters() {
     static auto &only = *new Counters<Helper>("engine", {
-        {"engine_helper_wakes", counter, expert, "times", "times that the helper thread woke up", &Helper::times_woken},
-        {"engine_helper_armings", counter, expert, "times", "times that the program left something under way to the helper thread",
+        {"engine_helper_wakes", counter, expert, "times", "times that the helper thread woke up",
+         &Helper::times_woken},
+        {"engine_helper_armings", counter, expert, "times",
+         "times that the program left something under way to the helper thread",
          &Helper::times_armed},
     });
     return only;

@@ -1,3 +1,4 @@
+// See engine.h.
 #include "engine/engine.h"
 
 #include "engine/helper.h"
@@ -6,16 +7,18 @@ namespace lanyard {
 
 namespace {
 constexpr int frames_per_poll = 64;
-constexpr int frames_per_help = 1;  // a thread of the program that comes back waits for so long
-constexpr uint64_t rest_every_ns = 50'000'000;  // at the most, as memory that is given back and had again costs a fault for each page
+constexpr int frames_per_help = 1;  // a thread of the program that returns waits for at most these
+// At most this often, since memory that is returned and requested again costs a fault for each page.
+constexpr uint64_t rest_every_ns = 50'000'000;
 constexpr int soon_turns = 16;
 }  // namespace
 
-// Who sleeps says so first and then looks for posted tasks once more (SleepWord, Helper).
+// A sleeping thread announces its sleep first and then looks for posted tasks once more (SleepWord, Helper).
 void Engine::post(Task &task) {
     hand_in(task);
     if (someone_sleeps()) idle_.wake();
-    if (helper_) helper_->task_posted();  // whoever was awake in MPI just now may leave without a step
+    // A thread that was awake in MPI at that moment may leave without a step.
+    if (helper_) helper_->task_posted();
 }
 
 int Engine::step() {
@@ -60,7 +63,8 @@ void Engine::wait_owned(const Condition &met) {
             read_clock();
             idle_since_ns = now_ns();
         }
-        Idle::Action action = idle_.next(idle_turns, idle_since_ns, now_ns());  // which also records that somebody waits
+        // This also records that a thread waits.
+        Idle::Action action = idle_.next(idle_turns, idle_since_ns, now_ns());
         switch (paths().prefer_sleep() ? Idle::Action::sleep : action) {
             case Idle::Action::spin: break;
             case Idle::Action::yield:
@@ -116,7 +120,7 @@ void Engine::leave_nothing_out() {
     sink()->trim_memory();
 }
 
-// Owning the engine; owns it again on return.
+// The caller owns the engine, before and afterwards.
 void Engine::sleep(const Condition &met) {
     Sleeper self(met);
     sleepers_.enter(self);
@@ -136,10 +140,11 @@ void Engine::sleep(const Condition &met) {
     counts_.slept_ns += idle_.now_ns() - since_ns;
 }
 
-// Wakes the threads whose completions this owner has brought about, and the watcher where this owner leaves work behind.
+// Wakes the threads whose completions this owner has brought about, and the watcher if this owner leaves work
+// behind.
 void Engine::tell_sleepers() { sleepers_.tell(work_left() || deadline_ns() <= now_ns()); }
 
-// What a peer writes to shared memory from now on wakes whoever sleeps at the idle's descriptor.
+// From now on, a peer that writes to shared memory wakes the thread that sleeps on the idle's descriptor.
 void Engine::await_peers() {
     if (!helped_by_memory_) return;
     idle_.arm();

@@ -1,11 +1,15 @@
-// The engine of one runtime: progress (progress.h) with an owner, and with threads that wait for it. One owner at a time makes its turns;
-// threads that find it taken wait for it (engine_lock.h), or for their own completion.
-// Waiting is here and nowhere else; how long to spin and when to sleep is the Idle's decision, who wakes whom is in sleepers.h.
+// The engine of one runtime: progress (progress.h), plus ownership, plus threads that wait. One thread at a
+// time owns the engine and makes its turns. A thread that finds it taken waits for the engine (engine_lock.h)
+// or for its own completion.
+// All waiting is done here. The Idle decides how long to spin and when to sleep; sleepers.h describes who
+// wakes which thread.
 //
-// While the program is outside MPI a helper may own the engine instead (helper.h). What others may ask of this process at any time, and not only
-// while something of its own is under way (a window's memory, a port), holds its attention: an Attention, or attend().
+// While the program is outside MPI, a helper may own the engine instead (helper.h). Requests that peers may
+// send at any time, not only while this process has something under way (access to a window's memory, a
+// connection to a port), need its attention: see Attention and attend().
 //
-// Thread rule: functions marked [owner], and those of Progress, need the engine taken by the calling thread (EngineGuard).
+// Thread rule: the caller of a function marked [owner], or of any function of Progress except hand_in(), must
+// have taken the engine (EngineGuard).
 #pragma once
 
 #include <atomic>
@@ -28,35 +32,38 @@ class Engine : public Progress {
 public:
     explicit Engine(Idle &idle) : Progress(idle), idle_(idle), sleepers_(idle), batching_(paths()) {}
 
-    // Before the first step: what is polled, in order.
+    // Before the first step. Paths are polled in the order in which they are added.
     void add_path(Path &path) {
         paths().add(path);
         batching_.allow(helper_);
     }
-    // [owner] While nothing is under way on it.
+    // [owner] While nothing is under way on the old path.
     void replace_path(const Path &old, Path &path) {
         paths().replace(old, path);
         batching_.allow(helper_);
     }
 
-    // While nobody is in MPI, and the engine is not single-threaded. nullptr: it has been stopped, and nobody else is in MPI. `memory`:
-    // peers wake it too when they have written to shared memory, which costs them a system call.
+    // While no thread is in MPI, and the engine is not single-threaded. nullptr: the helper has been stopped,
+    // and no other thread is in MPI. `memory`: peers also wake the helper when they have written to shared
+    // memory, which costs them a system call.
     void set_helper(Helper *helper, bool memory = false) {
         helper_ = helper;
         helped_by_memory_ = memory;
         batching_.allow(helper_);
         leaves_slowly_.store(helper_ || after_leaving_.load(), std::memory_order_relaxed);
     }
-    // What a thread of the program calls from now on each time it has left: there it may call the program's functions. nullptr: nothing.
+    // From now on, a thread of the program calls `function` each time after it has left the engine. The
+    // function may call functions of the program. nullptr: none.
     void call_after_leaving(void (*function)()) {
         after_leaving_.store(function);
         leaves_slowly_.store(helper_ || function, std::memory_order_relaxed);
     }
-    // Ranks outnumber processors here: who waits for another gives its processor up.
+    // Ranks outnumber processors here, so a thread that waits for another process yields its processor.
     void set_oversubscribed(bool oversubscribed) { oversubscribed_ = oversubscribed; }
     bool oversubscribed() const { return oversubscribed_; }
-    // The program promised that no two threads are in MPI at once, and there is no helper: taking the engine needs no atomic operation.
-    // Changed by a thread that is alone in MPI, and never while there is a helper, which reads it.
+    // The program has promised that no two threads are in MPI at once, and no helper exists: taking the
+    // engine needs no atomic operation. Changed by a thread that is alone in MPI, and never while a helper
+    // exists, since it reads this value.
     void set_single_threaded(bool single) { lock_.set_single_threaded(single); }
     bool single_threaded() const { return lock_.single_threaded(); }
 
@@ -64,7 +71,7 @@ public:
     void take() { lock_.take(); }
     void give_up() { give_up_as(EngineLock::free); }
 
-    // The same, by a thread of the program that enters MPI, and that leaves it.
+    // The same for a thread of the program that enters or leaves MPI.
     void enter() {
         if (!lock_.take_if_free()) enter_slowly();
     }
@@ -73,49 +80,56 @@ public:
         else give_up();
     }
 
-    // [owner] One turn of everything; the amount of work done, 0 when nothing moved.
+    // [owner] Makes one turn. Returns the amount of work done, 0 if nothing moved.
     int step();
-    // Any thread, one that is never in MPI too: runs `task` at the owner's next step, and wakes whoever sleeps for it. A process of which nobody
-    // is in MPI, and which has no helper, runs it when a thread enters and steps. `task` is the engine's until it runs, and may be posted again
-    // from then on. Not while the helper is being set.
+    // Any thread, also one that is never in MPI: runs `task` at the owner's next step, and wakes a thread
+    // that sleeps for it. If the process has no helper and no thread in MPI, the task runs when a thread
+    // enters and steps. The engine owns `task` until it runs; from then on it may be posted again. Not to be
+    // called while the helper is being set.
     void post(Task &task);
 
-    // [owner] Some steps, a fraction of a microsecond, for what is likely to be near; is it there? Spares who waits the record of what it waits
-    // for.
+    // [owner] Makes a few steps, which take a fraction of a microsecond, for a condition that is likely to be
+    // met soon. Returns whether it is met. In this case the caller need not write a wait record.
     bool comes_soon(const Condition &condition);
-    // [owner] Drives the engine until the completion is done. Gives it up in between where others want it or it sleeps.
+    // [owner] Drives the engine until the completion is done. Gives the engine up in between if other threads
+    // want it, or to sleep.
     void wait_owned(Completion &completion);
-    // [owner] The same until the condition is met; it is asked by whichever thread owns the engine.
+    // [owner] The same until the condition is met. Whichever thread owns the engine evaluates the condition.
     void wait_owned(const Condition &condition);
-    // [owner] The same, until that time of read_now_ns() at the latest; is it met then? One such wait at a time.
+    // [owner] The same, but at the latest until read_now_ns() reaches `limit_ns`. Returns whether the
+    // condition is met. Only one such wait at a time.
     bool wait_owned(const Condition &condition, uint64_t limit_ns);
-    // [owner] For a call that found all it needed there: now and then a turn nevertheless, so that what else is under way goes on.
+    // [owner] For a call that needed no step: makes one step every few calls nevertheless, so that other
+    // operations advance.
     void glance() {
         if (++glances_ % glances_per_turn == 0) step();
     }
-    // [owner] One turn on behalf of a test that found nothing; where ranks outnumber processors every few of these in a row
-    // give the processor away. Paths that are polled by system calls have their turn every few microseconds only.
+    // [owner] Makes one turn for a test that found nothing. Where ranks outnumber processors, it yields the
+    // processor after every few of these in a row. Paths that are polled by system calls take part only every
+    // few microseconds.
     void step_for_test();
     void found_something() { fruitless_tests_ = 0; }
     Batching &batching() { return batching_; }
 
-    // [owner] From now on others may ask something of this process at any time: whenever nobody is in MPI the helper is armed, if there is one,
-    // however soon the program may be back and however scarce processors are. Each call is ended by one of attend_no_more().
+    // [owner] From now on peers may request something of this process at any time. Whenever no thread is in
+    // MPI, the helper (if one exists) is armed, however soon the program may return and however scarce
+    // processors are. Each attend() needs one attend_no_more().
     void attend();
     void attend_no_more();
 
-    // For the helper, which has taken the engine: steps until nothing moves any more; false when it stopped as somebody wants the engine.
+    // For the helper, which has taken the engine: steps until nothing moves any more. Returns false if it
+    // stopped because another thread wants the engine.
     bool help();
-    // [owner] Is it the helper who steps? It must not call the program's functions.
+    // [owner] Is the helper the one that steps? It must not call the program's functions.
     bool helping() const { return helping_; }
-    // Does a thread of the program sleep inside MPI? Any thread may ask.
+    // Does a thread of the program sleep inside MPI? Any thread may call this.
     bool someone_sleeps() const { return sleepers_.any(std::memory_order_seq_cst); }
-    // [owner] Does it step for a wait that is over?
+    // [owner] Is the current step made for a wait whose condition is already met?
     bool wait_is_over() const { return awaited_ && (*awaited_)(); }
-    // [owner] When a step is due though nothing comes.
+    // [owner] The time at which a step is due even if nothing arrives.
     uint64_t deadline_ns() const { return std::min(Progress::deadline_ns(), wait_limit_ns_); }
 
-    // The time of this moment, by a look at the clock.
+    // The current time; reads the clock.
     uint64_t read_now_ns() const { return idle_.now_ns(); }
 
 private:
@@ -135,15 +149,15 @@ private:
     void tell_sleepers();
 
     alignas(64) EngineLock lock_;
-    std::atomic<bool> leaves_slowly_{false};  // there is a helper, or something to call
-    const Condition *awaited_ = nullptr;  // during a step for a wait
+    std::atomic<bool> leaves_slowly_{false};  // a helper exists, or a function to call
+    const Condition *awaited_ = nullptr;      // during a step for a wait
     Idle &idle_;
     Sleepers sleepers_;
     Batching batching_;
     TestPace pace_;
     Helper *helper_ = nullptr;
     bool helping_ = false, helped_by_memory_ = false, oversubscribed_ = false;
-    uint32_t attentions_ = 0;  // each is under way, too
+    uint32_t attentions_ = 0;  // each of them also counts as under way
     uint32_t fruitless_tests_ = 0, glances_ = 0;
     uint64_t rested_ns_ = 0;
     uint64_t wait_limit_ns_ = no_deadline;

@@ -1,3 +1,4 @@
+// See engine_lock.h.
 #include "engine/engine_lock.h"
 
 #include <sched.h>
@@ -21,7 +22,8 @@ void EngineLock::take_slowly() {
             if (turn < spins) cpu_relax();
             else sched_yield();
         } else {
-            // Who has slept may not be the last that slept: it takes the engine as "wanted", so that it wakes the next one.
+            // A thread that has slept cannot exclude that others still sleep. It therefore takes the engine
+            // as "wanted", so that release() wakes the next one.
             uint32_t before = owned_.exchange(taken_and_wanted, std::memory_order_acquire);
             if (is_free(before)) break;
             futex_wait(owned_, taken_and_wanted, no_limit, false);
@@ -33,7 +35,9 @@ void EngineLock::take_slowly() {
 void EngineLock::wake_one() { futex_wake(owned_, 1, false); }
 
 void EngineLock::step_aside() const {
-    for (int turn = 0; turn < turns_aside && is_wanted() && is_free(owned_.load(std::memory_order_relaxed)); ++turn) cpu_relax();
+    for (int turn = 0; turn < turns_aside && is_wanted() && is_free(owned_.load(std::memory_order_relaxed));
+         ++turn)
+        cpu_relax();
 }
 
 }  // namespace lanyard

@@ -1,5 +1,6 @@
-// Who owns the engine: one thread at a time. Taking it is one compare-and-swap, and nothing at all while the program promised one
-// thread at a time. A thread that finds it taken spins, yields, and then sleeps until the owner wakes it.
+// Who owns the engine: one thread at a time. Taking it is one compare-and-swap, and costs nothing while the
+// program has promised that only one thread at a time is in MPI. A thread that finds it taken spins, yields,
+// and then sleeps until the owner wakes it.
 // Thread rule: any thread; release() and step_aside() by the owner.
 #pragma once
 
@@ -10,7 +11,8 @@ namespace lanyard {
 
 class EngineLock {
 public:
-    // left_open: free too, but the program left with something under way, and the helper is told when it is back.
+    // left_open: also free, but the program left with something under way, and the helper must learn when it
+    // returns.
     enum State : uint32_t { free = 0, taken = 1, taken_and_wanted = 2, left_open = 3 };
 
     bool single_threaded() const { return single_threaded_; }
@@ -20,25 +22,26 @@ public:
 
     bool try_take() { return take_from(free) || take_from(left_open); }
     bool try_take_left_open() { return take_from(left_open); }
-    // False: it is not free, or left open.
+    // False: the state is taken or left_open.
     bool take_if_free() { return single_threaded_ || take_from(free); }
     void take() {
         if (!take_if_free()) take_slowly();
     }
     void take_slowly();
-    // `as`: free or left_open. While not single-threaded.
+    // `as`: free or left_open. Only while not single-threaded.
     void release(State as) {
         if (owned_.exchange(as, std::memory_order_release) == taken_and_wanted) wake_one();
     }
     // Do other threads wait for it?
     bool is_wanted() const { return contenders_.load(std::memory_order_relaxed) > 0; }
-    // After release(): time for one of those who wait to get in.
+    // After release(): gives one of the waiting threads time to take the engine.
     void step_aside() const;
 
 private:
     static bool is_free(uint32_t state) { return state == free || state == left_open; }
     bool take_from(uint32_t state) {
-        return owned_.compare_exchange_strong(state, taken, std::memory_order_acquire, std::memory_order_relaxed);
+        return owned_.compare_exchange_strong(state, taken, std::memory_order_acquire,
+                                              std::memory_order_relaxed);
     }
     void wake_one();
 

@@ -1,3 +1,4 @@
+// See helper.h.
 #include "engine/helper.h"
 
 #include <pthread.h>
@@ -22,18 +23,19 @@ constexpr uint64_t lookout_ns = 2'000'000;
 
 }  // namespace
 
-Helper::Helper(Engine &engine, int sockets, uint64_t period_ns) : engine_(engine), bell_(sockets), period_ns_(period_ns) {}
+Helper::Helper(Engine &engine, int sockets, uint64_t period_ns)
+    : engine_(engine), bell_(sockets), period_ns_(period_ns) {}
 
 void Helper::stop() {
-    if (getpid() != process_) return;  // the thread is the parent's
+    if (getpid() != process_) return;  // the thread belongs to the parent
     if (stopped_.exchange(true)) return;
-    std::lock_guard guard(starting_);  // a thread that leaves MPI may be making it just now
+    std::lock_guard guard(starting_);  // a thread that leaves MPI may be starting it at this moment
     if (!thread_.joinable()) return;
     bell_.ring();
     thread_.join();
 }
 
-// With all signals blocked, as they are the program's.
+// All signals are blocked in the helper, since they belong to the program.
 void Helper::start() {
     std::lock_guard guard(starting_);
     if (started_.load() || stopped_.load()) return;
@@ -47,7 +49,8 @@ void Helper::start() {
         });
         pthread_setname_np(thread_.native_handle(), "lanyard-helper");
     } catch (const std::exception &) {
-        log(LogLevel::warn, "engine", "no thread can be made: messages move only while the program is inside MPI");
+        log(LogLevel::warn, "engine",
+            "no thread can be made: messages move only while the program is inside MPI");
         stopped_.store(true);
     }
     started_.store(true);
@@ -63,14 +66,14 @@ void Helper::program_leaves(bool under_way, bool unsettled) {
     if (!dozing_.load(std::memory_order_seq_cst) && !dozing_.exchange(true)) bell_.ring();
 }
 
-// One with a period looks in time.
+// A helper with a period finds the task when it next wakes.
 void Helper::task_posted() {
     if (period_ns_) return;
     if (!started_.load(std::memory_order_acquire)) start();
     bell_.ring();
 }
 
-// Is the program, which was expected back, away for long?
+// The program was expected back at once. Has it been away for long?
 bool Helper::stays_away() const {
     return !expects_absence() && absences_.lasts(patient_ ? doze_ns : Absences::brief_ns);
 }
@@ -87,7 +90,7 @@ void Helper::disarm() {
 }
 
 void Helper::run() {
-    prctl(PR_SET_TIMERSLACK, 1);  // naps are as short as they are
+    prctl(PR_SET_TIMERSLACK, 1);  // so that naps last no longer than requested
     uint64_t limit_ns = doze_ns, nap_ns = shortest_nap_ns;
     uint32_t seen = departures_.load() - 1;
     bool napping = false;
@@ -95,12 +98,13 @@ void Helper::run() {
         bool something = bell_.wait(limit_ns);
         woken_.fetch_add(1, std::memory_order_relaxed);
         uint32_t departures = departures_.load(std::memory_order_seq_cst);
-        bool away = departures == seen || stays_away() || (something && departures == armed_at_.load(std::memory_order_relaxed));
+        bool away = departures == seen || stays_away() ||
+                    (something && departures == armed_at_.load(std::memory_order_relaxed));
         away |= engine_.has_posted() || attentive();
         bool coming_and_going = something || napping;
         napping = false;
         seen = departures;
-        if (engine_.someone_sleeps()) {  // and looks after the sockets
+        if (engine_.someone_sleeps()) {  // and polls the sockets
             limit_ns = pause(departures);
         } else if (away && engine_.try_take()) {
             nap_ns = shortest_nap_ns;
@@ -117,10 +121,10 @@ void Helper::run() {
     }
 }
 
-// Who sleeps inside MPI looks after everything itself, its timers too.
+// A thread that sleeps inside MPI takes care of everything itself, including its timers.
 void Helper::run_by_clock() {
     while (!stopped_.load(std::memory_order_relaxed)) {
-        bell_.wait(period_ns_);  // at the bell, as the sockets are not armed
+        bell_.wait(period_ns_);  // on the bell alone, since the sockets are not armed
         woken_.fetch_add(1, std::memory_order_relaxed);
         if (engine_.someone_sleeps() || !engine_.try_take()) continue;
         engine_.help();
@@ -128,7 +132,7 @@ void Helper::run_by_clock() {
     }
 }
 
-// Nothing is to be done before somebody leaves MPI again; until when to sleep.
+// Nothing is left to do before a thread leaves MPI again. Returns how long to sleep.
 uint64_t Helper::pause(uint32_t departures) {
     armed_.store(false, std::memory_order_relaxed);
     dozing_.store(false, std::memory_order_seq_cst);
@@ -137,7 +141,8 @@ uint64_t Helper::pause(uint32_t departures) {
     return doze_ns;
 }
 
-// Owning the engine: goes on with everything as far as it goes, and gives it up; until when to sleep.
+// The caller owns the engine: advances everything as far as possible and gives the engine up. Returns how
+// long to sleep.
 uint64_t Helper::serve(uint32_t departures) {
     armed_.store(false, std::memory_order_relaxed);
     absences_.cut_short();  // the program will find an engine that was not left open

@@ -1,32 +1,41 @@
-// Goes on with what is under way while the program is outside MPI: answers offers, moves bulk, runs schedules, connects again.
+// The thread that advances what is under way while the program is outside MPI: it answers offers, moves bulk,
+// runs schedules, restores connections.
 //
-// How it costs nothing while the program is inside
-// - A thread inside MPI does all that itself; nothing is handed over. The helper sleeps apart from it, on a descriptor that holds the
-//   sockets in a one-shot set, unarmed: events on the sockets do not wake it.
-// - A thread that leaves MPI with something under way (Engine::under_way) arms the set, unless it is armed still: one epoll_ctl. The next
-//   event on any socket wakes the helper, once. A thread that begins to wait inside MPI disarms it.
-// - Between leaving with something under way and waiting for it some programs compute, others come back at once, which arming costs more
-//   than it gives. After several such spells running without an absence of brief_ns nobody arms. The helper looks every lookout_ns whether
-//   the program stays away this time; the first longer absence is noticed so late, those that follow are armed for again. (Several spells
-//   that are armed for in vain cost less than one brief_ns.)
-// - A helper that finds the program coming and going naps and looks again; meanwhile nobody arms. It goes on itself once the program has
-//   stayed away for a whole nap, or has not been back since it armed, unless it is inside just now. It takes the engine like any thread,
-//   one frame at a time, and gives it up when somebody wants it.
-// - Where ranks outnumber processors a program is away mostly because others run, and a helper that comes then takes the processor from them. So it
-//   is never armed there (be_patient): it dozes, and goes on itself when the program has been away for all of that.
-// - While the process attends (Engine::attend) none of these heuristics counts: whoever leaves arms the set, and the helper takes the engine as soon
-//   as something comes, unless somebody is inside.
-// - What only has not been acknowledged yet (Engine::unsettled) arms nothing. The helper dozes then: it wakes every 10 ms, and arms the
-//   set when the program has stayed away for so long. It stops dozing when a thread sleeps inside MPI, or nothing is left to do.
+// Why it costs nothing while the program is inside MPI:
+// - A thread inside MPI does all this itself; nothing is handed over. The helper sleeps separately, on a
+//   descriptor that holds the sockets in a one-shot set, unarmed: events on the sockets do not wake it.
+// - A thread that leaves MPI with something under way (Engine::under_way) arms the set unless it is armed
+//   already, which is one epoll_ctl. The next event on any socket wakes the helper once. A thread that begins
+//   to wait inside MPI disarms the set.
+// - A spell is the time between leaving with something under way and waiting for it. Some programs compute
+//   during it. Others return at once, and for them arming costs more than it gains. After several spells in a
+//   row without an absence of brief_ns, leaving no longer arms the set. The helper then checks every
+//   lookout_ns whether the program stays away this time. The first longer absence is noticed that late, and
+//   leaving arms the set again from then on. (Arming in vain in several spells costs less than one brief_ns.)
+// - A helper that finds the program moving in and out of MPI naps and looks again; the set is not armed
+//   meanwhile. It continues the work itself when the program has stayed away for a whole nap, or has not been
+//   back since the set was armed, unless a thread is inside at that moment. It takes the engine like any
+//   thread, for one frame at a time, and gives it up when another thread wants it.
+// - Where ranks outnumber processors, a program is mostly away because other ranks run, and a helper that
+//   wakes then takes the processor from them. It is therefore never armed there (be_patient). It dozes, and
+//   continues the work itself when the program has been away for a whole doze.
+// - While the process attends (Engine::attend), none of these heuristics applies. Every thread that leaves
+//   arms the set, and the helper takes the engine as soon as something arrives, unless a thread is inside.
+// - Work that only lacks an acknowledgement (Engine::unsettled) arms nothing. The helper dozes: it wakes
+//   every 10 ms, and arms the set when the program has stayed away for that long. It stops dozing when a
+//   thread sleeps inside MPI, or when nothing is left to do.
 //
-// A helper with a period is another thing: it wakes as often as that says, whatever happens, and goes on with what there is unless somebody is
-// inside. It listens to nothing, and nobody tells it anything; what comes in between waits. (For datagrams, LANYARD_DGRAM_PROGRESS=thread.)
-// Either never calls the program's functions (Engine::helping): steps that would wait for a thread inside MPI.
+// A helper with a period works differently. It wakes at that interval in any case, and continues what is
+// under way unless a thread is inside. It listens to no sockets and receives no notice from other threads;
+// what arrives in between waits. (For datagrams, LANYARD_DGRAM_PROGRESS=thread.)
+// Neither kind of helper calls the program's functions (Engine::helping): steps that need them wait for a
+// thread inside MPI.
 //
-// Why nothing is overlooked: who leaves first counts departures_, then reads armed_ and dozing_; the helper that is about to sleep
-// without a limit first clears dozing_, then reads departures_. So either it sees that somebody left, or is woken by who leaves. A task posted
-// from another thread rings the bell, and while it has not run the helper does not sleep without a limit.
-// Thread rule: any thread.
+// Why nothing is overlooked: a thread that leaves first increments departures_, then reads armed_ and
+// dozing_. A helper that is about to sleep without a limit first clears dozing_, then reads departures_. So
+// either the helper sees the departure, or the leaving thread wakes the helper. A task posted by another
+// thread rings the bell, and until it has run the helper does not sleep without a limit.
+// Thread rule: any thread, unless a method says otherwise.
 #pragma once
 
 #include <unistd.h>
@@ -46,43 +55,47 @@ class Engine;
 
 class Helper {
 public:
-    // `sockets` is readable when the engine's paths have work. period_ns: how often it wakes, instead; 0: it is woken.
+    // `sockets` is readable when the engine's paths have work. period_ns: the interval at which the helper
+    // wakes; 0: it is woken by events.
     Helper(Engine &engine, int sockets, uint64_t period_ns = 0);
     ~Helper() { stop(); }
     Helper(const Helper &) = delete;
     Helper &operator=(const Helper &) = delete;
 
-    // Before anybody leaves: processors are scarce.
+    // Before any thread leaves MPI: processors are scarce.
     void be_patient() { patient_ = true; }
-    // False when the system gives no descriptors for it.
+    // False if the system gives no descriptors for it.
     bool usable() const { return bell_.usable(); }
     bool armed() const { return armed_.load(std::memory_order_relaxed); }
-    // Does it care whether the program comes and goes?
+    // Does the helper need to learn when the program leaves?
     bool listens() const { return armed() || dozing_.load(std::memory_order_relaxed); }
-    // Will it be armed for a thread that leaves with something under way, rather than count on its coming back at once?
+    // Is the set armed for a thread that leaves with something under way, or is the program expected back at
+    // once?
     bool expects_absence() const {
         if (attentive()) return true;
         return !period_ns_ && !patient_ && absences_.are_long();
     }
-    // [owner of the engine] From now on, or no more: whoever leaves is expected to stay away.
+    // [owner of the engine] on: from now on, every absence of the program is expected to be long. off: no
+    // longer.
     void pay_attention(bool on) { attentive_.store(on, std::memory_order_relaxed); }
     // Any thread: the engine has a task that another thread has posted.
     void task_posted();
-    // A thread of the program is about to give up the engine with something under way, and has taken it again. The engine is owned.
+    // By a thread that owns the engine: begin_absence(), when a thread of the program is about to give the
+    // engine up with something under way; program_enters(), when one has taken it again.
     void begin_absence() { absences_.begin(); }
     void program_enters() { absences_.end(); }
     // A thread of the program has given up the engine.
     void program_leaves(bool under_way, bool unsettled);
-    // A thread of the program begins to wait: it looks after the sockets itself.
+    // A thread of the program begins to wait. It polls the sockets itself.
     void program_waits() {
         absences_.end_spell();
         if (armed_.load(std::memory_order_relaxed)) disarm();
     }
     // What was under way when the program left is over, or a thread waits for it.
     void end_spell() { absences_.end_spell(); }
-    // Makes the thread. One that is woken makes it itself when it is needed first.
+    // Starts the thread. A helper without a period does this itself when it is first needed.
     void start();
-    // Ends the thread; the helper does nothing more.
+    // Ends the thread. The helper does nothing afterwards.
     void stop();
     bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
 
@@ -107,7 +120,7 @@ private:
     const int process_ = getpid();
     bool patient_ = false;
     std::atomic<uint32_t> departures_{0};
-    std::atomic<uint32_t> armed_at_{0};  // departures then
+    std::atomic<uint32_t> armed_at_{0};  // value of departures_ at that time
     std::atomic<bool> armed_{false}, dozing_{false}, stopped_{false}, started_{false}, attentive_{false};
     std::atomic<uint64_t> woken_{0}, times_armed_{0};
     std::mutex starting_;

@@ -1,5 +1,8 @@
-// What a runtime does when a step found nothing: spin, give the processor away, or sleep. Two kinds: the policy for real
-// processes (process_idle.h) and the simulator's, which hands over to the other ranks of the test in virtual time.
+// What a runtime does when a step found nothing: spin, yield the processor, or sleep. Two implementations:
+// the policy for real processes (process_idle.h), and the simulator's, which hands over to the other ranks of
+// the test in virtual time.
+// Thread rule: next(), arm() and quieten() by the owner of the engine; yield(), sleep() and disarm() by a
+// thread that waits; wake() and now_ns() by any thread of the runtime.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +16,20 @@ public:
     enum class Action { spin, yield, sleep };
 
     virtual ~Idle() = default;
-    // What to do after the `idle_turns`-th step in a row that did nothing (1 is the first), which began at idle_since_ns.
+    // What to do after the `idle_turns`-th step in a row that did nothing (1 is the first). The series began
+    // at idle_since_ns.
     virtual Action next(uint32_t idle_turns, uint64_t idle_since_ns, uint64_t now_ns) = 0;
     virtual void yield() = 0;
     virtual uint64_t now_ns() { return clock_ns(); }
 
-    // Sleeping: arm() declares the intention to every process that may publish something; the caller steps once more; sleep()
-    // returns at once if anything was published since arm(), else when it is, when wake() is called, or at the deadline.
+    // How a thread sleeps: arm() announces the sleep to every process that may publish something, then the
+    // caller makes one more step, then it calls sleep(). sleep() returns at once if anything was published
+    // since arm(); otherwise when something is published, when wake() is called, or at the deadline. disarm()
+    // ends the announcement.
     virtual void arm() = 0;
     virtual void sleep(uint64_t deadline_ns) = 0;
     virtual void disarm() = 0;
-    // Forgets having been woken, before somebody else than sleep() looks for the reason.
+    // Clears a pending wake-up before a caller other than sleep() looks for its reason.
     virtual void quieten() {}
     // From another thread of the same runtime.
     virtual void wake() = 0;

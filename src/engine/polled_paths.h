@@ -1,5 +1,5 @@
-// The paths that the engine polls, in the order in which they were added, and what they say all together. Polling some is a system call,
-// which is not made in every turn.
+// The paths that the engine polls, in the order in which they were added, and what they report together.
+// Polling some of them is a system call, which is not made in every turn.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -16,13 +16,13 @@ public:
         paths_.push_back(polled(path));
         any_sockets_ |= paths_.back().by_system_call;
     }
-    // While nothing is under way on it.
+    // While nothing is under way on the old path.
     void replace(const Path &old, Path &path) {
         for (Polled &each : paths_)
             if (each.path == &old) each = polled(path);
     }
 
-    // `sink`: needed where there is a path.
+    // `sink` may be null only if there are no paths.
     int poll(Sink *sink, int frames, uint64_t now_ns, bool system_calls) {
         int work = 0;
         for (const Polled &each : paths_)
@@ -30,10 +30,12 @@ public:
         return work;
     }
     bool any_sockets() const { return any_sockets_; }
-    // Of path.h's PathActivity: is it so of any?
+    // Does `says` hold for the PathActivity (path.h) of any path that is polled by system calls?
     bool any(bool (*says)(const PathActivity &)) const {
         if (!any_sockets_) return false;
-        return std::ranges::any_of(paths_, [says](const Polled &each) { return each.by_system_call && says(each.path->activity()); });
+        return std::ranges::any_of(paths_, [says](const Polled &each) {
+            return each.by_system_call && says(each.path->activity());
+        });
     }
     bool prefer_sleep() const {
         return any([](const PathActivity &activity) { return activity.prefers_sleep; });
@@ -47,7 +49,8 @@ public:
         for (const Polled &each : paths_) each.path->prepare_to_sleep(process_sleeps);
     }
 
-    // Those that batch: is there one; and may they keep what is sent, or are they to send what they have?
+    // For paths that batch: does one exist; they may hold back what is sent (on), or must send what they hold
+    // (off).
     bool any_batches() const {
         return std::ranges::any_of(paths_, [](const Polled &each) { return each.path->info.batches; });
     }

@@ -1,5 +1,5 @@
-// Tasks that other threads have for the owner of the engine.
-// Thread rule: any thread.
+// Tasks that other threads post for the owner of the engine.
+// Thread rule: any thread, except hand_over().
 #pragma once
 
 #include <atomic>
@@ -13,14 +13,14 @@ namespace lanyard {
 class PostedTasks {
 public:
     bool any() const { return any_.load(std::memory_order_relaxed); }
-    // The flag is set behind the task: a thread that reads the flag after it has said that it sleeps, and one that posts and then asks who
-    // sleeps, cannot both miss the other.
+    // The flag is set after the task is linked. A sleeper announces its sleep and then reads the flag; a
+    // poster sets the flag and then looks for a sleeper. So at least one of them sees the other.
     void post(Task &task) {
         SpinGuard guard(lock_);
         tasks_.push_back(task);
         any_.store(true, std::memory_order_seq_cst);
     }
-    // By the owner: moves them all to the end of `tasks`.
+    // By the owner: moves all tasks to the end of `tasks`.
     void hand_over(Tasks &tasks) {
         SpinGuard guard(lock_);
         any_.store(false, std::memory_order_relaxed);

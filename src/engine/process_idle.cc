@@ -1,3 +1,4 @@
+// See process_idle.h.
 #include "engine/process_idle.h"
 
 #include <sched.h>
@@ -13,19 +14,25 @@ namespace lanyard {
 
 namespace {
 
-// Waking a sleeper costs 3 to 15 us, on virtual machines up to 50. Looking at memory meanwhile disturbs nobody; looking at sockets does.
+// Waking a sleeper costs 3 to 15 us, on virtual machines up to 50 us. Looking at memory meanwhile disturbs no
+// other process; looking at sockets does.
 constexpr uint64_t spin_at_memory_ns = 100'000, spin_at_sockets_ns = 30'000;
 constexpr uint32_t usual_yields = 6;
-// A rank that has a processor for itself at the moment is back at once when it yields, while its peers take turns on another one.
+// If a rank has a processor for itself at the moment, each of its yields returns at once, while its peers
+// take turns on another processor.
 constexpr uint64_t usual_yield_ns = 60'000;
-// Peers of the node that see the segment but not the doorbell (another network namespace) cannot ring; so nobody sleeps for ever.
+// Peers of the node that see the segment but not the doorbell (another network namespace) cannot ring. No
+// process therefore sleeps without a limit.
 constexpr uint64_t longest_sleep_ns = 200'000'000;
 
 }  // namespace
 
 IdlePolicy choose_idle_policy(int ranks, int processors, bool sockets, int64_t spin_us) {
     bool oversubscribed = ranks > processors;
-    uint64_t spin_ns = spin_us >= 0 ? static_cast<uint64_t>(spin_us) * 1000 : oversubscribed ? 0 : sockets ? spin_at_sockets_ns : spin_at_memory_ns;
+    uint64_t spin_ns = spin_us >= 0     ? static_cast<uint64_t>(spin_us) * 1000
+                       : oversubscribed ? 0
+                       : sockets        ? spin_at_sockets_ns
+                                        : spin_at_memory_ns;
     return {spin_ns, oversubscribed ? usual_yields : 0, oversubscribed, oversubscribed ? usual_yield_ns : 0};
 }
 
@@ -36,7 +43,8 @@ ProcessIdle::~ProcessIdle() {
 bool ProcessIdle::use_descriptors() {
     bell_ = std::make_unique<Doorbell>();
     epoll_ = epoll_create1(EPOLL_CLOEXEC);
-    if (bell_->descriptor() < 0 || epoll_ < 0 || !epoll_add(epoll_, bell_->descriptor(), EPOLLIN)) return false;
+    if (bell_->descriptor() < 0 || epoll_ < 0 || !epoll_add(epoll_, bell_->descriptor(), EPOLLIN))
+        return false;
     word_->bell.store(bell_->name(), std::memory_order_relaxed);
     return true;
 }
@@ -47,7 +55,8 @@ void ProcessIdle::forget(int descriptor) { epoll_remove(epoll_, descriptor); }
 Idle::Action ProcessIdle::next(uint32_t idle_turns, uint64_t idle_since_ns, uint64_t now_ns) {
     if (record_ && record_->since_ns == 0) record_->since_ns = now_ns;
     if (now_ns - idle_since_ns < policy_.spin_ns) return Action::spin;
-    return idle_turns <= policy_.yields || now_ns - idle_since_ns < policy_.yield_ns ? Action::yield : Action::sleep;
+    return idle_turns <= policy_.yields || now_ns - idle_since_ns < policy_.yield_ns ? Action::yield
+                                                                                     : Action::sleep;
 }
 
 void ProcessIdle::yield() { sched_yield(); }

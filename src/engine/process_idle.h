@@ -1,6 +1,7 @@
-// How a real process waits: with a processor for each rank it spins for about the price of a wake-up and then sleeps; where
-// ranks outnumber processors it yields a few times and for some microseconds, and then sleeps. It sleeps on its word, by which peers of
-// the node wake it; with open sockets it sleeps in epoll, with them and with a doorbell for those peers.
+// How a real process waits. If each rank has a processor of its own, it spins for about the price of a
+// wake-up and then sleeps. Where ranks outnumber processors, it yields a few times and for some microseconds,
+// and then sleeps. It sleeps on its sleep word, by which peers of the node wake it. With open sockets it
+// sleeps in epoll, on those sockets and a doorbell for these peers.
 #pragma once
 
 #include <atomic>
@@ -17,28 +18,31 @@ struct WaitRecord;
 struct IdlePolicy {
     uint64_t spin_ns;       // before the first sleep
     uint32_t yields;        // instead of spinning, where ranks outnumber processors
-    bool oversubscribed;           // they do
-    uint64_t yield_ns = 0;  // and for at least so long
+    bool oversubscribed;    // ranks outnumber processors
+    uint64_t yield_ns = 0;  // and yields for at least this time
 };
 
-// For `ranks` on this node and `processors` granted to it, whose waits look at `sockets` too, or at memory only; spin_us < 0 chooses.
+// For `ranks` on this node and the `processors` granted to it. `sockets`: waiting threads look at sockets
+// too, not only at memory. spin_us < 0: the policy chooses.
 IdlePolicy choose_idle_policy(int ranks, int processors, bool sockets, int64_t spin_us);
 
 class ProcessIdle final : public Idle {
 public:
-    // `word` lies where the peers of the node see it; nullptr: there are none. `record`, if any, is told since when the process is idle.
+    // `word` lies where the peers of the node see it; nullptr: this process has none. `record`, if not null,
+    // receives the time since which the process has been idle.
     explicit ProcessIdle(const IdlePolicy &policy, SleepWord *word = nullptr, WaitRecord *record = nullptr)
         : policy_(policy), word_(word ? word : &own_), shared_(word != nullptr), record_(record) {}
     ~ProcessIdle() override;
 
-    // From now on it sleeps in epoll, with a doorbell for peers; false when the system gives no descriptors for that.
+    // From now on the process sleeps in epoll, with a doorbell for peers. Returns false if the system gives
+    // no descriptors for that.
     bool use_descriptors();
-    // After that: it also wakes when this one is readable.
+    // After use_descriptors(): `descriptor` becoming readable also wakes the process.
     bool watch(int descriptor);
     void forget(int descriptor);
     // By the owner of the engine.
     void set_policy(const IdlePolicy &policy) { policy_ = policy; }
-    // Readable when there is something to wake for; -1 before use_descriptors().
+    // Readable when there is a reason to wake; -1 before use_descriptors().
     int descriptor() const { return epoll_; }
 
     Action next(uint32_t idle_turns, uint64_t idle_since_ns, uint64_t now_ns) override;

@@ -1,3 +1,4 @@
+// See progress.h.
 #include "engine/progress.h"
 
 #include <utility>
@@ -18,11 +19,11 @@ int Progress::turn(int frames, bool system_calls) {
         work += poller->poll(*poller, now_ns_);
         poller = next;
     }
-    // What a task makes ready again waits for the next turn, so that no task can keep the others out.
+    // A task that makes itself ready again waits for the next turn, so that no task can keep the others out.
     Tasks due;
     due.take_all(tasks_);
     while (Task *task = due.pop_front()) work += task->run(*task);
-    if (work == 0) work_left_ = false;  // what is still ready waits for a peer
+    if (work == 0) work_left_ = false;  // tasks that are still ready wait for a peer
     return work;
 }
 

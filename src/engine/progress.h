@@ -1,6 +1,7 @@
-// One turn of everything that moves in this process: paths are polled, tasks that are ready run, pollers have a look, the alarm rings. It knows
-// nothing of threads, of waiting, or of who calls it (engine.h): tests drive it alone.
-// Thread rule: the owner of the engine, but for hand_in().
+// One turn of everything that moves in this process: poll the paths, run the tasks that are ready, poll the
+// pollers, ring the alarm. This class does not depend on threads, on waiting, or on its caller (engine.h), so
+// tests drive it alone.
+// Thread rule: the owner of the engine, except for hand_in().
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace lanyard {
 
 class Progress {
 public:
-    // `idle` knows the time.
+    // `idle` provides the time.
     explicit Progress(Idle &idle) : idle_(idle) {}
     Progress(const Progress &) = delete;
     Progress &operator=(const Progress &) = delete;
@@ -29,10 +30,10 @@ public:
         tasks_.push_back(task);
         work_left_ = true;
     }
-    // By any thread: runs `task` in the next turn. It wakes nobody.
+    // Any thread: runs `task` in the next turn. Wakes no thread.
     void hand_in(Task &task) { posted_.post(task); }
     bool has_posted() const { return posted_.any(); }
-    // Makes `task` ready at that time, unless another time is set already.
+    // Makes `task` ready at that time, unless an alarm is set already.
     void set_alarm(uint64_t at_ns, Task &task) {
         if (alarm_) return;
         alarm_ = &task;
@@ -41,30 +42,34 @@ public:
     // Polls `poller` in every turn from now on.
     void watch(Poller &poller) { pollers_.push_back(poller); }
 
-    // Something began, or is over, that goes on without the program if somebody steps: a transfer that peers take part in.
+    // Something that advances without the program, as long as turns are made, has begun or is over: a
+    // transfer in which peers take part.
     void begin_under_way() { ++under_way_; }
     void end_under_way() { --under_way_; }
-    // Would anything go on without the program, now; and is anything still to be acknowledged by peers?
+    // under_way(): would anything advance now without the program? unsettled(): must peers still acknowledge
+    // anything?
     bool under_way() const {
-        return under_way_ > 0 || !tasks_.empty() || has_posted() || paths_.any([](const PathActivity &activity) { return activity.io_pending; });
+        return under_way_ > 0 || !tasks_.empty() || has_posted() ||
+               paths_.any([](const PathActivity &activity) { return activity.io_pending; });
     }
     bool unsettled() const {
         return paths_.any([](const PathActivity &activity) { return activity.unacknowledged; });
     }
 
-    // At most so many frames of each path; with or without those that are polled by system calls. The amount of work done.
+    // Takes at most `frames` frames from each path. `system_calls`: includes the paths that are polled by
+    // system calls. Returns the amount of work done.
     int turn(int frames, bool system_calls);
-    // May the next turn have work though nothing comes, and when is it due to have some?
+    // May the next turn have work even if nothing arrives, and at what time is it due to have some?
     bool work_left() const { return work_left_; }
     uint64_t deadline_ns() const { return std::min(alarm_ns_, paths_.deadline_ns()); }
 
-    // As of the last look at the clock.
+    // As of the last reading of the clock.
     uint64_t now_ns() const { return now_ns_; }
     void read_clock() {
         now_ns_ = idle_.now_ns();
         turns_since_clock_ = 0;
     }
-    // In every few turns, as it costs as much as a turn that finds nothing.
+    // Reads the clock only every few turns, since reading it costs as much as a turn that finds nothing.
     void read_clock_sometimes() {
         if (++turns_since_clock_ >= turns_per_clock) read_clock();
     }
@@ -90,7 +95,7 @@ private:
     uint64_t now_ns_ = 0;
     uint32_t turns_since_clock_ = 0;
     uint32_t under_way_ = 0;
-    bool work_left_ = false;  // a task may get further in the next turn
+    bool work_left_ = false;  // a task may advance further in the next turn
 };
 
 }  // namespace lanyard

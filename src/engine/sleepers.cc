@@ -1,3 +1,4 @@
+// See sleepers.h.
 #include "engine/sleepers.h"
 
 #include "base/futex.h"

@@ -1,8 +1,11 @@
-// The threads of this process that sleep inside MPI. One is the watcher: it sleeps where other processes wake this one (Idle); each of the
-// rest sleeps on a word of its own, until its condition is met or the last thread awake leaves and names a new watcher.
-// Rule: while anyone sleeps, somebody watches or is awake and waits. Who stops waiting while others sleep and nobody watches wakes one of
-// them (pass_watch): it becomes the watcher by falling asleep again, or stops waiting in its turn and wakes the next.
-// Thread rule: any() by any thread; sleep() by a thread that does not own the engine; the rest by the owner.
+// The threads of this process that sleep inside MPI. One of them is the watcher: it sleeps where other
+// processes wake this process (Idle). Each of the others sleeps on a word of its own, until its condition is
+// met or pass_watch() chooses it as the new watcher.
+// Invariant: while any thread sleeps, another one watches, or is awake and waiting. A thread that stops
+// waiting while others sleep without a watcher wakes one of them (pass_watch). The woken thread becomes the
+// watcher when it falls asleep again; if it stops waiting instead, it wakes the next one.
+// Thread rule: any() and leave() by any thread; sleep() by a thread that does not own the engine; the rest by
+// the owner.
 #pragma once
 
 #include <atomic>
@@ -32,14 +35,15 @@ public:
     Sleepers &operator=(const Sleepers &) = delete;
 
     bool any(std::memory_order order = std::memory_order_relaxed) const { return count_.load(order) > 0; }
-    // Before a thread sleeps: whatever comes from now on wakes it. After it, or instead of it, leave().
+    // Before a thread sleeps: whatever is published from now on wakes it. The thread calls leave() after
+    // sleep(), or instead of it.
     void enter(Sleeper &sleeper);
-    // Until it is woken, or, the watcher alone, until the deadline.
+    // Until the thread is woken. Only the watcher also wakes at the deadline.
     void sleep(Sleeper &sleeper, uint64_t deadline_ns);
-    // By any thread, which need not own the engine.
+    // The caller need not own the engine.
     void leave(Sleeper &sleeper);
     void pass_watch();
-    // Wakes those whose conditions are met; `step_is_due`: the watcher too, as there is work.
+    // Wakes the threads whose conditions are met. `step_is_due`: also the watcher, since there is work to do.
     void tell(bool step_is_due);
 
 private:

@@ -1,3 +1,4 @@
+// See socket_bell.h.
 #include "engine/socket_bell.h"
 
 #include <sys/eventfd.h>
@@ -7,8 +8,10 @@
 
 namespace lanyard {
 
-SocketBell::SocketBell(int sockets) : sockets_(sockets), set_(epoll_create1(EPOLL_CLOEXEC)), bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    usable_ = set_ >= 0 && bell_ >= 0 && epoll_add(set_, sockets_, EPOLLONESHOT) && epoll_add(set_, bell_, EPOLLIN);
+SocketBell::SocketBell(int sockets)
+    : sockets_(sockets), set_(epoll_create1(EPOLL_CLOEXEC)), bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    usable_ =
+        set_ >= 0 && bell_ >= 0 && epoll_add(set_, sockets_, EPOLLONESHOT) && epoll_add(set_, bell_, EPOLLIN);
 }
 
 SocketBell::~SocketBell() {
@@ -22,7 +25,7 @@ void SocketBell::disarm() { epoll_change(set_, sockets_, EPOLLONESHOT); }
 
 void SocketBell::ring() {
     uint64_t one = 1;
-    if (write(bell_, &one, sizeof one) < 0) return;  // rung already
+    if (write(bell_, &one, sizeof one) < 0) return;  // it has been rung already
 }
 
 bool SocketBell::wait(uint64_t limit_ns) {

@@ -1,6 +1,7 @@
-// Where a thread sleeps until it is rung for, or, while armed, until something comes on the sockets: those are in a one-shot set, so that an event
-// wakes it once and none wakes it while it is not armed.
-// Thread rule: any thread; wait() by the one that sleeps.
+// Where a thread sleeps until the bell rings or, while armed, until something arrives on the sockets. The
+// sockets are in a one-shot set: an event wakes the thread once, and no event wakes it while the set is not
+// armed.
+// Thread rule: any thread; wait() by the thread that sleeps.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +16,17 @@ public:
     SocketBell(const SocketBell &) = delete;
     SocketBell &operator=(const SocketBell &) = delete;
 
-    // False when the system gave no descriptors for it; errno says why, after the constructor.
+    // False if the system gave no descriptors for it; errno has the reason right after the constructor.
     bool usable() const { return usable_; }
     void arm();
     void disarm();
     void ring();
-    // True when there is something on the sockets.
+    // True if there is something on the sockets.
     bool wait(uint64_t limit_ns);
 
 private:
     const int sockets_;
-    int set_;   // epoll: the sockets' one, one-shot, and the bell
+    int set_;   // epoll: the sockets' descriptor, one-shot, and the bell
     int bell_;  // eventfd
     bool usable_;
 };

@@ -1,4 +1,5 @@
-// What the owner of the engine does besides polling paths. Whoever has something to do embeds one of these and links it in.
+// What the owner of the engine does besides polling paths. A part that has work to do embeds one of these and
+// links it in (progress.h).
 #pragma once
 
 #include <cstdint>
@@ -7,14 +8,15 @@
 
 namespace lanyard {
 
-// Work to be done in the next turn, once: a schedule whose steps became ready, a protocol that found no room.
+// Work to be done once, in the next turn: a schedule with steps that became ready, or a protocol that found
+// no room.
 struct Task {
     Hook hook;
     int (*run)(Task &) = nullptr;  // returns the work done; may make itself ready again
 };
 using Tasks = List<Task, &Task::hook>;
 
-// Looked at in every turn until unlinked: memory that another process changes (shared-memory collectives).
+// Polled in every turn until unlinked: memory that another process changes (shared-memory collectives).
 struct Poller {
     Hook hook;
     int (*poll)(Poller &, uint64_t now_ns) = nullptr;  // returns the work done; may unlink itself

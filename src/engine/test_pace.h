@@ -1,5 +1,5 @@
-// How often a program that tests again and again has the paths polled by system calls: every few microseconds, found out by the processor's
-// counter of ticks, which is read faster than the clock.
+// How often paths are polled by system calls for a program that calls MPI_Test in a loop: every few
+// microseconds. The processor's tick counter measures this, since it is read faster than the clock.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace lanyard {
 
 class TestPace {
 public:
-    // If so the clock is read, and they are to be polled now.
+    // Are these paths to be polled now? If so, this also reads the clock.
     bool is_due(Progress &progress) {
         uint64_t ticks = clock_ticks(), passed = ticks - last_ticks_;
         if (passed < ticks_between_) return false;
@@ -24,9 +24,9 @@ public:
 
 private:
     static constexpr uint64_t every_ns = 8'000;
-    static constexpr uint64_t measurable_ns = 1'000'000'000;  // in which no product overflows
+    static constexpr uint64_t measurable_ns = 1'000'000'000;  // below this, no product overflows
 
-    // By both clocks, when they were polled last.
+    // When they were last polled, by both clocks.
     uint64_t last_ns_ = 0, last_ticks_ = 0;
     uint64_t ticks_between_ = 0;
 };

@@ -1,13 +1,14 @@
-// A payload that arrives in parts, of an envelope or a bulk frame, and where it is put: where the sink wants
-// it, else into room of the assembly's own. When nothing is missing any more the path delivers it as one.
+// The payload of one envelope or bulk frame that arrives in parts. It is written to the place that the sink
+// names, or else to memory of the assembly's own. When it is complete, the path delivers it as one.
 //
-// - begin(), then add(), or next() and arrived(), until missing() is 0, then deliver() or end(). drop() where
-//   the rest will not arrive.
-// - Of an envelope the sink may have read the first bytes in Sink::begin() and want only those behind them.
-//   These first bytes count as arrived, and nothing is written where they would be.
-// - A path that checks frames (rule 7 of tcp/tcp_path.h) begins with as many bytes as it has checked, perhaps
-//   none.
-// - While nothing is open an assembly is a few words. Thread rule: the owner of the engine.
+// - Call begin(), then add(), or next() and arrived(), until missing() is 0, then deliver() or end(). Call
+//   drop() if the rest will not arrive.
+// - The sink may have read the first bytes of an envelope's payload in Sink::begin() and want only those
+//   after them. These first bytes count as received, and nothing is written to their place.
+// - A path that checks frames (rule 7 of tcp/tcp_path.h) begins with as many bytes as it has verified,
+//   perhaps none.
+// - While nothing is open, an assembly is a few words.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +23,10 @@ namespace lanyard {
 
 class Assembly {
 public:
-    // An envelope with `size` bytes of payload, of which the first `come` are at `payload`. Returns how many
-    // of those are done with; the caller adds the others.
-    size_t begin(Sink &sink, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t received,
-                 size_t size) {
+    // An envelope with `size` bytes of payload, of which the first `received` are at `payload`. Returns how
+    // many of those are taken already; the caller adds the others.
+    size_t begin(Sink &sink, uint32_t peer, const Envelope &envelope, const std::byte *payload,
+                 size_t received, size_t size) {
         size_t from = 0;
         std::byte *place = sink.begin(peer, envelope, payload, received, size, from);
         if (!place) from = 0;
@@ -47,12 +48,12 @@ public:
         std::memcpy(next(), part, bytes);
         received_ += bytes;
     }
-    // Where the next bytes are to be written, by whoever reads them straight from a socket and then says how
-    // many.
+    // Where the next bytes are to be written, for a caller that reads them straight from a socket and then
+    // calls arrived().
     std::byte *next() { return place_ + received_; }
     void arrived(size_t bytes) { received_ += bytes; }
 
-    // The payload. After end() it is there as long as what that returned.
+    // The payload. After end(), it is valid as long as the memory that end() returned.
     const std::byte *payload() const { return place_; }
     std::unique_ptr<std::byte[]> end() {
         place_ = nullptr;
@@ -60,7 +61,7 @@ public:
         return std::move(own_);
     }
     void drop() { end(); }
-    // Nothing is missing. The sink may send, and the path begin another.
+    // Nothing is missing. The sink may send, and the path may begin another assembly.
     void deliver(Sink &sink, uint32_t peer, const Envelope &envelope) {
         const std::byte *payload = place_;
         size_t size = size_;

@@ -1,5 +1,5 @@
-// The envelope: what a message says of itself, 32 bytes, the same on every path. With an 8-byte slot word and 24 bytes
-// of payload it is one cache line. Its meaning belongs to p2p; paths carry it unread.
+// The envelope: the description of a message, 32 bytes, the same on every path. With an 8-byte word of a ring
+// line and 24 bytes of payload it fills one cache line. Its meaning belongs to p2p; paths carry it unread.
 #pragma once
 
 #include <cstddef>
@@ -7,43 +7,47 @@
 
 namespace lanyard {
 
-// Kinds up to `rendezvous` are messages, which meet receives. Kinds of what stands on p2p begin at `first_bound`, where
-// it binds them to handlers of its own (p2p/dispatch.h).
+// Kinds up to `rendezvous` are messages, which match receives. The kinds used by layers above p2p begin at
+// `first_bound`; they bind them to their own handlers (p2p/dispatch.h).
 enum class EnvelopeKind : uint8_t {
     eager = 1,      // the payload follows in the same frame
     rendezvous,     // the payload stays with the sender; frame payload: RendezvousOffer
     clear_to_send,  // receiver to sender: push the bytes; frame payload: ClearToSend
-    finished,       // receiver to sender: the bytes are here
-    help,           // receiver to sender: copy from the back; frame payload: HelpRequest
-    helped,         // sender to receiver: tag 1: what it claimed is written, 0: it could not
-    credit,         // nothing but credit returned
+    finished,       // receiver to sender: the bytes have arrived
+    help,           // receiver to sender: copy from the end; frame payload: HelpRequest
+    helped,         // sender to receiver: tag 1: what it claimed is written; 0: it could not
+    credit,         // only returns credit
     cancel,         // sender to receiver: withdraw the offer with this id unless it is matched
-    cancel_reply,   // receiver to sender: tag 1: withdrawn, 0: matched already
-    announcement,   // receiver to sender: such a receive is posted, with room for `length` bytes
+    cancel_reply,   // receiver to sender: tag 1: withdrawn; 0: matched already
+    announcement,   // receiver to sender: a matching receive is posted, with room for `length` bytes
     first_bound = 32,
 };
 constexpr size_t kinds_of_envelopes = 64;
 
 struct Envelope {
-    uint64_t context;  // communicator; bit 0 is set for collective traffic. In answers: the id of the transfer addressed
-    int32_t source;    // rank of the sender in the communicator
+    // Communicator; bit 0 is set for collective traffic. In answers: the id of the transfer addressed.
+    uint64_t context;
+    int32_t source;  // rank of the sender in the communicator
     int32_t tag;
     uint64_t length;  // bytes of the whole message
     EnvelopeKind kind;
     uint8_t flags;
-    uint16_t credit;  // returned to the peer: units of 64 bytes of eager payload it may send again
-    uint32_t check;   // signature of collective and types, for correctness help; 0 when unused
+    uint16_t credit;  // returned to the peer: how much more eager payload it may send, in units of 64 bytes
+    uint32_t check;   // signature of collective and types, to detect mismatched calls; 0 if unused
 };
 static_assert(sizeof(Envelope) == 32);
 
-constexpr uint8_t flag_ready = 1;     // the program promised that the receive is posted
-constexpr uint8_t flag_attended = 2;  // of an offer within a node: the sender waits in this call, and answers at once
+constexpr uint8_t flag_ready = 1;  // the program promised that the receive is posted
+// Of an offer within a node: the sender waits in this call and answers at once.
+constexpr uint8_t flag_attended = 2;
 
 constexpr uint8_t flag_announced = 4;  // of an offer: it names an announced receive instead of an address
 constexpr uint8_t flag_in_place = 8;   // of an announcement: the receive's buffer is contiguous
 constexpr uint8_t flag_sole = 32;      // of an announcement: no other receive is announced to the same peer
-constexpr uint8_t flag_if_unclaimed = 64;  // of a clear-to-send: only if the sender claims the word that `check` names (p2p/push_request.h)
-constexpr uint8_t flag_claimed = 16;   // of an offer: it is for the receive that it names, which its sender has claimed (p2p/shm_advert.h)
+// Of a clear-to-send: only if the sender claims the word that `check` names (p2p/push_request.h).
+constexpr uint8_t flag_if_unclaimed = 64;
+// Of an offer: it is for the receive that it names, which its sender has claimed (p2p/shm_advert.h).
+constexpr uint8_t flag_claimed = 16;
 
 constexpr size_t inline_payload = 24;  // travels beside the envelope in one cache line and costs no credit
 constexpr size_t credit_unit = 64;

@@ -1,4 +1,5 @@
-// The counters that all paths over a network have, under the same names: a job has one such path. Each registers what it counts.
+// The counters that all paths over a network have, under the same names. A job has one such path. Each path
+// registers its own counts.
 #pragma once
 
 #include "base/counters.h"

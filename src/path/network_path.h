@@ -1,5 +1,6 @@
-// A path to processes that share no memory with this one: what the runtime asks of it beyond the contract of all paths (path.h), mostly when a
-// process comes and goes. Thread rule: the owner of the engine.
+// A path to processes that share no memory with this one. Beyond the contract of all paths (path.h), the
+// runtime needs these functions, mostly when processes are added or leave. Thread rule: the owner of the
+// engine.
 #pragma once
 
 #include "net/secret.h"
@@ -9,21 +10,24 @@ namespace lanyard {
 
 class NetworkPath : public Path {
 public:
-    // The job's; before the first poll.
+    // The job's secret; before the first poll.
     virtual void set_secret(const Secret &secret) = 0;
-    // The table of processes has further ones, which this path may be asked to reach from now on.
+    // The table of processes has grown. From now on the path may be used to reach the new ones.
     virtual void grow() = 0;
-    // Has there been contact with every other process? Those that lack are wanted from now on.
+    // Has there been contact with every other process? From now on the path tries to reach those that lack.
     virtual bool connected_to_all() = 0;
-    // Nothing is sent any more, and all that was sent has arrived: a peer that goes is no loss. false: it goes on after all.
+    // true: nothing is sent any more, and everything that was sent has arrived; a peer that exits has not
+    // failed. false: messages will be sent again after all.
     virtual void leave(bool leaving) = 0;
-    // Says now what has come, where that was to be said with a later message.
+    // Sends now the acknowledgements that would otherwise travel with a later message.
     virtual void answer_all() = 0;
-    // The process ends, others go on: what is quiet is closed, so that the other side need not look for this one.
+    // The process ends while others continue. Idle connections are closed, so that the other side does not
+    // try to reach this process.
     virtual void close_idle() = 0;
-    // MPI is finalised: tells who asks (LANYARD_LOG=info) what was out of the ordinary, and everybody what they should know of.
+    // MPI is finalised: logs what was out of the ordinary (LANYARD_LOG=info), and warns in any case of what
+    // users should know.
     virtual void report() const {}
-    // Processes share processors: a look that finds nothing costs the others time.
+    // Processes share processors: a poll that finds nothing costs the other processes time.
     virtual void share_processors() {}
     virtual void close() = 0;
 

@@ -1,3 +1,4 @@
+// The defaults of path.h and direct_memory.h.
 #include "path/path.h"
 
 #include <cstring>

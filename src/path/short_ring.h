@@ -1,16 +1,18 @@
 // One ring of a short lane (short_lane.h): an ordered stream of frames from one process to another, in memory
-// that both see, lock-free. A frame takes one line (64 bytes) and further lines when its payload does not fit
-// beside the envelope.
+// that both map, without locks. A frame takes one line (64 bytes), and further lines if its payload does not
+// fit beside the envelope.
 //
 //   line 0 of the ring   `consumed`, written by the reader a few times per lap
 //   other lines          | word (8) | 56 bytes |
 //
-// The word's low half is the line's running number + 1, its high half says what the frame is: kind (2 bits) and payload bytes.
-// Every line carries its number, also those that only continue a frame, so what is left from the last lap can never look new.
-// The writer stores the first line's word last (release): who sees it sees the frame. Only that line is polled.
-// Invariant: written - consumed <= lines. The reader reports `consumed` at least every quarter lap, a frame takes at most
-// `most_lines` < three quarters of a lap, so a writer without room is told about room.
-// Thread rule: one writer, one reader, each the owner of its engine.
+// The word's low half is the line's running number + 1. Its high half describes the frame: kind (2 bits) and
+// number of payload bytes. Every line carries its number, also a line that only continues a frame. A line
+// left from the previous lap therefore never looks new. The writer stores the first line's word last
+// (release), so a reader that sees the word sees the whole frame. Only the first line is polled.
+// Invariant: written - consumed <= lines. The reader reports `consumed` at least every quarter lap, and a
+// frame takes at most `most_lines` < three quarters of a lap. A writer that lacks room therefore always
+// learns of new room.
+// Thread rule: one writer and one reader, each the owner of its engine.
 #pragma once
 
 #include <atomic>
@@ -27,7 +29,8 @@ namespace lanyard {
 constexpr size_t line_bytes = 64;
 constexpr size_t ring_bytes = 8192;
 
-// None is 0, so that no frame's word is 0, not even that of an empty frame whose number has come round to 0.
+// No kind is 0. No frame's word is therefore 0, not even that of an empty frame whose number has wrapped to
+// 0.
 enum class RingFrame : uint32_t { inlined = 1, in_cell = 2, bulk = 3 };
 
 constexpr uint32_t ring_lines = ring_bytes / line_bytes - 1;
@@ -41,13 +44,14 @@ struct alignas(64) RingLine {
     std::byte bytes[56];
 };
 static_assert(sizeof(RingLine) == line_bytes && sizeof(Envelope) + inline_payload == sizeof(RingLine::bytes));
-static_assert(offsetof(RingLine, bytes) % alignof(Envelope) == 0, "an envelope is written and read in its line");
+static_assert(offsetof(RingLine, bytes) % alignof(Envelope) == 0,
+              "an envelope is written and read in its line");
 
 struct Ring {
     alignas(64) std::atomic<uint32_t> consumed;
     alignas(64) RingLine line[ring_lines];
 
-    // The line that comes so many after that one.
+    // The line that is `lines` further than `one`.
     RingLine *behind(const RingLine &one, uint32_t lines) {
         RingLine *place = line + (&one - line) + lines;
         return place >= line + ring_lines ? place - ring_lines : place;
@@ -56,14 +60,17 @@ struct Ring {
 static_assert(sizeof(Ring) == ring_bytes);
 
 constexpr uint64_t frame_word(uint32_t number, RingFrame kind, size_t payload) {
-    return static_cast<uint64_t>(static_cast<uint32_t>(kind) << 30 | static_cast<uint32_t>(payload)) << 32 | (number + 1);
+    return static_cast<uint64_t>(static_cast<uint32_t>(kind) << 30 | static_cast<uint32_t>(payload)) << 32 |
+           (number + 1);
 }
 
 constexpr RingFrame frame_kind(uint64_t word) { return static_cast<RingFrame>(word >> 62); }
 constexpr size_t frame_payload(uint64_t word) { return word >> 32 & 0x3fffffff; }
 
 inline uint32_t lines_for(size_t payload) {
-    return payload <= first_line_room ? 1 : 1 + static_cast<uint32_t>((payload - first_line_room + next_line_room - 1) / next_line_room);
+    return payload <= first_line_room
+               ? 1
+               : 1 + static_cast<uint32_t>((payload - first_line_room + next_line_room - 1) / next_line_room);
 }
 
 // Rings begin at different lines, so that the lines polled while idle spread over the cache's sets.
@@ -71,7 +78,7 @@ inline uint32_t first_line(uint32_t writer) { return writer * 5 % ring_lines; }
 
 class RingWriter {
 public:
-    // Who reads it sleeps there.
+    // `sleep`: the sleep word of the reader.
     explicit RingWriter(SleepWord &sleep) : sleep_(&sleep) {}
     // Both ends count from `number`.
     void open(Ring &ring, uint32_t writer, uint32_t number = 0) {
@@ -81,20 +88,23 @@ public:
     }
     bool is_open() const { return ring_ != nullptr; }
 
-    // Room for `lines` more? Looks at the reader's report only when the last known one does not suffice.
+    // Is there room for `lines` more? Reads the reader's report only if the last known value does not
+    // suffice.
     bool room(uint32_t lines) {
         if (number_ - consumed_ + lines <= ring_lines) return true;
         consumed_ = ring_->consumed.load(std::memory_order_acquire);
         return number_ - consumed_ + lines <= ring_lines;
     }
-    // The same for one line and without looking; never before the ring is open.
+    // The same for one line, without reading the report; false before the ring is open.
     bool surely_has_room() const { return number_ - consumed_ < ring_lines; }
 
-    // The line to be filled next, and the one `ahead` of it.
+    // The line to be filled next, and the one `ahead` lines after it.
     RingLine &line() { return *next_; }
     RingLine &line(uint32_t ahead) { return *ring_->behind(*next_, ahead); }
-    // Marks a continuation line; must come before publish().
-    void number_line(uint32_t ahead) { line(ahead).word.store(static_cast<uint64_t>(number_ + ahead + 1u), std::memory_order_relaxed); }
+    // Marks a continuation line. Must be called before publish().
+    void number_line(uint32_t ahead) {
+        line(ahead).word.store(static_cast<uint64_t>(number_ + ahead + 1u), std::memory_order_relaxed);
+    }
     void publish(RingFrame kind, size_t payload, uint32_t lines) {
         next_->word.store(frame_word(number_, kind, payload), std::memory_order_release);
         number_ += lines;
@@ -103,7 +113,8 @@ public:
     void wake_reader() const { wake_if_asleep(*sleep_); }
     bool reader_seems_asleep() const { return seems_asleep(*sleep_); }
 
-    // A whole frame of one line, for which there is room: what is returned is to be filled with the payload.
+    // A whole frame of one line, for which there is room. The caller writes the payload to the returned
+    // address and then calls end_line().
     std::byte *begin_line(const Envelope &envelope) {
         new (next_->bytes) Envelope(envelope);
         return next_->bytes + sizeof(Envelope);
@@ -128,17 +139,17 @@ public:
         next_ = &ring.line[first_line(writer)];
         number_ = reported_ = number;
     }
-    // What to look at for the next frame, and what its low half will be.
+    // The word to poll for the next frame, and the value that its low half will have.
     const std::atomic<uint64_t> *awaited_word() const { return &next_->word; }
     uint32_t awaited_number() const { return number_ + 1; }
-    // The word of the next frame when it is there, else 0.
+    // The word of the next frame if it has arrived, else 0.
     uint64_t peek() const {
         uint64_t word = next_->word.load(std::memory_order_acquire);
         return static_cast<uint32_t>(word) == number_ + 1 ? word : 0;
     }
     const std::byte *first() const { return next_->bytes; }
     const Envelope &envelope() const { return *reinterpret_cast<const Envelope *>(next_->bytes); }
-    // The continuation lines' bytes, gathered behind each other.
+    // Copies the payload of a frame out, including that of its continuation lines.
     void copy_out(std::byte *to, size_t bytes) const {
         const RingLine *line = next_;
         size_t part = bytes < first_line_room ? bytes : first_line_room;
@@ -149,7 +160,7 @@ public:
             std::memcpy(to + done, line->bytes, part);
         }
     }
-    // True when the writer was just told about room.
+    // Goes to the next frame. Returns true if this reported room to the writer.
     bool pass(uint32_t lines) {
         number_ += lines;
         next_ = ring_->behind(*next_, lines);

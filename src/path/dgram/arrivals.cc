@@ -1,3 +1,4 @@
+// See arrivals.h.
 #include "path/dgram/arrivals.h"
 
 #include <algorithm>
@@ -14,7 +15,8 @@ uint16_t in_us(uint64_t ns) { return static_cast<uint16_t>(std::min<uint64_t>(ns
 
 }  // namespace
 
-void Arrivals::add(uint64_t number, bool answer_now, const AnswerLimits &limits, uint64_t now_ns, uint64_t away_ns) {
+void Arrivals::add(uint64_t number, bool answer_now, const AnswerLimits &limits, uint64_t now_ns,
+                   uint64_t away_ns) {
     bool in_order = number == end_;
     words_[number % most_span / 64] |= uint64_t{1} << number % 64;
     if (number >= end_) {
@@ -29,11 +31,12 @@ void Arrivals::add(uint64_t number, bool answer_now, const AnswerLimits &limits,
     repeat_ns_ = UINT64_MAX;
     bool third = to_third_ > 0 && --to_third_ == 0;
     if (!in_order && number + 1 == end_) to_third_ = 2;
-    if (answer_now || !in_order || third || unanswered_ >= limits.packets) due_ns_ = std::min(due_ns_, now_ns);
+    if (answer_now || !in_order || third || unanswered_ >= limits.packets)
+        due_ns_ = std::min(due_ns_, now_ns);
     else due_ns_ = std::min(due_ns_, now_ns + limits.delay_ns);
 }
 
-// Bits behind next_ are cleared, as their places are used again.
+// Clears the bits behind next_, since their places are used again.
 void Arrivals::advance() {
     while (next_ < end_ && bit(next_)) {
         words_[next_ % most_span / 64] &= ~(uint64_t{1} << next_ % 64);
@@ -43,7 +46,8 @@ void Arrivals::advance() {
 
 void Arrivals::settle(uint64_t below) {
     if (below <= next_) return;
-    for (; next_ < std::min(below, end_); ++next_) words_[next_ % most_span / 64] &= ~(uint64_t{1} << next_ % 64);
+    for (; next_ < std::min(below, end_); ++next_)
+        words_[next_ % most_span / 64] &= ~(uint64_t{1} << next_ % 64);
     next_ = below;
     end_ = std::max(end_, next_);
     advance();
@@ -67,11 +71,13 @@ void Arrivals::acknowledge(Acknowledgement &acknowledgement, uint64_t now_ns, ui
     uint32_t found = 0;
     for (uint64_t begin = find(next_, true); begin < end_;) {
         uint64_t end = find(begin, false);
-        latest[found++ % most_ranges] = {static_cast<uint16_t>(begin - next_), static_cast<uint16_t>(end - begin)};
+        latest[found++ % most_ranges] = {static_cast<uint16_t>(begin - next_),
+                                         static_cast<uint16_t>(end - begin)};
         begin = find(end, true);
     }
     acknowledgement.count = std::min(found, most_ranges);
-    for (uint32_t i = 0; i < acknowledgement.count; ++i) acknowledgement.ranges[i] = latest[(found - acknowledgement.count + i) % most_ranges];
+    for (uint32_t i = 0; i < acknowledgement.count; ++i)
+        acknowledgement.ranges[i] = latest[(found - acknowledgement.count + i) % most_ranges];
     due_ns_ = UINT64_MAX;
     repeat_ns_ = !std::exchange(told_, true) && gaps() ? now_ns + repeat_after_ns : UINT64_MAX;
     unanswered_ = 0;

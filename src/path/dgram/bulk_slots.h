@@ -1,4 +1,5 @@
-// Bulk that is being sent to all peers, each in a slot, by whose number its flow asks for the bytes. A slot is used again.
+// Bulk that is being sent to all peers. Each has a slot, by whose number its flow requests the bytes. Slots
+// are reused.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -11,9 +12,9 @@ namespace lanyard::dgram {
 
 class BulkSlots {
 public:
-    // Slots that are taken.
+    // Slots in use.
     size_t count() const { return slots_.size() - free_.size(); }
-    // Takes a payload of at least one byte; the slot.
+    // Takes a payload of at least one byte. Returns its slot.
     uint32_t take(uint32_t peer, Payload &payload, uint64_t token) {
         auto slot = static_cast<uint32_t>(slots_.size());
         if (free_.empty()) {
@@ -27,7 +28,7 @@ public:
         return slot;
     }
     const std::byte *data(uint64_t slot) const { return slots_[slot].payload.data(); }
-    // The payload is needed no more; its token.
+    // The payload is no longer needed. Returns its token.
     uint64_t release(uint64_t slot) {
         free_.push_back(static_cast<uint32_t>(slot));
         return slots_[slot].payload.release();

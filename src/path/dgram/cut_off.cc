@@ -1,6 +1,7 @@
-// The datagram path when its endpoint fails for good: a filter of system calls refuses what it needs, or somebody has closed its descriptor. Nobody
-// is reached any more then. The failure is noted where it shows, in the middle of anything; the next poll, which comes at once, ends all flows and
-// tells of the peers, and so does one after each peer that is met later. Thread rule: as dgram_path.h.
+// The datagram path after its endpoint has failed for good: a filter of system calls refuses what it needs,
+// or some code has closed its descriptor. No peer can be reached then. The failure is noted where it appears,
+// which may be anywhere. The next poll, which follows at once, ends all flows and reports the peers; so does
+// a poll after each later contact with a new peer. Thread rule: as in dgram_path.h.
 #include "path/dgram/dgram_path.h"
 
 namespace lanyard {
@@ -22,7 +23,8 @@ std::string DgramPath::cut_off_text() const {
     bool closed = trouble_ == EBADF || trouble_ == ENOTSOCK;
     return std::string("is not reached by datagrams any more: ") +
            (closed ? "the program has closed a descriptor of the library's"
-                   : "the system refuses this process the calls that send or receive them, as a filter (seccomp) does; allow recvmsg and sendmsg, or "
+                   : "the system refuses this process the calls that send or receive them, as a filter "
+                     "(seccomp) does; allow recvmsg and sendmsg, or "
                      "leave dgram out of LANYARD_PATHS") +
            " (" + system_text(trouble_) + ")";
 }

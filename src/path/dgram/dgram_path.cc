@@ -1,3 +1,4 @@
+// See dgram_path.h.
 #include "path/dgram/dgram_path.h"
 
 #include <algorithm>
@@ -8,10 +9,14 @@
 namespace lanyard {
 
 namespace {
-constexpr uint64_t ask_every_ns = 1'000'000;  // peers whether they have everything, by who waits for that
-constexpr uint32_t arrivals_to_ask = 16;  // looks that found something while this process was awake, after which the endpoint need not tell
-constexpr uint64_t asked_within_ns = 50'000'000;   // of its last packet a peer asks for what it has no answer to, more than once
-constexpr uint64_t longest_flood_ns = 10'000'000;  // in which nothing is given up, as there is more to be read
+constexpr uint64_t ask_every_ns = 1'000'000;  // how often settled() asks peers whether they have everything
+// After this number of polls that found something while this process was awake, the endpoint need not report
+// packets.
+constexpr uint32_t arrivals_to_ask = 16;
+// A peer that lacks an answer asks for it, more than once, within this time after its last packet.
+constexpr uint64_t asked_within_ns = 50'000'000;
+// For at most this time nothing is given up because there is more to read.
+constexpr uint64_t longest_flood_ns = 10'000'000;
 }
 
 using dgram::Flow;
@@ -19,7 +24,8 @@ using dgram::FlowEnd;
 using dgram::OutPacket;
 using dgram::Piece;
 
-// Packets that are composed and leave together. They lie one behind the other, so that only as much memory is touched as they are long.
+// Packets that are composed and leave together. They lie one after the other, so that only as much memory is
+// touched as they are long.
 struct DgramPath::Outbox {
     static constexpr int most = 64;
     static constexpr size_t room_bytes = 2 * dgram::most_packet;
@@ -35,8 +41,8 @@ struct DgramPath::Outbox {
     int count = 0;
 };
 
-DgramPath::DgramPath(PacketIo &io, ProcessName own, const Processes &processes, uint32_t epoch, const Crc32c &crc,
-                     const DgramLimits &limits, FindName find)
+DgramPath::DgramPath(PacketIo &io, ProcessName own, const Processes &processes, uint32_t epoch,
+                     const Crc32c &crc, const DgramLimits &limits, FindName find)
     : NetworkPath({.name = "dgram",
                    .max_eager = limits.max_eager,
                    .max_bulk = max_bulk_frame,
@@ -44,17 +50,9 @@ DgramPath::DgramPath(PacketIo &io, ProcessName own, const Processes &processes, 
                    .batches = true,
                    .most_at_once = limits.most_at_once(),
                    .descriptor = io.descriptor()}),
-      io_(io),
-      processes_(processes),
-      own_(processes.find(own)),
-      epoch_(epoch),
-      limits_(limits),
-      home_(static_cast<uint32_t>(own.serial()), Secret(), crc, limits_.flow, *this),
-      find_(std::move(find)),
-      peers_(processes.count()),
-      batching_(limits_),
-      outbox_(new Outbox),
-      now_ns_(io.now_ns()),
+      io_(io), processes_(processes), own_(processes.find(own)), epoch_(epoch), limits_(limits),
+      home_(static_cast<uint32_t>(own.serial()), Secret(), crc, limits_.flow, *this), find_(std::move(find)),
+      peers_(processes.count()), batching_(limits_), outbox_(new Outbox), now_ns_(io.now_ns()),
       seeks_ways_(io.note_origins(true)) {
     grow();
     if (seeks_ways_) note_origins(true);
@@ -65,7 +63,8 @@ DgramPath::~DgramPath() {
         if (peer) peer->log.drop(peer->log.end(), log_pool_);
 }
 
-// nullptr: it is lost, or has no name, and that is told; or nobody can say its name now (then it is not among peers_ either).
+// nullptr: the peer has failed or has no name, which is reported; or its name cannot be found out now (then
+// peers_ has no entry for it either).
 DgramPath::Peer *DgramPath::contact(uint32_t number) {
     Published<Peer> &peer = peers_[number];
     if (!peer) {
@@ -76,7 +75,9 @@ DgramPath::Peer *DgramPath::contact(uint32_t number) {
             return nullptr;
         }
         int64_t destination = error ? -1 : io_.destination(name);
-        size_t largest = destination < 0 ? dgram::least_packet : std::min(io_.largest(static_cast<uint64_t>(destination)), dgram::most_packet);
+        size_t largest = destination < 0
+                             ? dgram::least_packet
+                             : std::min(io_.largest(static_cast<uint64_t>(destination)), dgram::most_packet);
         peer = std::make_unique<Peer>(home_, number, epoch_, static_cast<uint64_t>(destination), largest);
         ++known_;
         if (destination >= 0 && io_.within_host(peer->destination)) peer->flow.set_near();
@@ -84,7 +85,9 @@ DgramPath::Peer *DgramPath::contact(uint32_t number) {
         if (!seeks_ways_) peer->way = Way::known;
         if (destination < 0) {
             peer->lost = true;
-            reports_.lost(number, error ? error.take().sentence : "has no address that this process can send datagrams to (" + name + ")");
+            reports_.lost(number,
+                          error ? error.take().sentence
+                                : "has no address that this process can send datagrams to (" + name + ")");
         } else if (trouble_) {
             cut_off_ = trouble_;
         }
@@ -92,7 +95,7 @@ DgramPath::Peer *DgramPath::contact(uint32_t number) {
     return peer->lost ? nullptr : peer.get();
 }
 
-// Something may have to be sent to it.
+// Something may have to be sent to the peer.
 void DgramPath::list(Peer &peer) {
     if (!std::exchange(peer.due, true)) due_.push_back(peer.flow.peer());
     if (peer.place != not_active) return;
@@ -100,7 +103,7 @@ void DgramPath::list(Peer &peer) {
     active_.push_back(peer.flow.peer());
 }
 
-// When time asks for something next; it is not among the active any more, if nothing is under way.
+// Updates when its timers are due next. Removes it from the active peers if nothing is under way.
 void DgramPath::look_again(Peer &peer) {
     if (peer.flow.active() && !peer.flow.over()) {
         next_ns_ = std::min(next_ns_, peer.flow.deadline_ns());
@@ -177,7 +180,8 @@ void DgramPath::envelope(Flow &flow, const Piece &piece, const std::byte *payloa
     size_t from = 0;
     if (piece.first()) {
         arriving.reset(new Arriving{piece.envelope, {}});
-        from = arriving->assembly.begin(*sink_, flow.peer(), piece.envelope, payload, piece.size, piece.total);
+        from =
+            arriving->assembly.begin(*sink_, flow.peer(), piece.envelope, payload, piece.size, piece.total);
         ++assembling_;
     }
     LANYARD_MUST(arriving && arriving->assembly.received() == piece.at.offset + from);
@@ -209,11 +213,13 @@ void DgramPath::ended(Flow &flow, FlowEnd how) {
     peer.arriving.reset();
     if (liveness_) liveness_->heard(flow.peer());
     std::vector<Envelope> undelivered;
-    for (uint64_t at = peer.log.begin(); at < peer.log.end(); ++at) undelivered.push_back(peer.log.at(at).envelope);
+    for (uint64_t at = peer.log.begin(); at < peer.log.end(); ++at)
+        undelivered.push_back(peer.log.at(at).envelope);
     undelivered_ -= peer.log.end() - peer.log.begin();
     peer.log.drop(peer.log.end(), log_pool_);
-    bulk_.for_each_of(flow.peer(), [&](size_t slot) { bulk_delivered(flow, slot); });  // nobody reads it any more
-    if (!leaving_ || how != FlowEnd::closed) reports_.lost(flow.peer(), why(peer, how), std::move(undelivered));
+    bulk_.for_each_of(flow.peer(), [&](size_t slot) { bulk_delivered(flow, slot); });  // no longer read
+    if (!leaving_ || how != FlowEnd::closed)
+        reports_.lost(flow.peer(), why(peer, how), std::move(undelivered));
 }
 
 void DgramPath::take_packet(const PacketIo::Arrived &received) {
@@ -245,7 +251,7 @@ int DgramPath::take_packets(int budget) {
             more_ = false;
             break;
         }
-        now_ns_ = io_.now_ns();  // the engine's may be older than what was sent since
+        now_ns_ = io_.now_ns();  // the engine's time may be older than packets sent since
         PacketIo::Behind behind = io_.behind();
         for (int i = 0; i < count; ++i) take_packet(received[i]);
         packets += count;
@@ -296,12 +302,15 @@ bool DgramPath::send_filled() {
     return all;
 }
 
-// To those that are due; to all when the time has come for any, and after the endpoint was full. Then by turns, so that it starves nobody.
+// Sends to the peers that are due; to all active ones when a timer of any has expired, and after the endpoint
+// was full. In that case another peer is first each time, so that none is starved.
 void DgramPath::write_out() {
     now_ns_ = io_.now_ns();
     if (full_ || (sink_ && now_ns_ >= next_ns_)) {
         due_ = active_;
-        std::rotate(due_.begin(), due_.begin() + static_cast<std::ptrdiff_t>(++turn_ % std::max<size_t>(1, due_.size())), due_.end());
+        std::rotate(due_.begin(),
+                    due_.begin() + static_cast<std::ptrdiff_t>(++turn_ % std::max<size_t>(1, due_.size())),
+                    due_.end());
         next_ns_ = no_deadline;
     }
     full_ = to_write_ = postponed_ = false;
@@ -316,13 +325,15 @@ void DgramPath::write_out() {
     due_.clear();
 }
 
-// Asks those that have been silent for long, though nothing is under way.
+// Sends a probe to those that have been silent for long although nothing is under way.
 void DgramPath::look_after_peers() {
     uint64_t quarter_ns = limits_.flow.peer_timeout_ns / 4;
     look_at_ns_ = now_ns_ + quarter_ns;
     if (liveness_) liveness_->tend();
     for (Published<Peer> &peer : peers_) {
-        if (!peer || peer->lost || leaving_ || peer->flow.active() || peer->flow.heard_ns() + quarter_ns > now_ns_) continue;
+        if (!peer || peer->lost || leaving_ || peer->flow.active() ||
+            peer->flow.heard_ns() + quarter_ns > now_ns_)
+            continue;
         peer->flow.ask();
         list(*peer);
         to_write_ = true;
@@ -350,18 +361,21 @@ int DgramPath::poll(Sink &sink, int budget, uint64_t now_ns) {
     return std::max(work + packets, told_);
 }
 
-// What has come is for the program, which waits for it; our answer may go with what the program sends then, or is due later.
+// What has arrived is for the program, which waits for it. Our answer may travel with what the program sends
+// then, or is due later.
 bool DgramPath::may_wait() const {
     return !home_.oversubscribed && told_ > 0 && due_.size() == 1 && peers_[due_[0]]->flow.may_wait(now_ns_);
 }
 
-// The look at this peer, which sets its timers, to the next poll, or to when an answer would be due.
+// Postpones the look at this peer, which sets its timers, to the next poll, or to the time at which an answer
+// would be due.
 void DgramPath::postpone() {
     postponed_ = true;
     next_ns_ = std::min(next_ns_, now_ns_ + limits_.flow.answer.delay_ns);
 }
 
-// Nothing has come for long: memory that is not in use goes back to the system. Sooner it would be had again at once, by a fault for each page.
+// Nothing has arrived for long: memory that is not in use is returned to the system. If this happened sooner,
+// the memory would be needed again at once, at the price of a fault for each page.
 void DgramPath::trim_memory() {
     quiet_at_ns_ = no_deadline;
     log_pool_.shrink();
@@ -403,8 +417,10 @@ void DgramPath::answer_all() {
 }
 
 PathActivity DgramPath::activity() const {
-    bool io_pending = full_ || more_ || to_write_ || cut_off_ || !reports_.empty() || bulk_.count() > 0 || assembling_ > 0;
-    // Also while a peer may wait for an answer that was lost: it asks again and again, and needs nothing else of this process.
+    bool io_pending =
+        full_ || more_ || to_write_ || cut_off_ || !reports_.empty() || bulk_.count() > 0 || assembling_ > 0;
+    // Also while a peer may wait for an answer that was lost: it asks again and again, and needs nothing else
+    // of this process.
     return {.io_pending = io_pending, .unacknowledged = !all_delivered() || quiet_at_ns_ != no_deadline};
 }
 
@@ -426,7 +442,8 @@ DgramPath::RoundTrips DgramPath::round_trips() const {
         if (peer.round_trip_ns == 0) continue;
         ++peers;
         sum_ns += peer.round_trip_ns;
-        all.least_ns = peers == 1 ? peer.least_round_trip_ns : std::min(all.least_ns, peer.least_round_trip_ns);
+        all.least_ns =
+            peers == 1 ? peer.least_round_trip_ns : std::min(all.least_ns, peer.least_round_trip_ns);
     }
     if (peers) all.mean_ns = sum_ns / peers;
     return all;

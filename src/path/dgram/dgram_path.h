@@ -1,30 +1,40 @@
-// The datagram path: one endpoint (net/packet_io.h) reaches every peer, and a flow for each peer (flow.h) makes what travels reliable. To p2p a
-// path like any other: an envelope is `done` when its copy is in the log of its peer, bulk stays where it is until the peer's library has it
-// all, so nothing that was sent is ever lost (info.loses_bulk is false).
+// The datagram path: one endpoint (net/packet_io.h) reaches every peer, and a flow for each peer (flow.h)
+// makes the traffic reliable. To p2p it is a path like any other. An envelope is `done` when its copy is in
+// the log of its peer. Bulk stays where it is until the peer's library has all of it, so nothing that was
+// sent is ever lost (info.loses_bulk is false).
 //
-// What is sent outside poll() leaves at once where the flow may send; what poll() brings about leaves at its end, many packets by one system call.
-// But where it brought something for the program, from one peer, to which nothing is to be said at once, the program has it first: what it sends
-// then has our answer with it, and the next poll sees to the rest. (Not where processes share processors: the next poll may be long after.)
-// What time asks for is the matter of poll() alone, when it has read what has come: a process that had to wait for a processor finds timers that
-// have passed and the answers in its socket.
+// What is sent outside poll() leaves at once if the flow may send. What poll() causes leaves at its end, many
+// packets by one system call. There is an exception: if a poll brought something for the program from one
+// peer only, and nothing must be said to that peer at once, the program runs first. What it then sends
+// carries our answer, and the next poll does the rest. (This does not happen where processes share
+// processors, because the next poll may be long after.)
+// Only poll() acts on timers, after it has read what has arrived: a process that had to wait for a processor
+// finds expired timers together with the answers in its socket.
 //
-// Several envelopes may share a packet (packet_batching.h).
-// What is kept leaves with whatever leaves, at the end of poll(), and at flush(): when the program waits or tests, also for a
-// request that was complete at once, and at the end of any call but a nonblocking send. A program that sends and then computes for
-// long, against the habit, has a helper (the engine says more_follows() only where there is one), to which activity() says that there is
-// something to do: it polls as soon as the answer to the packets of this series has come, or, where the program has always been back at once, after
-// 2 ms. And where a peer is so slow that no answer comes, or processes share processors, after 10 ms or more, as always with
-// LANYARD_DGRAM_PROGRESS=thread. With `engine` all leaves at once.
+// Several envelopes may share a packet (packet_batching.h). What is held back leaves with anything else that
+// leaves, at the end of poll(), and at flush(): when the program waits or tests (also for a request that was
+// complete at once), and at the end of any call but a nonblocking send. A program that sends and then
+// computes for long is served by a helper (the engine calls more_follows() only if one exists). activity()
+// reports that there is something to do. The helper polls as soon as the answer to the packets of this series
+// has arrived, or after 2 ms if the program has always returned at once. If a peer is so slow that no answer
+// arrives, or processes share processors, it polls after 10 ms or more, and always so with
+// LANYARD_DGRAM_PROGRESS=thread. With `engine`, everything leaves at once.
 //
-// While packets come and this process does not sleep the endpoint need not tell of them (PacketIo::watch), which makes them arrive sooner: a thread
-// that asks all the time finds them. Where processes share processors they sleep so often that it would not pay.
+// While packets arrive and this process does not sleep, the endpoint need not report them (PacketIo::watch),
+// which makes them arrive sooner: a thread that polls all the time finds them. Where processes share
+// processors, they sleep so often that this would not pay off.
 //
-// A poll delivers whole packets, which may hold many envelopes, and what waited for them: beyond its budget up to info.most_at_once.
-// Peers that are silent are asked whether they live four times within LANYARD_PEER_TIMEOUT, as who only waits for them would never know. A process
-// that does not answer, though its kernel does (liveness.h), computes, and is waited for; once it is told of, as nothing but UDP may be closed.
-// A peer is an object from the first packet to or from it; after that it holds what its flow holds, and nothing for what has been delivered.
-// Where a peer has several addresses any may lead nowhere, or to somebody else: ways.cc says how one is found that leads there.
-// Thread rule: the owner of the engine.
+// A poll delivers whole packets, which may contain many envelopes, and the envelopes that waited for them. It
+// may thus exceed its budget, by fewer than info.most_at_once.
+// Silent peers receive a probe four times within LANYARD_PEER_TIMEOUT, since a process that only waits for a
+// peer would otherwise never notice that it has failed. A process that does not answer although its kernel
+// does (liveness.h) computes, and is waited for. This is reported once, since it may also be that only UDP is
+// blocked.
+// A peer is an object from the first packet to or from it. Later it holds what its flow holds, and nothing
+// for what has been delivered.
+// If a peer has several addresses, each may lead nowhere, or to another machine. peer_routes.cc explains how
+// one is found that leads to the peer.
+// Thread rule: the owner of the engine, unless a function says otherwise.
 #pragma once
 
 #include <functional>
@@ -52,10 +62,10 @@ namespace lanyard {
 
 struct DgramLimits : ReliableLimits, dgram::BatchLimits {
     dgram::FlowLimits flow;
-    int most_bulk = 8;               // bulk frames of one peer that are under way
-    bool computing_answers = true;     // processes that compute answer nevertheless (LANYARD_DGRAM_PROGRESS)
+    int most_bulk = 8;              // bulk frames of one peer that are under way
+    bool computing_answers = true;  // processes that compute answer nevertheless (LANYARD_DGRAM_PROGRESS)
 
-    // Frames of a packet, and of those that waited for it.
+    // Frames of one packet, and of the packets that waited for it.
     int most_at_once() const {
         size_t early = flow.early_blocks * (dgram::EarlyBlock::room / sizeof(dgram::Piece));
         return static_cast<int>(dgram::most_packet / dgram::next_frame_bytes + early);
@@ -64,19 +74,20 @@ struct DgramLimits : ReliableLimits, dgram::BatchLimits {
 
 class DgramPath final : public NetworkPath, private dgram::FlowOwner {
 public:
-    // The name of a peer's endpoint, once it is needed.
+    // Finds the name of a peer's endpoint, when it is needed.
     using FindName = std::function<Error(uint32_t peer, std::string &name)>;
 
-    // `own` is in the table, too. `epoch`: not 0, and unlike those of earlier processes with this name.
-    DgramPath(PacketIo &io, ProcessName own, const Processes &processes, uint32_t epoch, const Crc32c &crc, const DgramLimits &limits,
-              FindName find);
+    // `own` is in the table too. `epoch` is not 0 and unlike those of earlier processes with this name.
+    DgramPath(PacketIo &io, ProcessName own, const Processes &processes, uint32_t epoch, const Crc32c &crc,
+              const DgramLimits &limits, FindName find);
     ~DgramPath() override;
 
-    // Peers that do not answer are asked by these too.
+    // From now on, peers that do not answer datagrams are also checked through `liveness`.
     void use(Liveness &liveness) { liveness_ = &liveness; }
 
     void grow() override {
-        while (peers_.size() < processes_.count() && peers_.append()) {  // where there is no room, the others are not reached
+        // If memory is lacking, the others are not reached.
+        while (peers_.size() < processes_.count() && peers_.append()) {
         }
     }
     void set_secret(const Secret &secret) override { home_.secret = secret; }
@@ -98,36 +109,40 @@ public:
     uint64_t deadline_ns() const override;
     std::string describe() const override;
     void report() const override;
-    // Tells all peers that this process ends.
+    // Informs all peers that this process ends.
     void close() override;
 
-    // Whether a peer lives and is reached: asks it, and says whether it has ever answered anything.
+    // Whether a peer lives and can be reached: ask() sends it a probe, has_answered() says whether it has
+    // ever answered one.
     void ask(uint32_t peer);
     bool has_answered(uint32_t peer) const { return peers_[peer] && peers_[peer]->flow.trip().known(); }
     bool is_lost(uint32_t peer) const { return peers_[peer] && peers_[peer]->lost; }
-    // Between which addresses packets to the peer go, for reports.
+    // The addresses between which packets to the peer travel, for reports.
     std::string ends(uint32_t peer);
 
     struct RoundTrips {
-        uint64_t mean_ns = 0, least_ns = 0;  // of all peers; 0: nobody has answered yet
+        uint64_t mean_ns = 0, least_ns = 0;  // of all peers; 0: none has answered yet
     };
-    // By any thread, as is the next: what is counted of packets, of messages, of one peer; peers that something was sent to or came from.
+    // These functions, up to peer_count(), may be called by any thread. They return what was counted of
+    // packets, of messages, and of one peer, and the number of peers to which something was sent or from
+    // which something arrived.
     const dgram::FlowCounts &counts() const { return home_.counts; }
     const NetworkCounts &message_counts() const { return counts_; }
     dgram::PeerCounts counts_of(uint32_t peer) const;
     RoundTrips round_trips() const;
     size_t known() const { return known_; }
     uint32_t peer_count() const { return static_cast<uint32_t>(peers_.size()); }
-    // Those of them with something under way.
+    // The number of these peers with something under way.
     size_t active() const { return active_.size(); }
 
 private:
-    // An envelope of which the beginning has come.
+    // An envelope whose beginning has arrived.
     struct Arriving {
         Envelope envelope;
         Assembly assembly;
     };
-    // By which packets go to a peer: known, or taken until it is, as the only one in the peer's name or as one of several.
+    // The route to a peer. known: it is proven to work. sought: it is the only address in the peer's name,
+    // unproven. sought_among_several: it is one of several addresses, unproven.
     enum class Way : uint8_t { known, sought, sought_among_several };
     struct Peer {
         Peer(dgram::FlowHome &home, uint32_t number, uint32_t epoch, uint64_t to, size_t largest)
@@ -139,9 +154,10 @@ private:
         std::unique_ptr<Arriving> arriving;
         int bulk_under_way = 0;
         dgram::Series series;
-        uint32_t place = not_active;  // in the list of the active
-        uint8_t quarters = 0;         // of LANYARD_PEER_TIMEOUT that it has been silent though it lives, up to four
-        bool due = false;             // among those
+        uint32_t place = not_active;  // in the list of active peers
+        // Quarters of LANYARD_PEER_TIMEOUT for which it has been silent although it lives, up to four.
+        uint8_t quarters = 0;
+        bool due = false;  // is in due_
         bool lost = false;
         Way way = Way::sought;
     };
@@ -149,13 +165,16 @@ private:
     static constexpr uint32_t not_active = UINT32_MAX;
 
     dgram::Logged logged(dgram::Flow &flow, uint64_t sequence) override;
-    const std::byte *bulk_bytes(dgram::Flow &flow, uint64_t token, uint64_t offset, std::byte *scratch, size_t size) override;
+    const std::byte *bulk_bytes(dgram::Flow &flow, uint64_t token, uint64_t offset, std::byte *scratch,
+                                size_t size) override;
     void delivered(dgram::Flow &flow, uint64_t below) override;
     void bulk_delivered(dgram::Flow &flow, uint64_t token) override;
     void envelope(dgram::Flow &flow, const dgram::Piece &piece, const std::byte *payload) override;
     void bulk(dgram::Flow &flow, const BulkHeader &header, const std::byte *payload, size_t size) override;
     dgram::Life life(dgram::Flow &flow) override;
-    uint32_t serial_of(uint32_t peer) const override { return static_cast<uint32_t>(processes_.name(peer).serial()); }
+    uint32_t serial_of(uint32_t peer) const override {
+        return static_cast<uint32_t>(processes_.name(peer).serial());
+    }
     void silent(dgram::Flow &flow, bool now) override;
     void ended(dgram::Flow &flow, dgram::FlowEnd how) override;
 
@@ -189,40 +208,43 @@ private:
     const DgramLimits limits_;
     dgram::FlowHome home_;
     FindName find_;
-    Growing<Published<Peer>> peers_;  // by number; none: never met
+    Growing<Published<Peer>> peers_;  // by number; null: no contact yet
     Tally<size_t> known_;
     NetworkCounts counts_;
     std::vector<uint32_t> active_;
-    std::vector<uint32_t> due_;   // those of them that something may have to be sent to now, whatever the time
-    size_t turn_ = 0;             // of who is first when all are
-    size_t undelivered_ = 0;      // envelopes, in all logs
-    size_t assembling_ = 0;       // likewise
-    BytePool log_pool_;  // of what lies in all logs
+    // The active peers to which something may have to be sent now, whatever the time.
+    std::vector<uint32_t> due_;
+    size_t turn_ = 0;         // decides which peer is first when all are due
+    size_t undelivered_ = 0;  // envelopes, in all logs
+    size_t assembling_ = 0;   // envelopes, of all peers
+    BytePool log_pool_;       // memory of all logs
     dgram::BulkSlots bulk_;
     dgram::PacketBatching batching_;
-    Reports reports_;  // bulk that has been delivered, peers that are lost
+    Reports reports_;  // bulk that has been delivered, peers that have failed
     std::unique_ptr<Outbox> outbox_;
     Sink *sink_ = nullptr;  // during poll()
-    int told_ = 0;          // to it, in this poll
+    int told_ = 0;          // frames delivered to it in this poll
     uint64_t now_ns_ = 0, next_ns_ = no_deadline, ask_at_ns_ = 0;
-    uint64_t look_at_ns_ = 0;  // after peers, next
-    uint64_t quiet_at_ns_ = no_deadline;  // when nothing will have come for so long that no peer asks any more, and this process rests
-    uint32_t wakeful_polls_ = 0;    // looks that found something since this process last slept
-    uint64_t heard_all_ns_ = 0;  // when the endpoint was last found to have nothing more
+    uint64_t look_at_ns_ = 0;  // when to look after the peers next
+    // When nothing will have arrived for so long that no peer asks any more; memory is trimmed then.
+    uint64_t quiet_at_ns_ = no_deadline;
+    uint32_t wakeful_polls_ = 0;  // polls that found something since this process last slept
+    uint64_t heard_all_ns_ = 0;   // when the endpoint was last found to have nothing more
     Liveness *liveness_ = nullptr;
     const bool seeks_ways_;  // the endpoint can note where packets come from, which it does for a while
     bool notes_origins_ = false;
     uint64_t note_origins_until_ns_ = 0;
-    uint32_t ways_known_ = 0;  // of so many peers
-    int trouble_ = 0;       // why the endpoint is of no use any more: an errno,
-    int cut_off_ = 0;       // of which the next poll tells
-    bool full_ = false;     // the endpoint
+    uint32_t ways_known_ = 0;  // number of peers with a known route
+    int trouble_ = 0;          // an errno: why the endpoint can no longer be used
+    int cut_off_ = 0;          // the same, until the next poll has reported it
+    bool full_ = false;        // the endpoint is full
     bool leaving_ = false;
-    bool told_silence_ = false;  // of a peer that lives; once
-    bool more_ = false;      // has come, beyond the budget of the last poll
-    bool to_write_ = false;  // something was sent inside poll(), or is kept
-    bool postponed_ = false;  // the look at the peer whose packets came last
-    CounterSource counted_[3]{{network_counters(), counts_}, {flow_counters(), home_.counts}, {datagram_counters(), *this}};
+    bool told_silence_ = false;  // of a peer that lives; reported once
+    bool more_ = false;          // arrived beyond the budget of the last poll
+    bool to_write_ = false;      // something was sent inside poll(), or is held back
+    bool postponed_ = false;     // the look at the peer whose packets arrived last
+    CounterSource counted_[3]{
+        {network_counters(), counts_}, {flow_counters(), home_.counts}, {datagram_counters(), *this}};
 };
 
 }  // namespace lanyard

@@ -1,4 +1,5 @@
-// What the datagram path says: of itself when MPI is finalised, of a peer that is lost, and of one that has not answered for long.
+// What the datagram path reports: about itself when MPI is finalised, about a peer that has failed, and about
+// one that has not answered for long.
 #include <algorithm>
 #include <cstdio>
 #include <utility>
@@ -14,14 +15,20 @@ namespace {
 std::string part_of(uint64_t part, uint64_t whole) {
     char text[80];
     double share = whole ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0;
-    std::snprintf(text, sizeof text, "%llu of %llu (%.1f %%)", static_cast<unsigned long long>(part), static_cast<unsigned long long>(whole), share);
+    std::snprintf(text, sizeof text, "%llu of %llu (%.1f %%)", static_cast<unsigned long long>(part),
+                  static_cast<unsigned long long>(whole), share);
     return text;
 }
 
-std::string with(uint64_t number, const char *what) { return number ? ", " + std::to_string(number) + " " + what : ""; }
+std::string with(uint64_t number, const char *what) {
+    return number ? ", " + std::to_string(number) + " " + what : "";
+}
 
-// What never came here is known to be lost, while what was sent again may only have been late.
-uint64_t missing(const dgram::FlowCounts &counts) { return counts.named - std::min<uint64_t>(counts.named, counts.received); }
+// A packet that never arrived here is certainly lost, while one whose contents were sent again may only have
+// been late.
+uint64_t missing(const dgram::FlowCounts &counts) {
+    return counts.named - std::min<uint64_t>(counts.named, counts.received);
+}
 
 bool much_is_missing(const dgram::FlowCounts &all) {
     constexpr uint64_t least_packets = 1000, one_in = 10;
@@ -29,16 +36,18 @@ bool much_is_missing(const dgram::FlowCounts &all) {
 }
 
 std::string sentence_of(const dgram::FlowCounts &all) {
-    return "sent again " + part_of(all.given_up(), all.numbered_out) + with(all.lost_by_order, "by order") + with(all.lost_by_time, "by time") +
-           with(all.lost_by_probe, "by probe") + with(all.given_up_too_early, "too early") + "; of the packets to this process never came " +
-           part_of(missing(all), all.named) + "; dropped " + std::to_string(all.copies) + " copies" + with(all.damaged, "damaged") +
-           with(all.strangers, "of strangers") + with(all.stale, "of earlier processes") + with(all.garbage + all.malformed, "without sense") +
+    return "sent again " + part_of(all.given_up(), all.numbered_out) + with(all.lost_by_order, "by order") +
+           with(all.lost_by_time, "by time") + with(all.lost_by_probe, "by probe") +
+           with(all.given_up_too_early, "too early") + "; of the packets to this process never came " +
+           part_of(missing(all), all.named) + "; dropped " + std::to_string(all.copies) + " copies" +
+           with(all.damaged, "damaged") + with(all.strangers, "of strangers") +
+           with(all.stale, "of earlier processes") + with(all.garbage + all.malformed, "without sense") +
            with(all.beyond + all.no_room, "without room");
 }
 
 }  // namespace
 
-// Ways that swallow long packets, the first of them by name.
+// Routes that drop long packets silently; the first of them by name.
 void DgramPath::report_holes() const {
     const Peer *first = nullptr;
     size_t others = 0;
@@ -51,43 +60,53 @@ void DgramPath::report_holes() const {
     if (!first) return;
     std::string ends = io_.ends(first->destination);
     log(LogLevel::warn, "dgram",
-        "packets of %zu bytes to process %u%s%s%s do not arrive, and nobody on the way says so; those of %zu do, and are used. Has a link there a "
+        "packets of %zu bytes to process %u%s%s%s do not arrive, and nobody on the way says so; those of %zu "
+        "do, and are used. Has a link there a "
         "smaller MTU, and is ICMP blocked? Give the interfaces of the hosts that MTU",
         io_.largest(first->destination), first->flow.peer(), ends.empty() ? "" : ", between ", ends.c_str(),
-        others ? (", and to " + std::to_string(others) + " more,").c_str() : "", first->flow.packet_size().usual());
+        others ? (", and to " + std::to_string(others) + " more,").c_str() : "",
+        first->flow.packet_size().usual());
 }
 
 // "at 10.0.1.2:4711 ..."
 std::string DgramPath::why(const Peer &peer, dgram::FlowEnd how) const {
     std::string ends = io_.ends(peer.destination), where;
-    if (size_t and_at = ends.find(" and "); and_at != std::string::npos) where = "at " + ends.substr(and_at + 5) + " ";
+    if (size_t and_at = ends.find(" and "); and_at != std::string::npos)
+        where = "at " + ends.substr(and_at + 5) + " ";
     switch (how) {
         case dgram::FlowEnd::closed: return where + "has ended";
-        case dgram::FlowEnd::gone: return where + "does not answer any more: its process has ended, or its host is cut off";
-        case dgram::FlowEnd::refused: return where + "is another process now, which knows nothing of this one";
+        case dgram::FlowEnd::gone:
+            return where + "does not answer any more: its process has ended, or its host is cut off";
+        case dgram::FlowEnd::refused:
+            return where + "is another process now, which knows nothing of this one";
         case dgram::FlowEnd::cut_off: return where + cut_off_text();
         case dgram::FlowEnd::silent: break;
     }
-    return where + "has not answered for " + std::to_string(limits_.flow.peer_timeout_ns / 1'000'000'000) + " s (LANYARD_PEER_TIMEOUT)";
+    return where + "has not answered for " + std::to_string(limits_.flow.peer_timeout_ns / 1'000'000'000) +
+           " s (LANYARD_PEER_TIMEOUT)";
 }
 
-// The flow asks after each quarter of LANYARD_PEER_TIMEOUT in which nothing came.
+// The flow calls this after each quarter of LANYARD_PEER_TIMEOUT in which nothing arrived.
 dgram::Life DgramPath::life(dgram::Flow &flow) {
     if (!liveness_) return dgram::Life::unknown;
     dgram::Life life = liveness_->ask(flow.peer());
     Peer &peer = *peers_[flow.peer()];
-    if (life == dgram::Life::lives && peer.quarters < 4 && ++peer.quarters == 4 && !std::exchange(told_silence_, true)) report_silence(peer);
+    if (life == dgram::Life::lives && peer.quarters < 4 && ++peer.quarters == 4 &&
+        !std::exchange(told_silence_, true))
+        report_silence(peer);
     return life;
 }
 
-// Who computes may be silent, where nobody answers for it.
+// A process that computes may be silent if nothing answers for it.
 void DgramPath::report_silence(const Peer &peer) const {
     std::string ends = io_.ends(peer.destination);
     log(limits_.computing_answers ? LogLevel::warn : LogLevel::info, "dgram",
-        "process %u has not answered for %llu s (LANYARD_PEER_TIMEOUT)%s%s, and is waited for, as it lives: a TCP connection to it stands. If it "
-        "was not stopped, datagrams do not pass any more, as a firewall was closed for UDP perhaps; leave dgram out of LANYARD_PATHS then",
-        peer.flow.peer(), static_cast<unsigned long long>(limits_.flow.peer_timeout_ns / 1'000'000'000), ends.empty() ? "" : ", between ",
-        ends.c_str());
+        "process %u has not answered for %llu s (LANYARD_PEER_TIMEOUT)%s%s, and is waited for, as it lives: "
+        "a TCP connection to it stands. If it "
+        "was not stopped, datagrams do not pass any more, as a firewall was closed for UDP perhaps; leave "
+        "dgram out of LANYARD_PATHS then",
+        peer.flow.peer(), static_cast<unsigned long long>(limits_.flow.peer_timeout_ns / 1'000'000'000),
+        ends.empty() ? "" : ", between ", ends.c_str());
 }
 
 void DgramPath::report() const {
@@ -95,14 +114,17 @@ void DgramPath::report() const {
     const dgram::FlowCounts &all = home_.counts;
     if (log_enabled(LogLevel::info) && all.packets_out + all.packets_in > 0) {
         RoundTrips trips = round_trips();
-        log(LogLevel::info, "dgram", "%s; round trips of %llu us with %zu peer%s, the least %llu us; %s", sentence_of(all).c_str(),
-            static_cast<unsigned long long>(trips.mean_ns / 1000), known(), known() == 1 ? "" : "s",
-            static_cast<unsigned long long>(trips.least_ns / 1000), io_.describe().c_str());
+        log(LogLevel::info, "dgram", "%s; round trips of %llu us with %zu peer%s, the least %llu us; %s",
+            sentence_of(all).c_str(), static_cast<unsigned long long>(trips.mean_ns / 1000), known(),
+            known() == 1 ? "" : "s", static_cast<unsigned long long>(trips.least_ns / 1000),
+            io_.describe().c_str());
     }
     if (much_is_missing(all))
         log(LogLevel::warn, "dgram",
-            "of the packets to this process %s never came and were sent again: the network or this host drops them. If the host does (nstat -az "
-            "UdpRcvbufErrors), raise net.core.rmem_max; mpirun --profile shows between which ranks packets are lost",
+            "of the packets to this process %s never came and were sent again: the network or this host "
+            "drops them. If the host does (nstat -az "
+            "UdpRcvbufErrors), raise net.core.rmem_max; mpirun --profile shows between which ranks packets "
+            "are lost",
             part_of(missing(all), all.named).c_str());
 }
 

@@ -1,3 +1,4 @@
+// See early.h.
 #include "path/dgram/early.h"
 
 #include <algorithm>
@@ -38,7 +39,7 @@ bool EarlyEnvelopes::add(Blocks &blocks, const Piece &piece, const std::byte *pa
     return true;
 }
 
-// Usually what came last is behind all others.
+// Usually what arrived last belongs behind all others.
 void EarlyEnvelopes::keep(Blocks &blocks) {
     while (adding_ != none) {
         uint32_t index = adding_;

@@ -1,8 +1,11 @@
-// Envelopes that came before their turn: a packet was lost or overtaken, and what is behind it waits here, copied into blocks that all flows share.
-// What one packet brought is in one chain of blocks; in a chain, and so in a block, each piece begins where the one before it ends. Blocks are
-// sorted by where they begin. So the first block that begins at or before the place where delivery stands can be delivered whole, and when none
-// does, nothing here is next; pieces may overlap what was delivered, as a sender cuts lost contents anew.
-// Without room a packet is not taken at all, which is to its sender as if it had been lost. Thread rule: the owner of the flow.
+// Envelopes that arrived ahead of their turn: a packet was lost or overtaken, and what follows it waits here,
+// copied into blocks that all flows share. What one packet brought is in one chain of blocks. In a chain, and
+// so in a block, each piece begins where the preceding one ends. Blocks are sorted by where they begin. The
+// first block that begins at or before the position of delivery can therefore be delivered whole, and if
+// there is no such block, nothing here is next. Pieces may overlap what was delivered, since a sender cuts
+// lost contents anew.
+// If there is no room, a packet is not accepted at all, which to its sender is as if it had been lost. Thread
+// rule: the owner of the flow.
 #pragma once
 
 #include "base/slab.h"
@@ -10,10 +13,11 @@
 
 namespace lanyard::dgram {
 
-// A part of an envelope's payload; the envelope itself goes with the first (at.offset is 0) alone, which may be all.
+// A part of an envelope's payload. The envelope itself is only with the first piece (at.offset is 0), which
+// may be the whole.
 struct Piece {
     Position at;
-    uint32_t total;  // payload of the whole envelope; not known (0) to others than the first
+    uint32_t total;  // payload of the whole envelope; not known (0) to pieces other than the first
     uint32_t size;   // of this piece
     Envelope envelope;
 
@@ -33,11 +37,12 @@ public:
     static constexpr uint32_t none = Blocks::none;
 
     bool empty() const { return first_ == none; }
-    // Begins with what a packet brings; add() its pieces in order. Then keep() all, or, had there been no room, forget().
+    // Collects the contents of one packet: add() its pieces in order, then keep() all of them, or forget()
+    // them if there was no room.
     bool add(Blocks &blocks, const Piece &piece, const std::byte *payload, uint32_t most_blocks);
     void keep(Blocks &blocks);
     void forget(Blocks &blocks);
-    // Calls deliver(piece, payload) for what may begin at or before `next()`, and drops it.
+    // Calls deliver(piece, payload) for all pieces that begin at or before `next()`, and drops them.
     template <class Next, class Deliver>
     void take(Blocks &blocks, Next next, Deliver deliver) {
         while (first_ != none && blocks.at(first_).begin <= next()) {
@@ -64,7 +69,7 @@ private:
     }
 
     uint32_t first_ = none, last_ = none;          // sorted
-    uint32_t adding_ = none, adding_last_ = none;  // of the packet in hand
+    uint32_t adding_ = none, adding_last_ = none;  // of the packet being added
     uint32_t blocks_ = 0;
 };
 

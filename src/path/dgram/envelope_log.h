@@ -1,6 +1,7 @@
-// The envelopes that were sent to one peer and have not been delivered there, with copies of their payload: what the flow cuts its packets from, as
-// often as it must. An entry is as long as its payload needs, and a ring by sequence number says where it lies; both are of a pool that all logs of
-// a process share, so that an empty log has no memory of its own, and what all had at a peak goes back.
+// The envelopes that were sent to one peer and have not been delivered there, with copies of their payload.
+// The flow cuts its packets from them as often as it must. An entry is as long as its payload needs, and a
+// ring indexed by sequence number has its address. Both come from a pool that all logs of a process share. An
+// empty log thus has no memory of its own, and what all logs had at a peak can be returned.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -11,7 +12,7 @@
 
 namespace lanyard::dgram {
 
-// Its payload is right behind it.
+// Its payload lies directly behind it.
 struct LogEntry {
     Envelope envelope;
     uint32_t size;
@@ -32,7 +33,7 @@ public:
     size_t bytes() const { return bytes_; }
     const Entry &at(uint64_t sequence) const { return *place(sequence); }
 
-    // Takes `payload`, advancing it.
+    // Copies `payload` and advances it.
     void append(const Envelope &envelope, Payload &payload, BytePool &pool) {
         if (end_ - begin_ == entries_) grow(pool);
         std::byte *room = pool.take(Entry::bytes_with(payload.size));
@@ -40,7 +41,7 @@ public:
         bytes_ += payload.size;
         payload.copy(room + sizeof(Entry), payload.size);
     }
-    // Forgets those before this one.
+    // Drops the entries before this one.
     void drop(uint64_t below, BytePool &pool) {
         for (; begin_ < below; ++begin_) {
             Entry *entry = place(begin_);
@@ -66,7 +67,7 @@ private:
     }
 
     Entry **ring_ = nullptr;
-    uint32_t entries_ = 0;  // that it has room for: a power of two, or none
+    uint32_t entries_ = 0;  // capacity: a power of two, or none
     uint64_t begin_ = 0, end_ = 0;
     size_t bytes_ = 0;
 };

@@ -1,4 +1,4 @@
-// Flows: what is kept of a peer, and what time asks for.
+// Flows: the state of a peer, and what is due by time. See flow.h.
 #include "path/dgram/flow.h"
 
 #include <algorithm>
@@ -15,12 +15,14 @@ Flow::Flow(FlowHome &home, uint32_t peer, uint32_t epoch, size_t largest)
       congestion_(home.limits.congestion, largest),
       named_(static_cast<uint32_t>(home.limits.first_number - 1)),
       next_arrival_(home.limits.first_number) {
-    LANYARD_MUST(epoch != 0 && home.own < most_processes && serial() < most_processes && largest >= least_packet && largest <= most_packet);
+    LANYARD_MUST(epoch != 0 && home.own < most_processes && serial() < most_processes &&
+                 largest >= least_packet && largest <= most_packet);
 }
 
 bool Flow::is_proven(const FlowHome &home, std::span<const std::byte> packet) {
     PacketHeader header;
-    return read_header(home.crc, packet, header) && header.introduces && header.proof == introducing_proof(home.secret, header.from, home.own);
+    return read_header(home.crc, packet, header) && header.introduces &&
+           header.proof == introducing_proof(home.secret, header.from, home.own);
 }
 
 Traffic &Flow::traffic() {
@@ -35,7 +37,7 @@ void Flow::release() {
     if (traffic_ == idle) return;
     Traffic &traffic = current();
     next_arrival_ = traffic.arrivals.next();
-    // Every byte of an item is in a record, or not cut yet: with the last of them the item goes.
+    // Every byte of an item is in a record or not cut yet. The item ends with the last of them.
     traffic.sent.drop_all(home_.sent, [&](const SentPacket &packet) {
         if (packet.bulk_size) bulk_came(packet.bulk_item, packet.bulk_size);
     });
@@ -52,8 +54,8 @@ void Flow::release() {
 
 bool Flow::nothing_under_way() const {
     Traffic &traffic = current();
-    return !traffic.sent.outstanding() && !has_data(traffic) && traffic.arrivals.due_ns() == never && !traffic.arrivals.gaps() &&
-           traffic.early.empty() && !traffic.end_wanted && !traffic.refused_epoch;
+    return !traffic.sent.outstanding() && !has_data(traffic) && traffic.arrivals.due_ns() == never &&
+           !traffic.arrivals.gaps() && traffic.early.empty() && !traffic.end_wanted && !traffic.refused_epoch;
 }
 
 void Flow::log_grew(uint64_t end) {
@@ -90,19 +92,23 @@ void Flow::end(FlowEnd how) {
     home_.owner.ended(*this, how);
 }
 
-// Doubles with each that was not answered. Where several send here the answer waits among theirs, in a queue that comes and goes.
+// The timer doubles with each probe that was not answered. If several processes send here, the answer waits
+// among their packets, in a queue that varies.
 uint64_t Flow::probe_due_ns() const {
     const Traffic &traffic = current();
     const AnswerLimits &answer = home_.limits.answer;
     uint64_t kept_back_ns = home_.oversubscribed ? answer.most_delay_ns : answer.delay_ns;
     uint64_t after_ns = trip_.probe_after_ns(kept_back_ns, home_.limits.first_probe_ns);
     if (trip_.known() && grants().several()) after_ns += trip_.smoothed_ns();
-    return traffic.last_sent_ns + std::min(after_ns << std::min(traffic.probes, 20u), home_.limits.longest_probe_ns);
+    return traffic.last_sent_ns +
+           std::min(after_ns << std::min(traffic.probes, 20u), home_.limits.longest_probe_ns);
 }
 
-uint64_t Flow::silent_at_ns() const { return std::max(heard_ns_, current().waiting_since_ns) + home_.limits.peer_timeout_ns; }
+uint64_t Flow::silent_at_ns() const {
+    return std::max(heard_ns_, current().waiting_since_ns) + home_.limits.peer_timeout_ns;
+}
 
-// Ends the flow if it is. A peer that is known to live is as one that was heard.
+// Ends the flow if the peer has failed. A peer that is known to live counts as heard.
 bool Flow::is_lost(uint64_t now_ns) {
     uint64_t at_ns = silent_at_ns();
     if (now_ns + home_.limits.peer_timeout_ns / 4 * 3 < at_ns) return false;
@@ -125,8 +131,9 @@ void Flow::look_at_time(uint64_t now_ns) {
         tell_silence(traffic, now_ns);
         traffic.probe_wanted = true;
         if (traffic.sent.single()) give_up_oldest(traffic, now_ns);
-        if (traffic.probes < 2) return;  // the answer will say what is lost
-        // Twice in a row: all of it must be lost, or the peer has no room for it before something earlier comes. Or all answers are.
+        if (traffic.probes < 2) return;  // the answer will show what is lost
+        // Twice in a row: either all of it is lost, or the peer has no room for it before something earlier
+        // arrives, or all answers are lost.
         uint32_t lost = traffic.sent.give_up_all(home_.sent, size_);
         home_.counts.lost_by_probe += lost;
         given_up_ += lost;
@@ -151,7 +158,9 @@ void Flow::give_up_oldest(Traffic &traffic, uint64_t now_ns) {
 }
 
 void Flow::tell_silence(Traffic &traffic, uint64_t now_ns) {
-    if (traffic.silent || now_ns < std::max(heard_ns_, traffic.waiting_since_ns) + home_.limits.silent_after_ns) return;
+    if (traffic.silent ||
+        now_ns < std::max(heard_ns_, traffic.waiting_since_ns) + home_.limits.silent_after_ns)
+        return;
     traffic.silent = true;
     ++home_.counts.silences;
     home_.owner.silent(*this, true);
@@ -175,7 +184,8 @@ uint64_t Flow::deadline_ns() const {
     Traffic &traffic = current();
     if (traffic.end_wanted || traffic.refused_epoch || traffic.probe_wanted) return 0;
     uint64_t at_ns = traffic.arrivals.due_ns();
-    if (traffic.sent.outstanding()) at_ns = std::min({at_ns, traffic.sent.loss_due_ns(), probe_due_ns(), silent_at_ns()});
+    if (traffic.sent.outstanding())
+        at_ns = std::min({at_ns, traffic.sent.loss_due_ns(), probe_due_ns(), silent_at_ns()});
     if (may_send(traffic)) at_ns = std::min(at_ns, line_free_ns(traffic));
     return at_ns;
 }

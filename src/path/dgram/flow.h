@@ -1,5 +1,6 @@
-// A flow: what two processes need to exchange envelopes and bulk reliably over packets that may be lost, doubled, overtaken and damaged. A pure state
-// machine: packets and `now` in, packets and deadline_ns() out; no sockets, no clock, and memory only from the slabs it is given.
+// A flow: what two processes need to exchange envelopes and bulk reliably over packets that may be lost,
+// duplicated, reordered and damaged. It is a pure state machine: packets and `now` go in, packets and
+// deadline_ns() come out. It uses no sockets and no clock, and memory only from the slabs that it is given.
 //
 //      log_grew, send_bulk                                            Owner::envelope, bulk
 //            |                                                             ^
@@ -7,44 +8,60 @@
 //            ^    |                                                        |
 //   lost packets' contents                                             Arrivals
 //            |    v                                                        |
-//      [ SentPackets ] <- received() <- packets <- compose() <- acknowledgement, window for bulk
+//      [ SentPackets ] <- received() <- packets <- compose() <- acknowledgement, granted window
 //            |
 //   Owner::delivered, bulk_delivered
 //
-// Rules, and why nothing is lost, doubled or disordered
-// 1. Each packet has a number of its own, however often its contents are sent. The receiver takes a number once (arrivals.h), so a copy does
-//    nothing. What was in a lost packet is cut anew into packets with new numbers: so an answer always says which sending it answers. (31 bits of
-//    the number travel: a copy would have to come after 2^30 others to be taken for a new one, which is minutes on the fastest line.)
-// 2. Every byte of an envelope and of bulk that was sent and is not acknowledged is in exactly one record: outstanding or lost (sent.h). A record
-//    leaves the first list when its packet is acknowledged or given up, the second when its contents are in another: nothing is forgotten, and
-//    bulk has come when the sum of what was acknowledged of it is its size.
-// 3. Envelopes with their payload are a sequence of positions (number, offset); the receiver delivers the bytes at the position it expects and no
-//    others, keeping what is ahead (early.h): each exactly once, in order, whatever the pieces. An acknowledgement names the envelope it expects,
-//    below which the owner may forget its log. Bulk is delivered as it comes; a range may come twice where a packet was given up too early.
-// 4. A packet is believed when its check is right, its proof is that of the job's secret for this direction, and its epochs are those of this flow:
-//    each side draws its epoch when the flow is made, and its first packet says it, with data in it already; the other side's is 0 there until
-//    a packet of it has come. An introducing packet to another epoch than ours is of a time before this flow: it is dropped, and its sender told so
-//    (`end`, refused; it names the epoch that it refuses, which only who has seen such a packet knows). One from another epoch than the known
-//    one is dropped. (Who listens could repeat a first packet to a flow made later: no flow is made twice in a job.)
-//    A usual packet names no epoch, its proof is of both. It is sent once a believed packet has named, or proven, our epoch: the peer had it then,
-//    and keeps it as long as its flow, so it knows the proof, whatever overtakes what on the way. Who has forgotten us knows neither: to it such a
-//    packet is a stranger's, and is not answered. Then we probe; and while probes are not answered all packets introduce us again, so that it can
-//    refuse. Introducing packets that come late are as good as ever.
-// 5. Something is always under way: an outstanding packet is acknowledged, or given up by order or time, or by the probe timer; what is given up
-//    is sent again at once where nothing else is outstanding. A probe asks the peer what it has, as it may only be late; the answer shows what is
-//    lost. Is a single packet outstanding, the probe has its contents: it can be no other. The timer doubles up to longest_probe_ns, so a
-//    partition that heals is noticed that soon. After two probes without an answer all that is outstanding is given up, as the receiver may lack
-//    room for anything but what it expects next. Time is judged by what had come when the owner last looked (heard_until_ns): who was late to
-//    look takes its own delay for nobody's loss. A peer from which nothing proven has come for peer_timeout_ns although something is outstanding
-//    is lost: told once. Who lives, as the owner may know of a process that computes, is waited for.
-// 6. An acknowledgement is state, not an event: the newest says all the earlier ones said. Alone it travels in a packet without number, unanswered.
-// 7. No deadlock: the receiver always has room for the envelope it expects, and lost envelopes go again in that order. A sender never has
-//    more than one packet in flight beyond a window, but always may have one.
+// Rules, and why nothing is lost, duplicated or reordered:
+// 1. Each packet has a number of its own, however often its contents are sent. The receiver accepts a number
+//    once (arrivals.h), so a copy has no effect. The contents of a lost packet are cut anew into packets with
+//    new numbers. An answer therefore always shows which transmission it answers. (31 bits of the number
+//    travel. A copy would have to arrive after 2^30 others to be taken for a new packet, which is minutes on
+//    the fastest line.)
+// 2. Every byte of an envelope or of bulk that was sent and is not acknowledged is in exactly one record,
+//    outstanding or lost (sent.h). A record leaves the first list when its packet is acknowledged or given
+//    up, and the second when its contents are in another packet. Nothing is forgotten, and bulk has arrived
+//    when the acknowledged sizes add up to its size.
+// 3. Envelopes with their payload form a sequence of positions (number, offset). The receiver delivers the
+//    bytes at the position that it expects and no others, and keeps what is ahead (early.h). Each byte is
+//    delivered exactly once and in order, whatever the pieces. An acknowledgement names the envelope that the
+//    receiver expects; the owner may drop its log before that. Bulk is delivered as it arrives. A range may
+//    arrive twice if a packet was given up too early.
+// 4. A packet is accepted if its check is right, its proof is made with the job's secret for this direction,
+//    and its epochs are those of this flow. Each side draws its epoch when it creates the flow. Its first
+//    packet states the epoch and already carries data; in it, the other side's epoch is 0 until a packet of
+//    that side has arrived. An introducing packet to an epoch that is not ours is from a time before this
+//    flow: it is dropped, and its sender is informed (`end`, refused; it names the epoch that it refuses,
+//    which only a process that has seen such a packet can know). A packet from another epoch than the known
+//    one is dropped. (An eavesdropper could repeat a first packet to a flow created later, but no flow is
+//    created twice in a job.)
+//    A usual packet names no epoch; its proof covers both. It is sent once an accepted packet has named or
+//    proven our epoch. The peer had our epoch then and keeps it as long as its flow lasts, so it knows the
+//    proof, however packets are reordered. A peer that has forgotten us knows neither epoch. It takes such a
+//    packet for a stranger's and does not answer. We then probe, and while probes are not answered all
+//    packets introduce us again, so that it can refuse. Introducing packets that arrive late are still valid.
+// 5. Something always happens next: an outstanding packet is acknowledged, or given up by order, by time or
+//    by the probe timer. What is given up is sent again at once if nothing else is outstanding. A probe asks
+//    the peer what it has received, since it may only be late; the answer shows what is lost. If a single
+//    packet is outstanding, the probe carries its contents, since no other packet can be the lost one. The
+//    timer doubles up to longest_probe_ns, so a partition that heals is noticed within that time. After two
+//    probes without an answer, all outstanding packets are given up, since the receiver may have room only
+//    for what it expects next. Time counts only up to the moment at which the owner last found nothing more
+//    to read (heard_until_ns): a process that looks late does not mistake its own delay for a loss. A peer
+//    has failed if nothing proven has arrived from it for peer_timeout_ns although something is outstanding;
+//    this is reported once. A peer that lives, as the owner may know of a process that computes, is waited
+//    for.
+// 6. An acknowledgement is state, not an event: the newest one states everything that the earlier ones
+//    stated. Alone, it travels in a packet without a number and is not answered.
+// 7. There is no deadlock: the receiver always has room for the envelope that it expects, and lost envelopes
+//    are sent again in that order. A sender never has more than one packet in flight beyond a window, but may
+//    always have one.
 //
-// How much: congestion.h says how many bytes may be on their way, and how fast they leave; never more than the receiver grants (grants.h);
-// packet_size.h how long packets are.
-// Memory: this object for a known peer; a Traffic and records while something is under way, given back when all is acknowledged both ways.
-// Thread rule: the owner of the engine.
+// How much: congestion.h decides how many bytes may be in flight and how fast they leave, never more than the
+// receiver grants (grants.h). packet_size.h decides how long packets are.
+// Memory: this object for a known peer. While something is under way, also a Traffic and records, which are
+// returned when everything is acknowledged in both directions.
+// Thread rule: the owner of the engine; counts() by any thread.
 #pragma once
 
 #include "path/dgram/congestion.h"
@@ -54,8 +71,8 @@
 
 namespace lanyard::dgram {
 
-// A packet to be sent: `size` bytes at `buffer`, which is the caller's, then `tail_size` bytes at `tail`, which is the owner's and valid until the
-// next call of the flow's received().
+// A packet to be sent: `size` bytes at `buffer`, which belongs to the caller, then `tail_size` bytes at
+// `tail`, which belong to the owner and are valid until the next call of the flow's received().
 struct OutPacket {
     std::byte *buffer;
     size_t size;
@@ -63,14 +80,17 @@ struct OutPacket {
     size_t tail_size;
     uint64_t number;
     bool acknowledges;
-    bool last;  // nothing more is to be sent now, and something is outstanding: compose() need not be called until it is false
+    // Nothing more is to be sent now, and something is outstanding: compose() need not be called until it
+    // returns false.
+    bool last;
 };
 
 class Flow {
 public:
     enum class Came { taken, copy, dropped };
 
-    // `epoch` is not 0, and no earlier flow between the two had it. `largest`: bytes of a packet to this peer.
+    // `epoch` is not 0, and no earlier flow between the two processes had it. `largest`: the maximum length
+    // of a packet to this peer.
     Flow(FlowHome &home, uint32_t peer, uint32_t epoch, size_t largest);
     ~Flow() {
         over_ = true;
@@ -79,50 +99,58 @@ public:
     Flow(const Flow &) = delete;
     Flow &operator=(const Flow &) = delete;
 
-    // The log holds the envelopes before this one now.
+    // The log now holds all envelopes before number `end`.
     void log_grew(uint64_t end);
-    // Sends `size` bytes, at least 1, to this place; they are asked for by token, and must not change until bulk_delivered().
+    // Sends `size` bytes, at least 1, to this place. The flow requests the bytes by token, and they must not
+    // change until bulk_delivered().
     void send_bulk(const BulkHeader &to, uint64_t size, uint64_t token);
-    // Asks the peer whether it lives, though nothing is outstanding.
+    // Asks the peer for a sign of life, even if nothing is outstanding.
     void ask();
-    // Tells the peer at the next compose() what has come, should something be due to be told later.
+    // If an acknowledgement is due at some later time, the next compose() sends it.
     void answer();
-    // Tells the peer, once and without an answer, that nothing more comes; when composed, this flow is over.
+    // Informs the peer, once and without an answer, that nothing more follows. When this packet has been
+    // composed, the flow is over.
     void close();
 
-    // A packet that names this flow's peer as its sender (sender_of).
+    // Takes a packet that names this flow's peer as its sender (sender_of).
     Came received(std::span<const std::byte> packet, uint64_t now_ns);
-    // The next packet that may be sent now; false: none. Does what time asks for first. To be called until it is false after received(), log_grew()
-    // and send_bulk(), and at deadline_ns(); `packet.buffer` has room for the largest.
+    // Composes the next packet that may be sent now; false: there is none. Performs first what is due by
+    // time. Must be called until it returns false, after received(), log_grew() and send_bulk(), and at
+    // deadline_ns(). `packet.buffer` has room for the largest packet.
     bool compose(OutPacket &packet, uint64_t now_ns);
-    // The packet that was composed last could not be sent: its contents wait for the next compose().
+    // The packet that was composed last could not be sent. Its contents wait for the next compose().
     void take_back(const OutPacket &packet, uint64_t now_ns);
     uint64_t deadline_ns() const;
-    // Is there nothing to send at once: neither data, whatever windows allow, nor an answer that is due?
-    bool may_wait(uint64_t now_ns) const { return !active() || (has_said_all() && current().arrivals.due_ns() > now_ns); }
+    // Is there nothing to send at once: neither data, whatever the windows allow, nor an answer that is due?
+    bool may_wait(uint64_t now_ns) const {
+        return !active() || (has_said_all() && current().arrivals.due_ns() > now_ns);
+    }
 
-    // Of a packet, unproven; false: it is too short to have one.
-    static bool sender_of(std::span<const std::byte> packet, uint32_t &sender) { return read_sender(packet, sender); }
-    // Is it from there, for this process, and of this job? For packets of who is not known yet; those of others are checked when received.
+    // The sender that a packet names, unproven; false: the packet is too short to name one.
+    static bool sender_of(std::span<const std::byte> packet, uint32_t &sender) {
+        return read_sender(packet, sender);
+    }
+    // Is the packet from that sender, for this process, and of this job? For packets of unknown senders;
+    // received() checks the others.
     static bool is_proven(const FlowHome &home, std::span<const std::byte> packet);
 
     uint32_t peer() const { return peer_; }
-    // Has a Traffic; the others need neither calls nor thoughts.
+    // Does the flow have a Traffic? An inactive flow needs no calls.
     bool active() const { return traffic_ != idle; }
-    // As no answer has come in time?
+    // Has an answer not arrived in time?
     bool asks_again() const { return active() && current().probes > 0; }
     bool over() const { return over_; }
-    // When something proven last came; 0: never.
+    // When something proven last arrived; 0: never.
     uint64_t heard_ns() const { return heard_ns_; }
     const RoundTrip &trip() const { return trip_; }
     const Congestion &congestion() const { return congestion_; }
-    // Bytes that the peer lets be on their way; no_limit: any.
+    // The number of bytes that the peer allows to be in flight; no_limit: any number.
     uint32_t granted() const { return granted_; }
-    // It is over, as the owner knows.
+    // The flow is over, as the owner has found out.
     void end(FlowEnd how);
-    // The peer is within this host. Before anything is sent or received.
+    // The peer is within this host. To be called before anything is sent or received.
     void set_near() { near_ = true; }
-    // As the endpoint knows it now.
+    // The endpoint's present limit.
     void set_largest(size_t bytes) { size_.set_limit(bytes); }
     const PacketSize &packet_size() const { return size_; }
     // By any thread.
@@ -148,19 +176,22 @@ private:
     bool is_lost(uint64_t now_ns);
 
     // flow_receiving.cc
-    // Of a packet, so that it need not be read once more for what it does not have.
+    // What was noticed when a packet was first read, so that it need not be read again for things that it
+    // does not contain.
     struct Contents {
-        bool settles = false;  // some number,
-        bool ahead = false;    // has envelopes that cannot all be delivered at once
+        bool settles = false;  // contains `settled` frames
+        bool ahead = false;    // contains envelopes that cannot all be delivered at once
     };
     bool is_proven(PacketHeader &header) const;
     bool is_for_us(const PacketHeader &header, std::span<const std::byte> frames);
     bool is_refusal(std::span<const std::byte> frames) const;
     uint64_t number_of(const PacketHeader &header) const;
-    bool sensible(const PacketHeader &header, uint64_t number, std::span<const std::byte> frames, Contents &contents) const;
+    bool sensible(const PacketHeader &header, uint64_t number, std::span<const std::byte> frames,
+                  Contents &contents) const;
     void meet(const PacketHeader &header);
     AnswerLimits answer_limits() const;
-    Came take(uint64_t number, std::span<const std::byte> frames, const Contents &contents, size_t bytes, uint64_t now_ns);
+    Came take(uint64_t number, std::span<const std::byte> frames, const Contents &contents, size_t bytes,
+              uint64_t now_ns);
     bool make_room(std::span<const std::byte> frames);
     void count_number(uint64_t number, bool fresh);
     Grants &grants() const { return near_ ? home_.near_grants : home_.grants; }
@@ -178,7 +209,9 @@ private:
     bool has_said_all() const;
     bool has_data(Traffic &traffic) const;
     bool may_send(Traffic &traffic) const;
-    uint64_t line_free_ns(const Traffic &traffic) const { return std::max(traffic.pace_ns, traffic.burst_ns); }
+    uint64_t line_free_ns(const Traffic &traffic) const {
+        return std::max(traffic.pace_ns, traffic.burst_ns);
+    }
     void pace(Traffic &traffic, size_t bytes, uint64_t now_ns);
     size_t left_of(const Traffic &traffic, size_t most) const;
     size_t next_bytes(const Traffic &traffic) const;
@@ -190,8 +223,10 @@ private:
     void compose_acknowledgement(FrameWriter &writer, uint64_t now_ns);
     bool compose_end(OutPacket &packet, Traffic &traffic);
     void fill(FrameWriter &writer, OutPacket &packet, SentPacket &record);
-    uint64_t cut_envelopes(FrameWriter &writer, OutPacket &packet, SentPacket &record, Position &from, const Position &until);
-    size_t cut_envelope(FrameWriter &writer, OutPacket &packet, Position &at, const Position &until, bool &follows);
+    uint64_t cut_envelopes(FrameWriter &writer, OutPacket &packet, SentPacket &record, Position &from,
+                           const Position &until);
+    size_t cut_envelope(FrameWriter &writer, OutPacket &packet, Position &at, const Position &until,
+                        bool &follows);
     size_t size_to_say(const FrameWriter &writer, size_t head, size_t size, const Position &behind) const;
     void cut_bulk(FrameWriter &writer, OutPacket &packet, SentPacket &record);
     bool wants_answer(Traffic &traffic, size_t room) const;
@@ -202,21 +237,22 @@ private:
     uint32_t traffic_ = idle;
     const uint32_t peer_, epoch_;
     uint32_t peer_epoch_ = 0;
-    uint64_t proof_out_ = 0, proof_in_ = 0;  // of usual packets, when the peer's epoch is known
-    // sending
+    uint64_t proof_out_ = 0, proof_in_ = 0;  // of usual packets, once the peer's epoch is known
+    // Sending:
     Tally<uint64_t> next_number_;
     uint64_t log_end_ = 0, delivered_ = 0;
     PacketSize size_;
     bool over_ : 1 = false;
-    bool introduced_ : 1 = false;  // to the peer, which knows our epoch
-    bool near_ : 1 = false;        // the peer, within this host
+    bool introduced_ : 1 = false;  // to the peer, which therefore knows our epoch
+    bool near_ : 1 = false;        // the peer is within this host
     uint32_t granted_ = no_limit;
-    Grants::Sender sender_;  // the peer, as we receive
+    Grants::Sender sender_;  // the peer's state for the grants that we give
     Congestion congestion_;
     RoundTrip trip_;
     Tally<uint32_t> given_up_, too_early_;
-    // receiving
-    Tally<uint32_t> named_, received_;  // the last number that the peer is known to have given; how many were taken
+    // Receiving. named_: the last number that the peer is known to have used. received_: how many packets
+    // were accepted.
+    Tally<uint32_t> named_, received_;
     uint64_t next_arrival_;
     uint64_t expected_ = 0;
     uint32_t expected_offset_ = 0, expected_total_ = 0;

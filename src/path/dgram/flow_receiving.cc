@@ -1,4 +1,4 @@
-// Flows: packets that come. A packet is judged as a whole before anything in it is believed.
+// Flows: incoming packets. A packet is judged as a whole before anything in it takes effect. See flow.h.
 #include <algorithm>
 #include <utility>
 
@@ -10,10 +10,11 @@ namespace {
 
 bool is_of_envelope(FrameKind kind) { return kind >= FrameKind::envelope && kind <= FrameKind::part; }
 
-// Numbers before 0 are far behind.
+// A number before 0 is far behind.
 bool is_ahead(uint64_t number, uint64_t of) { return number > of && number <= of + UINT32_MAX; }
 
-// Where delivery stands after this piece, if it stood at `from` and the whole payload of the envelope there is `total`.
+// Where delivery stands after this piece, if it stood at `from` and the whole payload of the envelope there
+// has `total` bytes.
 Position after(const Piece &piece, const Position &from, uint32_t total) {
     Position end{piece.at.sequence, piece.at.offset + piece.size};
     if (end.offset >= (piece.first() ? piece.total : total)) end = {piece.at.sequence + 1, 0};
@@ -50,15 +51,18 @@ Flow::Came Flow::received(std::span<const std::byte> packet, uint64_t now_ns) {
     return came;
 }
 
-// From this peer to this process. A usual packet has its epochs then, which are those of this flow.
+// From this peer to this process? The header of a usual packet then receives the epochs, which are those of
+// this flow.
 bool Flow::is_proven(PacketHeader &header) const {
-    if (header.introduces) return header.from_epoch != 0 && header.proof == introducing_proof(home_.secret, serial(), home_.own);
+    if (header.introduces)
+        return header.from_epoch != 0 && header.proof == introducing_proof(home_.secret, serial(), home_.own);
     header.from_epoch = peer_epoch_;
     header.to_epoch = epoch_;
     return peer_epoch_ != 0 && header.proof == proof_in_;
 }
 
-// Rule 4 of flow.h. A packet meant for an earlier flow is answered by a refusal. A refusal of what we take for the peer ends this flow.
+// Rule 4 of flow.h. A packet for an earlier flow is answered by a refusal. A refusal of the epoch that we
+// hold for the peer's ends this flow.
 bool Flow::is_for_us(const PacketHeader &header, std::span<const std::byte> frames) {
     if (header.to_epoch != 0 && header.to_epoch != epoch_) {
         if (header.number == 0) return false;
@@ -67,7 +71,7 @@ bool Flow::is_for_us(const PacketHeader &header, std::span<const std::byte> fram
         traffic.refused_from = header.from_epoch;
         return false;
     }
-    // Who has heard nothing of us yet may end nevertheless.
+    // A peer that has not heard anything from us yet may end nevertheless.
     if (header.to_epoch == 0 && header.number == 0) return header.from_epoch == peer_epoch_;
     if (peer_epoch_ == 0 || header.from_epoch == peer_epoch_) return true;
     if (header.to_epoch == epoch_ && is_refusal(frames)) {
@@ -80,18 +84,22 @@ bool Flow::is_for_us(const PacketHeader &header, std::span<const std::byte> fram
 bool Flow::is_refusal(std::span<const std::byte> frames) const {
     FrameReader reader(frames);
     Frame frame;
-    return reader.next(frame) && frame.kind == FrameKind::end && frame.reason == EndReason::refused && frame.epoch == peer_epoch_;
+    return reader.next(frame) && frame.kind == FrameKind::end && frame.reason == EndReason::refused &&
+           frame.epoch == peer_epoch_;
 }
 
-// 0: it has none.
+// 0: the packet has none.
 uint64_t Flow::number_of(const PacketHeader &header) const {
-    return header.number ? widened(header.number, active() ? current().arrivals.next() : next_arrival_, number_bits) : 0;
+    return header.number
+               ? widened(header.number, active() ? current().arrivals.next() : next_arrival_, number_bits)
+               : 0;
 }
 
-bool Flow::sensible(const PacketHeader &header, uint64_t number, std::span<const std::byte> frames, Contents &contents) const {
-    bool right = header.number & numbered && static_cast<int64_t>(number) > 0;  // not before the first
+bool Flow::sensible(const PacketHeader &header, uint64_t number, std::span<const std::byte> frames,
+                    Contents &contents) const {
+    bool right = header.number & numbered && static_cast<int64_t>(number) > 0;  // not before the first number
     if (header.number && !right) return false;
-    uint64_t next = expected_;  // after whole envelopes, each the one expected then
+    uint64_t next = expected_;  // after the whole envelopes so far, each of which was the expected one
     FrameReader reader(frames);
     Frame frame;
     while (reader.next(frame)) {
@@ -100,13 +108,14 @@ bool Flow::sensible(const PacketHeader &header, uint64_t number, std::span<const
         if (frame.kind == FrameKind::acknowledge) {
             const Acknowledgement &said = frame.acknowledgement;
             uint64_t end = widened(said.cumulative, next_number_);
-            if (said.count) end += uint64_t{said.ranges[said.count - 1].begin} + said.ranges[said.count - 1].length;
+            if (said.count)
+                end += uint64_t{said.ranges[said.count - 1].begin} + said.ranges[said.count - 1].length;
             uint64_t sent = active() ? current().unsent.sequence : log_end_;
             if (end > next_number_ || is_ahead(widened(said.expected, delivered_), sent)) return false;
         }
         if (is_of_envelope(frame.kind)) {
             uint64_t sequence = widened(frame.sequence, expected_, 24);
-            if (sequence > expected_ + sequence_mask) return false;  // before the first
+            if (sequence > expected_ + sequence_mask) return false;  // before the first envelope
             bool whole = frame.kind == FrameKind::envelope || frame.kind == FrameKind::next;
             if (whole && sequence == next) ++next;
             else contents.ahead = true;
@@ -119,7 +128,7 @@ bool Flow::sensible(const PacketHeader &header, uint64_t number, std::span<const
     return !reader.malformed();
 }
 
-// What a believed packet says of the epochs.
+// The epochs that an accepted packet states.
 void Flow::meet(const PacketHeader &header) {
     introduced_ |= header.to_epoch == epoch_;
     if (peer_epoch_ == header.from_epoch) return;
@@ -128,8 +137,9 @@ void Flow::meet(const PacketHeader &header) {
     proof_in_ = usual_proof(home_.secret, serial(), home_.own, peer_epoch_, epoch_);
 }
 
-// `bytes`: of the packet.
-Flow::Came Flow::take(uint64_t number, std::span<const std::byte> frames, const Contents &contents, size_t bytes, uint64_t now_ns) {
+// `bytes`: length of the packet.
+Flow::Came Flow::take(uint64_t number, std::span<const std::byte> frames, const Contents &contents,
+                      size_t bytes, uint64_t now_ns) {
     Traffic &traffic = this->traffic();
     if (std::exchange(traffic.silent, false)) home_.owner.silent(*this, false);
     Frame frame;
@@ -146,7 +156,8 @@ Flow::Came Flow::take(uint64_t number, std::span<const std::byte> frames, const 
         home_.counts.copies += verdict == Arrivals::Verdict::copy;
         home_.counts.beyond += verdict == Arrivals::Verdict::beyond;
         home_.counts.no_room += verdict == Arrivals::Verdict::fresh && !room;
-        if (verdict == Arrivals::Verdict::fresh && !room) traffic.arrivals.copy_came(now_ns);  // says that we live, and what we have
+        // Shows that this process lives, and what it has.
+        if (verdict == Arrivals::Verdict::fresh && !room) traffic.arrivals.copy_came(now_ns);
         fresh = room;
     }
     bool answer_now = false;
@@ -169,19 +180,23 @@ Flow::Came Flow::take(uint64_t number, std::span<const std::byte> frames, const 
     grants().received(sender_, static_cast<uint32_t>(bytes), now_ns);
     if (!fresh) return verdict == Arrivals::Verdict::copy ? Came::copy : Came::dropped;
     traffic.early.keep(home_.early);
-    traffic.early.take(home_.early, [&] { return expected(); }, [&](const Piece &piece, const std::byte *payload) { deliver(piece, payload); });
+    traffic.early.take(
+        home_.early, [&] { return expected(); },
+        [&](const Piece &piece, const std::byte *payload) { deliver(piece, payload); });
     traffic.arrivals.add(number, answer_now, answer_limits(), now_ns, home_.away_ns(now_ns));
     return Came::taken;
 }
 
-// Among processes that share processors the peer will not look sooner than it has until now, and has something for us before that, mostly.
+// Where processes share processors, the peer will not look sooner than it has done until now, and usually we
+// have something to send to it before that.
 AnswerLimits Flow::answer_limits() const {
     AnswerLimits limits = home_.limits.answer;
-    if (home_.oversubscribed) limits.delay_ns = std::clamp(2 * trip_.smoothed_ns(), limits.delay_ns, limits.most_delay_ns);
+    if (home_.oversubscribed)
+        limits.delay_ns = std::clamp(2 * trip_.smoothed_ns(), limits.delay_ns, limits.most_delay_ns);
     return limits;
 }
 
-// The peer gives each number once, so who has seen this one knows of all before it.
+// The peer uses each number once, so this number shows that all lower ones were used too.
 void Flow::count_number(uint64_t number, bool fresh) {
     auto later = static_cast<int32_t>(static_cast<uint32_t>(number) - named_);
     if (later > 0) {
@@ -194,11 +209,14 @@ void Flow::count_number(uint64_t number, bool fresh) {
 
 Piece Flow::piece_of(const Frame &frame) const {
     bool first = frame.kind != FrameKind::part;
-    return {{widened(frame.sequence, expected_, 24), frame.offset}, first ? frame.total : 0, static_cast<uint32_t>(frame.size),
+    return {{widened(frame.sequence, expected_, 24), frame.offset},
+            first ? frame.total : 0,
+            static_cast<uint32_t>(frame.size),
             first ? frame.envelope : Envelope{}};
 }
 
-// Copies what cannot be delivered yet. False: there is no room for it, and nothing of the packet may be taken.
+// Copies what cannot be delivered yet. False: there is no room for it, and nothing of the packet may be
+// accepted.
 bool Flow::make_room(std::span<const std::byte> frames) {
     EarlyEnvelopes &early = current().early;
     Position next = expected();
@@ -218,9 +236,10 @@ bool Flow::make_room(std::span<const std::byte> frames) {
     return true;
 }
 
-// Rule 3 of flow.h: of this piece what begins where delivery stands.
+// Rule 3 of flow.h: delivers the part of this piece that begins where delivery stands.
 void Flow::deliver(Piece piece, const std::byte *payload) {
-    if (piece.at.sequence != expected_ || piece.at.offset > expected_offset_) return;  // had before, or kept by make_room()
+    // Delivered before, or kept by make_room().
+    if (piece.at.sequence != expected_ || piece.at.offset > expected_offset_) return;
     uint32_t had = expected_offset_ - piece.at.offset;
     uint32_t total = expected_offset_ ? expected_total_ : piece.total;
     if (expected_offset_ && had >= piece.size) return;
@@ -250,29 +269,34 @@ void Flow::bulk_came(uint32_t index, uint64_t size) {
 
 void Flow::acknowledged(const Acknowledgement &said, uint64_t now_ns) {
     Traffic &traffic = current();
-    uint64_t cumulative = widened(said.cumulative, next_number_), expected = widened(said.expected, delivered_);
-    if (cumulative >= traffic.peer_next) grant(said.window);  // the newest word
+    uint64_t cumulative = widened(said.cumulative, next_number_),
+             expected = widened(said.expected, delivered_);
+    if (cumulative >= traffic.peer_next) grant(said.window);  // the newest statement
     traffic.peer_next = std::max(traffic.peer_next, cumulative);
 
     size_t before = traffic.sent.in_flight();
-    SentPackets::Found found = traffic.sent.acknowledge(home_.sent, cumulative, said, [&](const SentPacket &packet) {
-        size_.received(packet.bytes);
-        if (packet.bulk_size) bulk_came(packet.bulk_item, packet.bulk_size);
-    });
+    SentPackets::Found found =
+        traffic.sent.acknowledge(home_.sent, cumulative, said, [&](const SentPacket &packet) {
+            size_.received(packet.bytes);
+            if (packet.bulk_size) bulk_came(packet.bulk_item, packet.bulk_size);
+        });
     home_.counts.given_up_too_early += found.too_early;
     too_early_ += found.too_early;
     if (found.packets > 0) {
-        // Not for what was given up too early: a round trip that is longer than it was would never be measured, as each packet would be given up.
+        // Packets that were given up too early do not count here. Otherwise a round trip that has become
+        // longer would never be measured, since each packet would be given up.
         uint32_t unanswered = std::exchange(traffic.probes, 0);
         uint64_t highest = cumulative - 1;
-        if (said.count) highest = cumulative + said.ranges[said.count - 1].begin + said.ranges[said.count - 1].length - 1;
-        // The delay that it names is that of its highest number.
+        if (said.count)
+            highest = cumulative + said.ranges[said.count - 1].begin + said.ranges[said.count - 1].length - 1;
+        // The delay that the acknowledgement states is that of its highest number.
         if (found.highest == highest) {
             trip_.add(now_ns - found.sent_ns, said.delay_us * uint64_t{1000}, now_ns);
             congestion_.absent(said.away_us);
             if (unanswered > 1) trip_.expect_absence(said.away_us);
         }
-        congestion_.acknowledged(found.bytes, found.packets, before, trip_, size_.usual(), home_.limits.congestion, now_ns);
+        congestion_.acknowledged(found.bytes, found.packets, before, trip_, size_.usual(),
+                                 home_.limits.congestion, now_ns);
         find_lost(traffic, now_ns);
     }
     if (is_ahead(expected, delivered_)) {

@@ -1,4 +1,4 @@
-// Flows: packets that go.
+// Flows: outgoing packets. See flow.h.
 #include <algorithm>
 
 #include "path/dgram/flow.h"
@@ -7,9 +7,13 @@ namespace lanyard::dgram {
 
 namespace {
 
-constexpr size_t copied_below = 512;      // payload that is copied behind its frame; more is sent from where it lies, and is then the packet's last
-constexpr size_t worth_cutting = 128;     // room for payload for which an envelope is cut, or bulk begun
-constexpr uint64_t kept_for_probes = 64;  // numbers of most_span; the receiver takes more, as a probe says what is settled
+// Shorter payload is copied after its frame. Longer payload is sent from where it lies, and is then the last
+// of the packet.
+constexpr size_t copied_below = 512;
+// The room for payload below which no envelope is cut and no bulk begun.
+constexpr size_t worth_cutting = 128;
+// Numbers of most_span that are reserved. The receiver accepts more, since a probe states what is settled.
+constexpr uint64_t kept_for_probes = 64;
 
 }  // namespace
 
@@ -23,39 +27,42 @@ SentPacket *Flow::first_lost(Traffic &traffic) const {
     return nullptr;
 }
 
-// The peer waits for packets that will not come, and no packet on its way tells it so.
-bool Flow::must_settle(const Traffic &traffic) const { return traffic.sent.highest_lost() >= traffic.peer_next && !traffic.sent.outstanding(); }
+// The peer waits for packets that will not arrive, and no packet in flight states this.
+bool Flow::must_settle(const Traffic &traffic) const {
+    return traffic.sent.highest_lost() >= traffic.peer_next && !traffic.sent.outstanding();
+}
 
-// Nothing of ours waits to be sent. (Where this is false, what is lost may have come after all.)
+// Nothing of ours waits to be sent. (If this is false, what is lost may have arrived nevertheless.)
 bool Flow::has_said_all() const {
     const Traffic &traffic = current();
-    return traffic.unsent_bytes == 0 && traffic.first_bulk == UINT32_MAX && !traffic.sent.has_lost() && !traffic.probe_wanted &&
-           !traffic.end_wanted && !traffic.refused_epoch && !must_settle(traffic);
+    return traffic.unsent_bytes == 0 && traffic.first_bulk == UINT32_MAX && !traffic.sent.has_lost() &&
+           !traffic.probe_wanted && !traffic.end_wanted && !traffic.refused_epoch && !must_settle(traffic);
 }
 
 bool Flow::has_data(Traffic &traffic) const {
-    return traffic.probe_wanted || must_settle(traffic) || traffic.unsent < Position{log_end_, 0} || traffic.first_bulk != UINT32_MAX ||
-           first_lost(traffic) || traffic.sent.first_lost_bulk(home_.sent);
+    return traffic.probe_wanted || must_settle(traffic) || traffic.unsent < Position{log_end_, 0} ||
+           traffic.first_bulk != UINT32_MAX || first_lost(traffic) ||
+           traffic.sent.first_lost_bulk(home_.sent);
 }
 
 PacketHeader Flow::introduction(uint32_t to_epoch) const {
     return {home_.own, true, introducing_proof(home_.secret, home_.own, serial()), 0, epoch_, to_epoch};
 }
 
-// Rule 4 of flow.h. As yet without a number.
+// Rule 4 of flow.h. The header has no number yet.
 PacketHeader Flow::next_header() const {
     bool known = introduced_ && (!active() || current().probes == 0);
     return known ? PacketHeader{home_.own, false, proof_out_, 0} : introduction(peer_epoch_);
 }
 
-// As far as it is known without cutting it.
+// As far as it is known before the packet is cut.
 size_t Flow::next_bytes(const Traffic &traffic) const {
     size_t usual = size_.usual();
     if (traffic.first_bulk != UINT32_MAX || traffic.sent.has_lost()) return usual;
     return std::min<uint64_t>(usual, usual_header_bytes + acknowledge_frame_bytes + traffic.unsent_bytes);
 }
 
-// Is there anything that windows allow? Pacing is another matter.
+// Is there anything to send that the windows allow? Pacing is separate.
 bool Flow::may_send(Traffic &traffic) const {
     uint64_t span = next_number_ - traffic.peer_next;
     if (traffic.probe_wanted) return true;
@@ -76,7 +83,8 @@ bool Flow::compose(OutPacket &packet, uint64_t now_ns) {
     Traffic &traffic = current();
     if (traffic.end_wanted || traffic.refused_epoch) return compose_end(packet, traffic);
 
-    if (!traffic.sent.outstanding() && congestion_.rested(size_.usual(), home_.limits.congestion, now_ns)) grant(no_limit);
+    if (!traffic.sent.outstanding() && congestion_.rested(size_.usual(), home_.limits.congestion, now_ns))
+        grant(no_limit);
     bool data = may_send(traffic) && (traffic.probe_wanted || line_free_ns(traffic) <= now_ns);
     bool due = traffic.arrivals.due_ns() <= now_ns;
     if (!data && !due) return false;
@@ -114,17 +122,19 @@ bool Flow::compose(OutPacket &packet, uint64_t now_ns) {
     return true;
 }
 
-// When a burst is used up, comes a pause in which the line gets free for the next one, or for all that is left: so what is left ends no later than
-// packet by packet, and costs a system call and a wake-up of both sides for each burst instead of each packet.
+// When a burst is used up, a pause follows in which the line becomes free for the next burst, or for all that
+// is left. What is left thus ends no later than if it were sent packet by packet, and costs a system call and
+// a wake-up of both sides for each burst instead of each packet.
 void Flow::pace(Traffic &traffic, size_t bytes, uint64_t now_ns) {
     const CongestionLimits &limits = home_.limits.congestion;
     uint32_t burst = granted_ == no_limit ? limits.burst : limits.granted_burst;
     auto spacing_ns = [&](size_t of) { return congestion_.spacing_ns(of, trip_, limits); };
-    traffic.pace_ns = std::max(traffic.pace_ns, now_ns - std::min(now_ns, spacing_ns(burst))) + spacing_ns(bytes);
+    traffic.pace_ns =
+        std::max(traffic.pace_ns, now_ns - std::min(now_ns, spacing_ns(burst))) + spacing_ns(bytes);
     traffic.burst_ns = traffic.pace_ns <= now_ns ? 0 : traffic.pace_ns + spacing_ns(left_of(traffic, burst));
 }
 
-// What waits to be sent, as far as it is no more than `most`.
+// The bytes that wait to be sent, but at most `most`.
 size_t Flow::left_of(const Traffic &traffic, size_t most) const {
     if (traffic.sent.has_lost()) return most;
     uint64_t left = traffic.unsent_bytes;
@@ -135,7 +145,7 @@ size_t Flow::left_of(const Traffic &traffic, size_t most) const {
     return std::min<uint64_t>(left, most);
 }
 
-// `number`: 0: none.
+// `number` 0: the packet has none.
 void Flow::finish(OutPacket &packet, PacketHeader header, uint64_t number) {
     packet.number = number;
     if (number) header.number = number_field(number);
@@ -145,7 +155,7 @@ void Flow::finish(OutPacket &packet, PacketHeader header, uint64_t number) {
     home_.counts.bytes_out += packet.size + packet.tail_size;
 }
 
-// Both kinds are said once and not repeated, as nobody answers.
+// Both kinds are sent once and not repeated, since they are not answered.
 bool Flow::compose_end(OutPacket &packet, Traffic &traffic) {
     bool refuses = traffic.refused_epoch != 0;
     PacketHeader header = refuses ? introduction(traffic.refused_from) : next_header();
@@ -173,8 +183,9 @@ void Flow::compose_acknowledgement(FrameWriter &writer, uint64_t now_ns) {
     writer.acknowledge(acknowledgement);
 }
 
-// Should the peer answer this packet at once? When nothing more can be sent until it does, its usual delay would be lost: where the window is of few
-// packets (as long as this one, if nothing long is on its way), and at the end of what there is of bulk, whose sender waits for that.
+// Should the peer answer this packet at once? Yes if nothing more can be sent until it does, since its usual
+// delay would be lost time. This is so if the window is only a few packets (of this packet's length, if
+// nothing long is in flight), and at the end of the available bulk, whose sender waits for the answer.
 bool Flow::wants_answer(Traffic &traffic, size_t room) const {
     if (std::exchange(traffic.probe_wanted, false)) return true;
     size_t largest = size_.usual(), in_flight = traffic.sent.in_flight();
@@ -185,10 +196,12 @@ bool Flow::wants_answer(Traffic &traffic, size_t room) const {
     if (traffic.first_bulk == UINT32_MAX) return false;
     const BulkItem &item = home_.bulk.at(traffic.first_bulk);
     size_t head = bulk_frame_bytes({item.header.receive_id, item.header.offset + item.cut});
-    return item.next == UINT32_MAX && head + item.size - item.cut <= room && !first_lost(traffic) && !traffic.sent.first_lost_bulk(home_.sent);
+    return item.next == UINT32_MAX && head + item.size - item.cut <= room && !first_lost(traffic) &&
+           !traffic.sent.first_lost_bulk(home_.sent);
 }
 
-// In this order: what the peer should stop waiting for, a probe, envelopes, lost ones first, bulk, lost first.
+// In this order: what the peer should stop waiting for, a probe, envelopes (lost ones first), bulk (lost bulk
+// first).
 void Flow::fill(FrameWriter &writer, OutPacket &packet, SentPacket &record) {
     Traffic &traffic = current();
     uint64_t oldest = traffic.sent.outstanding() ? traffic.sent.oldest(home_.sent) : record.number;
@@ -196,7 +209,8 @@ void Flow::fill(FrameWriter &writer, OutPacket &packet, SentPacket &record) {
         writer.settled(oldest);
         traffic.sent.tell_settled(oldest);
     }
-    bool only_asks = traffic.probe_wanted && traffic.probes > 0 && traffic.sent.outstanding();  // nothing in it may need room at the peer
+    // Nothing in the packet may need room at the peer.
+    bool only_asks = traffic.probe_wanted && traffic.probes > 0 && traffic.sent.outstanding();
     if (wants_answer(traffic, writer.room() - probe_frame_bytes)) writer.probe();
     if (only_asks) return;
 
@@ -206,8 +220,10 @@ void Flow::fill(FrameWriter &writer, OutPacket &packet, SentPacket &record) {
     if (!writer.closed()) cut_bulk(writer, packet, record);
 }
 
-// From the log, from a place on until another or the end of the packet; how many bytes (Traffic::unsent_bytes).
-uint64_t Flow::cut_envelopes(FrameWriter &writer, OutPacket &packet, SentPacket &record, Position &from, const Position &until) {
+// Cuts envelopes from the log, from one position until another or the end of the packet. Returns how many
+// bytes (as in Traffic::unsent_bytes).
+uint64_t Flow::cut_envelopes(FrameWriter &writer, OutPacket &packet, SentPacket &record, Position &from,
+                             const Position &until) {
     if (record.begin >= record.end) record.begin = record.end = from;
     bool follows = false;
     uint64_t all = 0;
@@ -220,9 +236,10 @@ uint64_t Flow::cut_envelopes(FrameWriter &writer, OutPacket &packet, SentPacket 
     return all;
 }
 
-// What fits of the envelope at this place, not beyond `until`, which is another record's: how many bytes, 0: nothing. `follows`: the frame before is
-// the whole envelope before.
-size_t Flow::cut_envelope(FrameWriter &writer, OutPacket &packet, Position &at, const Position &until, bool &follows) {
+// Cuts what fits of the envelope at this position, but not beyond `until`, where another record begins.
+// Returns how many bytes; 0: nothing. `follows`: the preceding frame contains the whole preceding envelope.
+size_t Flow::cut_envelope(FrameWriter &writer, OutPacket &packet, Position &at, const Position &until,
+                          bool &follows) {
     Logged logged = home_.owner.logged(*this, at.sequence);
     auto low = static_cast<uint32_t>(at.sequence & sequence_mask);
     size_t end = at.sequence == until.sequence ? until.offset : logged.size;
@@ -253,11 +270,13 @@ size_t Flow::cut_envelope(FrameWriter &writer, OutPacket &packet, Position &at, 
     return (first ? queued_frame_bytes : 0) + size;
 }
 
-// Of a frame with so many bytes before its payload. `rest`, where nothing will be behind it in this packet: no more waits to be sent, beginning with
-// `behind`, or there is no room for it, or the payload is the packet's tail.
+// The size to write into a frame that has `head` bytes before its payload. It is `rest` if nothing follows in
+// this packet: because nothing more waits to be sent starting at `behind`, because there is no room for it,
+// or because the payload is the packet's tail.
 size_t Flow::size_to_say(const FrameWriter &writer, size_t head, size_t size, const Position &behind) const {
     Traffic &traffic = current();
-    bool more = behind < Position{log_end_, 0} || traffic.first_bulk != UINT32_MAX || traffic.sent.first_lost_bulk(home_.sent);
+    bool more = behind < Position{log_end_, 0} || traffic.first_bulk != UINT32_MAX ||
+                traffic.sent.first_lost_bulk(home_.sent);
     bool room = writer.room() >= head + size + next_frame_bytes;
     return more && room && size < copied_below ? size : rest;
 }
@@ -268,7 +287,7 @@ void Flow::add_payload(FrameWriter &writer, OutPacket &packet, const std::byte *
     packet.tail_size = size;
 }
 
-// It is always the last of a packet.
+// Bulk is always the last of a packet.
 void Flow::cut_bulk(FrameWriter &writer, OutPacket &packet, SentPacket &record) {
     Traffic &traffic = current();
     SentPacket *lost = traffic.sent.first_lost_bulk(home_.sent);
@@ -310,10 +329,11 @@ void Flow::take_back(const OutPacket &packet, uint64_t now_ns) {
     Traffic &traffic = current();
     if (packet.acknowledges) traffic.arrivals.copy_came(now_ns);
     if (packet.number == 0 || !traffic.sent.take_back(home_.sent, packet.number)) return;
-    next_number_ = packet.number;  // nobody has seen it
+    next_number_ = packet.number;  // no process has seen it
     traffic.burst_ns = 0;
     size_.not_sent(packet.size + packet.tail_size);
-    traffic.pace_ns -= std::min(traffic.pace_ns, congestion_.spacing_ns(packet.size + packet.tail_size, trip_, home_.limits.congestion));
+    traffic.pace_ns -= std::min(traffic.pace_ns, congestion_.spacing_ns(packet.size + packet.tail_size, trip_,
+                                                                        home_.limits.congestion));
     traffic.probe_wanted |= traffic.probes > 0;
 }
 

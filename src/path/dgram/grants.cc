@@ -1,3 +1,4 @@
+// See grants.h.
 #include "path/dgram/grants.h"
 
 #include <algorithm>
@@ -8,10 +9,12 @@ namespace lanyard::dgram {
 
 namespace {
 
-constexpr uint64_t forgotten_after = 10;  // rounds without anything; fewer may be a host that was late to look
+constexpr uint64_t forgotten_after = 10;  // rounds without anything; fewer may mean that the host looked late
 
-// What comes in this time at this rate.
-uint64_t bytes_in(uint64_t ns, uint64_t rate) { return static_cast<uint64_t>(static_cast<double>(rate) * static_cast<double>(ns) * 1e-9); }
+// The bytes that arrive in this time at this rate.
+uint64_t bytes_in(uint64_t ns, uint64_t rate) {
+    return static_cast<uint64_t>(static_cast<double>(rate) * static_cast<double>(ns) * 1e-9);
+}
 
 }  // namespace
 
@@ -37,10 +40,11 @@ uint32_t Grants::window(size_t packet, uint64_t least_ns, uint64_t now_ns) {
 // Of all senders.
 uint64_t Grants::in_flight(uint64_t least_ns) const { return bytes_in(least_ns, rate_) + limits_.queue; }
 
-// Into the next round, when it is time.
+// Begins the next round when it is time.
 void Grants::turn(uint64_t now_ns) {
     uint64_t took_ns = now_ns - started_ns_;
-    bool quicker = received_ >= 2 * enough_ && took_ns >= limits_.least_round_ns;  // the line than was known
+    // The line is faster than was known.
+    bool quicker = received_ >= 2 * enough_ && took_ns >= limits_.least_round_ns;
     if (took_ns < length_ns_ && !quicker) return;
     bool goes_on = took_ns < forgotten_after * length_ns_;
     if (goes_on && received_ == 0) return;
@@ -48,7 +52,9 @@ void Grants::turn(uint64_t now_ns) {
     senders_before_ = goes_on ? senders_ : 0;
     enough_ = std::max<uint64_t>(in_flight(limits_.unknown_trip_ns), uint64_t{2} * senders_ * longest_);
     length_ns_ = limits_.least_round_ns;
-    if (rate_) length_ns_ = std::max(length_ns_, static_cast<uint64_t>(static_cast<double>(enough_) * 1e9 / static_cast<double>(rate_)));
+    if (rate_)
+        length_ns_ = std::max(length_ns_, static_cast<uint64_t>(static_cast<double>(enough_) * 1e9 /
+                                                                static_cast<double>(rate_)));
     senders_ = 0;
     received_ = 0;
     ++round_;

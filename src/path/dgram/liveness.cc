@@ -1,3 +1,4 @@
+// See liveness.h.
 #include "path/dgram/liveness.h"
 
 #include <errno.h>
@@ -18,16 +19,18 @@ bool Liveness::listen_at(const std::vector<Address> &addresses, uint16_t port) {
     return !listeners_.empty();
 }
 
-uint16_t Liveness::listen(const std::vector<Address> &addresses, uint16_t wanted, uint16_t least, uint16_t most) {
+uint16_t Liveness::listen(const std::vector<Address> &addresses, uint16_t wanted, uint16_t least,
+                          uint16_t most) {
     bool listens = listen_at(addresses, wanted);
-    for (uint32_t port = least; !listens && port <= most; ++port) listens = listen_at(addresses, static_cast<uint16_t>(port));
+    for (uint32_t port = least; !listens && port <= most; ++port)
+        listens = listen_at(addresses, static_cast<uint16_t>(port));
     return listens ? sockets_.bound(listeners_.front()).port : 0;
 }
 
 bool Liveness::has_ended(int socket) {
     char byte;
     iovec place{&byte, 1};
-    return sockets_.read(socket, &place, 1) != -EAGAIN;  // nobody sends anything
+    return sockets_.read(socket, &place, 1) != -EAGAIN;  // no process sends anything here
 }
 
 dgram::Life Liveness::ask(uint32_t peer) {

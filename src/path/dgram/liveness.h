@@ -1,14 +1,18 @@
-// Whether a process lives that does not answer datagrams: it may compute for as long as it likes, and nobody but the program answers for it where
-// LANYARD_DGRAM_PROGRESS=engine. A TCP connection is answered by the kernel of its host, from before it is accepted to the end of the process. So
-// each process listens at a port of its own, and who doubts another dials it, sends nothing, and looks at what has become of the connection:
+// Whether a process that does not answer datagrams still runs. It may compute for as long as it likes, and
+// with LANYARD_DGRAM_PROGRESS=engine only the program answers for it. A TCP connection, in contrast, is
+// answered by the kernel of its host, from before it is accepted until the process ends. Each process
+// therefore listens at a port of its own. A process in doubt about another dials it, sends nothing, and looks
+// at what becomes of the connection:
 //
-//   not made (yet)            unknown: the host is cut off, or TCP is closed on the way
-//   made                      the process lives, and its host answers: the kernel asks it, and ends the connection if it is silent for
-//                             LANYARD_PEER_TIMEOUT (net/system_sockets.h)
+//   not made (yet)            unknown: the host is cut off, or TCP is blocked on the way
+//   made                      the process lives and its host answers: the kernel sends keepalives, and ends
+//                             the connection if the host is silent for LANYARD_PEER_TIMEOUT
+//                             (net/system_sockets.h)
 //   made once, and ended      gone: the process has ended, or its host is silent
 //
-// A connection that is refused proves nothing, as firewalls do that too. Costs a listening socket, and a connection for each peer in doubt, which is
-// closed when it is heard again. Connections from others are kept until they end; a process that computes leaves them to the kernel.
+// A refused connection proves nothing, since firewalls refuse connections too. The cost is a listening
+// socket, and a connection for each peer in doubt, which is closed when the peer is heard again. Connections
+// from others are kept until they end; a process that computes leaves them to the kernel.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -31,15 +35,16 @@ public:
     Liveness(const Liveness &) = delete;
     Liveness &operator=(const Liveness &) = delete;
 
-    // At these addresses, all with one port: `wanted` if it is free, else one of least..most (0, 0: any). 0: at none.
+    // Listens at these addresses, all with one port: `wanted` if it is free, else one of least..most (0, 0:
+    // any). Returns the port; 0: it could not listen.
     uint16_t listen(const std::vector<Address> &addresses, uint16_t wanted, uint16_t least, uint16_t most);
-    // What is known of the peer; dials it, if that has not been done.
+    // What is known about the peer. Dials it if that has not been done.
     dgram::Life ask(uint32_t peer);
     // The peer has been heard.
     void heard(uint32_t peer) {
         if (!lines_.empty()) let_go(peer);
     }
-    // Takes what others have dialed, and drops what they have closed.
+    // Accepts what others have dialed, and drops what they have closed.
     void tend();
     void close();
 

@@ -1,3 +1,4 @@
+// See packet.h.
 #include "path/dgram/packet.h"
 
 #include <cstring>
@@ -12,7 +13,7 @@ bool may_have_rest(FrameKind kind) { return kind >= FrameKind::envelope && kind 
 
 uint8_t rest_if(size_t size) { return size == rest ? rest_flag : 0; }
 
-// Both forms differ in the length of the text.
+// The two forms differ in the length of the text.
 template <size_t count>
 uint64_t proof_of(const Secret &secret, const uint32_t (&numbers)[count]) {
     struct {
@@ -28,9 +29,12 @@ uint64_t proof_of(const Secret &secret, const uint32_t (&numbers)[count]) {
 
 }  // namespace
 
-uint64_t introducing_proof(const Secret &secret, uint32_t from, uint32_t to) { return proof_of(secret, {from, to}); }
+uint64_t introducing_proof(const Secret &secret, uint32_t from, uint32_t to) {
+    return proof_of(secret, {from, to});
+}
 
-uint64_t usual_proof(const Secret &secret, uint32_t from, uint32_t to, uint32_t from_epoch, uint32_t to_epoch) {
+uint64_t usual_proof(const Secret &secret, uint32_t from, uint32_t to, uint32_t from_epoch,
+                     uint32_t to_epoch) {
     return proof_of(secret, {from, to, from_epoch, to_epoch});
 }
 
@@ -117,15 +121,16 @@ bool FrameReader::take_usual_bulk(Frame &frame, uint8_t byte) {
     frame.kind = FrameKind::bulk;
     frame.size = rest;
     frame.bulk = {};
-    bool taken = take(&frame.bulk.receive_id, 3) && take(&frame.bulk.offset, byte & far_flag ? 5 : 3) && take_payload(frame) && frame.size > 0;
+    bool taken = take(&frame.bulk.receive_id, 3) && take(&frame.bulk.offset, byte & far_flag ? 5 : 3) &&
+                 take_payload(frame) && frame.size > 0;
     frame.bulk.receive_id |= static_cast<uint64_t>(byte & id_bits) << 24;
     return taken;
 }
 
 bool FrameReader::take_acknowledgement(Acknowledgement &acknowledgement) {
     uint8_t count;
-    if (!take(count) || !take(acknowledgement.delay_us) || !take(acknowledgement.cumulative) || !take(acknowledgement.expected) ||
-        !take(acknowledgement.window))
+    if (!take(count) || !take(acknowledgement.delay_us) || !take(acknowledgement.cumulative) ||
+        !take(acknowledgement.expected) || !take(acknowledgement.window))
         return false;
     acknowledgement.away_us = 0;
     if (count & away_flag && !take(acknowledgement.away_us)) return false;
@@ -135,7 +140,8 @@ bool FrameReader::take_acknowledgement(Acknowledgement &acknowledgement) {
     uint32_t end = 0;
     for (uint32_t i = 0; i < count; ++i) {
         const Range &range = acknowledgement.ranges[i];
-        if (range.begin <= end || range.length == 0) return false;  // one that touched the last would be part of it
+        // A range that touched the previous one would be part of it.
+        if (range.begin <= end || range.length == 0) return false;
         end = uint32_t{range.begin} + range.length;
     }
     return end <= most_span;
@@ -152,25 +158,30 @@ bool FrameReader::read(Frame &frame) {
     if (is_rest && !may_have_rest(frame.kind)) return false;
     switch (frame.kind) {
         case FrameKind::envelope:
-            if (!take_sequence(frame) || !take_size(frame, is_rest) || !take(frame.envelope) || !take_payload(frame)) return false;
+            if (!take_sequence(frame) || !take_size(frame, is_rest) || !take(frame.envelope) ||
+                !take_payload(frame))
+                return false;
             break;
         case FrameKind::next:
-            if (!next_may_come || !take_size(frame, is_rest) || !take(frame.envelope) || !take_payload(frame)) return false;
+            if (!next_may_come || !take_size(frame, is_rest) || !take(frame.envelope) || !take_payload(frame))
+                return false;
             frame.sequence = next_sequence_;
             break;
         case FrameKind::beginning:
             frame.offset = 0;
-            return take_sequence(frame) && take_size(frame, is_rest) && take(frame.total) && take(frame.envelope) && take_payload(frame) &&
-                   frame.size > 0 && frame.size < frame.total;
+            return take_sequence(frame) && take_size(frame, is_rest) && take(frame.total) &&
+                   take(frame.envelope) && take_payload(frame) && frame.size > 0 && frame.size < frame.total;
         case FrameKind::part:
-            return take_sequence(frame) && take_size(frame, is_rest) && take(frame.offset) && take_payload(frame) && frame.size > 0 &&
-                   frame.offset > 0 && frame.offset <= UINT32_MAX - frame.size;
+            return take_sequence(frame) && take_size(frame, is_rest) && take(frame.offset) &&
+                   take_payload(frame) && frame.size > 0 && frame.offset > 0 &&
+                   frame.offset <= UINT32_MAX - frame.size;
         case FrameKind::bulk: return take_bulk(frame);
         case FrameKind::acknowledge: return take_acknowledgement(frame.acknowledgement);
         case FrameKind::settled: return take(frame.below);
         case FrameKind::probe: return true;
         case FrameKind::end:
-            return take(frame.reason) && take(frame.epoch) && (frame.reason == EndReason::closed || frame.reason == EndReason::refused);
+            return take(frame.reason) && take(frame.epoch) &&
+                   (frame.reason == EndReason::closed || frame.reason == EndReason::refused);
         default: return false;
     }
     frame.offset = 0;

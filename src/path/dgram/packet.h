@@ -1,38 +1,42 @@
-// What two processes say to each other in datagrams: a header, then frames up to the packet's end. Numbers have their lowest byte first
-// and nothing is aligned (docs/internals/protocol-datagrams.md).
+// The form of datagrams between two processes: a header, then frames up to the packet's end. Numbers have
+// their lowest byte first, and nothing is aligned (docs/internals/protocol-datagrams.md).
 //
 //                  0         4        7         12         16
 //     usual        | check 4 | from 3 | proof 5 | number 4 | frames ...
 //     introducing  | check 4 | from 3 | proof 5 | number 4 | from's epoch 4 | to's epoch 4 | frames ...
 //
-//   check      CRC32C of all behind it
-//   from       the sender's serial, job + number (base/processes.h), which names both, as the jobs of a launcher share one count; its highest bit is
-//              set in the introducing form
-//   proof      of the job's secret, the same in every packet of this form and direction: keeps strangers out, and packets of other jobs. In the
-//              introducing form for (from, to); in the usual one for both epochs too, so that they need not be named: who takes another epoch
-//              for its own, or for its peer's, finds another proof
-//   number     2^31 and the lower 31 bits of 1, 2, 3...; 0: not numbered, as all in it may be said twice: `acknowledge` and `end` alone. (The bit
-//              of its own leaves no number out: the one whose lower bits are 0 is like any other.)
-//   epochs     of both sides of this flow; to's is 0 until its first packet has come
+//   check      CRC32C of all bytes behind it
+//   from       the sender's serial, job + number (base/processes.h). It names both, since the jobs of a
+//              launcher share one count. Its highest bit is set in the introducing form
+//   proof      of the job's secret, the same in every packet of this form and direction; keeps out strangers
+//              and packets of other jobs. The introducing form proves (from, to). The usual form also proves
+//              both epochs, so that they need not be named: a process with another epoch for itself or its
+//              peer computes another proof
+//   number     2^31 and the lower 31 bits of 1, 2, 3...; 0: not numbered, because all its contents may be
+//              received twice, which is true only of `acknowledge` and `end`. (The highest bit is set in
+//              addition, so no number is left out: the one whose lower bits are 0 is like any other)
+//   epochs     of both sides of this flow; to's is 0 until its first packet has arrived
 //
 //     envelope     | 1 | sequence 3 | size 2 | envelope 32 | payload            a whole one
-//     next         | 2 | size 2 | envelope 32 | payload                         whole, the one after the frame before, which was `envelope` or `next`
+//     next         | 2 | size 2 | envelope 32 | payload                         a whole one, the next after
+//                                                                               `envelope` or `next`
 //     beginning    | 3 | sequence 3 | size 2 | total 4 | envelope 32 | payload  its first bytes of `total`
-//     part         | 4 | sequence 3 | size 2 | offset 4 | payload               some further bytes
-//     bulk         | 0x40 + i | receive id 3 | offset 3 | payload                i: the six bits of the id above those three bytes
-//                  | 0xc0 + i | receive id 3 | offset 5 | payload                beyond 2^24 bytes
-//                  | 5 | receive id 8 | offset 8 | payload                       of any other id or offset
-//     acknowledge  | 6 | ranges 1 | delay 2 | cumulative 4 | expected 4 | window 4 | away 2 | ranges of (begin 2, length 2)
-//                        `away` only where 0x80 is added to the number of ranges
-//     settled      | 7 | below 4                                                packets before this number are not worth waiting for
-//     probe        | 8 |                                                        answer now
+//     part         | 4 | sequence 3 | size 2 | offset 4 | payload               further bytes
+//     bulk         | 0x40 + i | receive id 3 | offset 3 | payload               i: next six bits of the id
+//                  | 0xc0 + i | receive id 3 | offset 5 | payload               beyond 2^24 bytes
+//                  | 5 | receive id 8 | offset 8 | payload                      of any other id or offset
+//     acknowledge  | 6 | ranges 1 | delay 2 | cumulative 4 | expected 4 | window 4 | away 2 |
+//                        ranges of (begin 2, length 2); `away` only if 0x80 is added to the number of ranges
+//     settled      | 7 | below 4                    packets before this number are not worth waiting for
+//     probe        | 8 |                            answer now
 //     end          | 9 | reason 1 | epoch 4
 //
-//   With 0x80 added to kinds 1 to 4 the payload is all up to the packet's end, and `size` is left out; bulk's always is.
+//   If 0x80 is added to kinds 1 to 4, the payload extends to the packet's end and `size` is left out. Bulk
+//   never has a size.
 //
-// So a packet with one envelope has 52 bytes beside its payload, and one full of bulk 23. Numbers on the wire are the lower bits of longer ones:
-// the receiver takes the one next to what it expects.
-// This file knows form only; what may be said when is Flow's matter. Thread rule: none.
+// A packet with one envelope thus has 52 bytes beside its payload, and one full of bulk has 23. Numbers on
+// the wire are the lower bits of longer ones: the receiver takes the one nearest to what it expects.
+// This file defines only the form. Flow decides what may be sent when. Thread rule: none.
 #pragma once
 
 #include <cstddef>
@@ -47,67 +51,85 @@
 namespace lanyard::dgram {
 
 constexpr size_t check_bytes = 4, usual_header_bytes = 16, introducing_header_bytes = 24;
-constexpr uint32_t most_processes = uint32_t{1} << 23;  // their serials are below
+constexpr uint32_t most_processes = uint32_t{1} << 23;  // their serials are below this
 constexpr uint64_t proof_mask = (uint64_t{1} << 40) - 1;
 constexpr uint32_t numbered = uint32_t{1} << 31;
 constexpr int number_bits = 31;
 
 struct PacketHeader {
     uint32_t from;
-    bool introduces;  // is of this form
+    bool introduces;  // has the introducing form
     uint64_t proof;
-    uint32_t number;                          // as it is written; number_field()
-    uint32_t from_epoch = 0, to_epoch = 0;  // of the introducing form alone
+    uint32_t number;                        // as written; number_field()
+    uint32_t from_epoch = 0, to_epoch = 0;  // only in the introducing form
 
     size_t bytes() const { return introduces ? introducing_header_bytes : usual_header_bytes; }
 };
-// Of a packet with this number.
+// The field for a packet with this number.
 constexpr uint32_t number_field(uint64_t number) { return numbered | static_cast<uint32_t>(number); }
 
-enum class FrameKind : uint8_t { envelope = 1, next, beginning, part, bulk, acknowledge, settled, probe, end };
+enum class FrameKind : uint8_t {
+    envelope = 1,
+    next,
+    beginning,
+    part,
+    bulk,
+    acknowledge,
+    settled,
+    probe,
+    end
+};
 enum class EndReason : uint8_t { closed = 1, refused };
 
-// Of those with payload: without `size`, which is said where something may follow.
-constexpr size_t envelope_frame_bytes = 4 + sizeof(Envelope), next_frame_bytes = 1 + sizeof(Envelope), size_bytes = 2;
-constexpr size_t queued_frame_bytes = next_frame_bytes + size_bytes;  // of an envelope among others
+// Lengths of frames with payload, without `size`, which is present only if something may follow.
+constexpr size_t envelope_frame_bytes = 4 + sizeof(Envelope), next_frame_bytes = 1 + sizeof(Envelope),
+                 size_bytes = 2;
+constexpr size_t queued_frame_bytes = next_frame_bytes + size_bytes;  // of one envelope among others
 constexpr size_t beginning_frame_bytes = 8 + sizeof(Envelope), part_frame_bytes = 8;
-constexpr uint64_t usual_receive_ids = uint64_t{1} << 30, near_offsets = uint64_t{1} << 24, usual_offsets = uint64_t{1} << 40;
-constexpr bool is_usual(const BulkHeader &bulk) { return bulk.receive_id < usual_receive_ids && bulk.offset < usual_offsets; }
-constexpr size_t bulk_frame_bytes(const BulkHeader &bulk) { return !is_usual(bulk) ? 17 : bulk.offset < near_offsets ? 7 : 9; }
-constexpr size_t acknowledge_frame_bytes = 16, away_bytes = 2, range_bytes = 4, settled_frame_bytes = 5, probe_frame_bytes = 1, end_frame_bytes = 6;
+constexpr uint64_t usual_receive_ids = uint64_t{1} << 30, near_offsets = uint64_t{1} << 24,
+                   usual_offsets = uint64_t{1} << 40;
+constexpr bool is_usual(const BulkHeader &bulk) {
+    return bulk.receive_id < usual_receive_ids && bulk.offset < usual_offsets;
+}
+constexpr size_t bulk_frame_bytes(const BulkHeader &bulk) {
+    return !is_usual(bulk) ? 17 : bulk.offset < near_offsets ? 7 : 9;
+}
+constexpr size_t acknowledge_frame_bytes = 16, away_bytes = 2, range_bytes = 4, settled_frame_bytes = 5,
+                 probe_frame_bytes = 1, end_frame_bytes = 6;
 static_assert(usual_header_bytes + envelope_frame_bytes <= 52);
-constexpr uint8_t rest_flag = 0x80;               // beside the kind of those whose payload may be all the rest
-constexpr uint8_t bulk_flag = 0x40, far_flag = 0x80, id_bits = 0x3f;  // in place of a kind: of bulk, beyond near_offsets, of its receive id
-constexpr size_t rest = SIZE_MAX;                 // as the size of a payload: up to the packet's end
+constexpr uint8_t rest_flag = 0x80;  // added to the kinds whose payload may be the rest of the packet
+// In place of a kind: bulk; an offset beyond near_offsets; bits of the receive id.
+constexpr uint8_t bulk_flag = 0x40, far_flag = 0x80, id_bits = 0x3f;
+constexpr size_t rest = SIZE_MAX;  // as the size of a payload: up to the packet's end
 
 constexpr uint32_t sequence_mask = 0xffffff;
 constexpr uint32_t most_ranges = 32;       // of an acknowledgement
-constexpr uint8_t away_flag = 0x80;        // beside their number
-constexpr uint64_t most_span = 4096;       // numbers between the oldest packet that is not settled and the newest
+constexpr uint8_t away_flag = 0x80;        // added to their number
+constexpr uint64_t most_span = 4096;  // numbers between the oldest packet that is not settled and the newest
 constexpr uint32_t no_limit = UINT32_MAX;  // of `window`
 constexpr size_t least_packet = 512, most_packet = 65'000;
 
-// Packets that have come, counted from `cumulative`.
+// Packets that have arrived, counted from `cumulative`.
 struct Range {
     uint16_t begin, length;
 };
 
 struct Acknowledgement {
     uint16_t delay_us = 0;    // since the highest of these packets was read
-    uint16_t away_us = 0;     // for so long at most that one had waited there to be read
-    uint32_t cumulative = 0;  // all packets before this number have come or are settled
+    uint16_t away_us = 0;     // the longest time for which that packet may have waited here to be read
+    uint32_t cumulative = 0;  // all packets before this number have arrived or are settled
     uint32_t expected = 0;    // all envelopes before this one have been delivered
-    uint32_t window = 0;      // bytes of bulk that may be on their way
+    uint32_t window = 0;      // bytes in packets that may be in flight
     uint32_t count = 0;       // of ranges, lowest first, disjoint
     Range ranges[most_ranges];
 };
 
-// One of a packet, as read; `payload` lies in the packet. Only what its kind has is set.
+// One frame of a packet, as read; `payload` lies in the packet. Only the fields of its kind are set.
 struct Frame {
     FrameKind kind;
-    uint32_t sequence;  // of envelopes: the lower 24 bits, for `next` too
-    uint32_t offset;    // of the payload in the envelope's
-    uint32_t total;     // payload of the whole envelope; not known to `part`
+    uint32_t sequence;  // of envelopes: the lower 24 bits, also for `next`
+    uint32_t offset;    // of these bytes in the envelope's payload
+    uint32_t total;     // payload of the whole envelope; not set for `part`
     Envelope envelope;
     BulkHeader bulk;
     const std::byte *payload;
@@ -118,20 +140,21 @@ struct Frame {
     uint32_t epoch;  // end
 };
 
-// What is proven in each form.
+// What each form proves.
 uint64_t introducing_proof(const Secret &secret, uint32_t from, uint32_t to);
-uint64_t usual_proof(const Secret &secret, uint32_t from, uint32_t to, uint32_t from_epoch, uint32_t to_epoch);
+uint64_t usual_proof(const Secret &secret, uint32_t from, uint32_t to, uint32_t from_epoch,
+                     uint32_t to_epoch);
 
-// Of a packet that is not looked at otherwise; false: it is too short to have one.
+// Reads only the sender of a packet; false: the packet is too short to name one.
 bool read_sender(std::span<const std::byte> packet, uint32_t &from);
-// Whether the packet is whole and undamaged; its header then.
+// Is the packet whole and undamaged? If so, sets `header`.
 bool read_header(const Crc32c &crc, std::span<const std::byte> packet, PacketHeader &header);
 
-// Frame by frame.
+// Reads frame by frame.
 class FrameReader {
 public:
     explicit FrameReader(std::span<const std::byte> frames) : left_(frames) {}
-    // False at the end, or where the packet is malformed.
+    // False at the end, or if the packet is malformed.
     bool next(Frame &frame);
     bool malformed() const { return malformed_; }
 
@@ -155,7 +178,7 @@ private:
     bool malformed_ = false;
 };
 
-// Writes frames one behind the other into room that must suffice.
+// Writes frames one after the other into memory that must have room for them.
 class FrameWriter {
 public:
     FrameWriter(std::byte *to, size_t room) : begin_(to), at_(to), end_(to + room) {}
@@ -163,10 +186,11 @@ public:
     size_t room() const { return static_cast<size_t>(end_ - at_); }
     // Where the next byte goes.
     std::byte *at() const { return at_; }
-    // The last frame has the rest of the packet: none may follow.
+    // The last frame extends to the packet's end: none may follow.
     bool closed() const { return closed_; }
 
-    // Payload follows each of these, by copy() or elsewhere; `size` of it, or `rest`, as always behind bulk.
+    // Payload follows each of these, by copy() or from elsewhere: `size` bytes, or `rest`, which is always so
+    // after bulk.
     void envelope(uint32_t sequence, const Envelope &envelope, size_t size);
     void next(const Envelope &envelope, size_t size);
     void beginning(uint32_t sequence, const Envelope &envelope, size_t size, uint32_t total);
@@ -178,7 +202,7 @@ public:
     void end(EndReason reason, uint32_t epoch);
 
     void copy(const std::byte *bytes, size_t size) { put(bytes, size); }
-    // Bytes that were put there by another.
+    // The caller has written these bytes itself.
     void skip(size_t size) { at_ += size; }
 
 private:
@@ -196,12 +220,12 @@ private:
     bool closed_ = false;
 };
 
-// At the packet's beginning; the check is made by seal(), when all is there.
+// Writes the header at the packet's beginning. seal() sets the check when everything is in place.
 void write_header(std::byte *packet, const PacketHeader &header);
-// `tail`: what belongs to the packet and lies elsewhere.
+// `tail`: the part of the packet that lies elsewhere.
 void seal(const Crc32c &crc, std::byte *packet, size_t size, const std::byte *tail, size_t tail_size);
 
-// The number next to `about` whose lower `bits` are `low`.
+// The number nearest to `about` whose lower `bits` are `low`.
 constexpr uint64_t widened(uint32_t low, uint64_t about, int bits = 32) {
     auto distance = static_cast<int32_t>((low - static_cast<uint32_t>(about)) << (32 - bits)) >> (32 - bits);
     return about + static_cast<uint64_t>(static_cast<int64_t>(distance));

@@ -1,9 +1,11 @@
-// Several envelopes in one packet. While batching is allowed (nonblocking sends), the first envelope to a peer leaves at
-// once; later ones are held back until they are three times as many as have left, or until most_kept bytes are held back
-// in all. So a single message is not delayed, and a long series travels in few packets, with at most three quarters of it
-// waiting. Where processes are oversubscribed all envelopes are held back until the program waits, or until there are
-// most_kept_oversubscribed bytes: the peer has to wait for a processor anyway, and envelopes to many peers leave in one
-// system call. Pure: the path sends.
+// Several envelopes in one packet. While batching is allowed (nonblocking sends), the first envelope to a
+// peer leaves at once. Later ones are held back until they are three times as many as have left, or until
+// most_kept bytes are held back in all. A single message is thus not delayed, and a long series travels in
+// few packets, with at most three quarters of it waiting. Where processes are oversubscribed, all envelopes
+// are held back until the program waits, or until there are most_kept_oversubscribed bytes. The peer has to
+// wait for a processor anyway, and envelopes to many peers leave in one system call. This class only decides;
+// the path sends.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +38,7 @@ public:
         on_ = on;
         end_series();
     }
-    // All that was held back leaves, because no more is being sent for now.
+    // Everything that was held back leaves, because no more is being sent for now.
     void end_series() { ++series_; }
     // An envelope with this payload is sent to the peer of this series. True: it is to be held back.
     bool keeps(Series &series, size_t payload, bool oversubscribed) {
@@ -46,17 +48,19 @@ public:
             series.next = oversubscribed ? UINT32_MAX : 0;
         }
         kept_bytes_ += payload + queued_frame_bytes;
-        if (series.sent++ < series.next && kept_bytes_ < (oversubscribed ? limits_.most_kept_oversubscribed : limits_.most_kept)) return true;
+        if (series.sent++ < series.next &&
+            kept_bytes_ < (oversubscribed ? limits_.most_kept_oversubscribed : limits_.most_kept))
+            return true;
         series.next = 4 * series.sent - 1;
         return false;
     }
-    // All that was held back, for all peers, has left.
+    // Everything that was held back, for all peers, has left.
     void left() { kept_bytes_ = 0; }
 
 private:
     const BatchLimits limits_;
     bool on_ = false;
-    uint32_t series_ = 0;  // incremented when all that was held back has left
+    uint32_t series_ = 0;  // incremented when everything that was held back has left
     size_t kept_bytes_ = 0;
 };
 

@@ -1,20 +1,26 @@
-// How long the packets to a peer may be. The endpoint knows what the first link carries, and learns more where routers say so; one that swallows long
-// packets without saying so (a smaller MTU on the way, whose ICMP is blocked: a black hole) is noticed here, by what comes and what does not
-// (after RFC 8899, with the flow's own packets, as those that are lost are sent again anyway).
+// How long the packets to a peer may be. The endpoint knows what the first link carries, and learns more if
+// routers report it. A route may also drop long packets silently (a smaller MTU on the way whose ICMP is
+// blocked: a black hole). This class notices that by which packets arrive and which do not (after RFC 8899,
+// with the flow's own packets, since those that are lost are sent again anyway).
 //
 //   0 ... least_packet ...... fits ......... fails ... limit (the endpoint's)
-//                             used           believed to be swallowed; limit + 1: nothing is
+//                             used           believed to be dropped; limit + 1: nothing is
 //
-// A way that swallows long packets and one that loses any at random differ in this: by chance none of n long ones comes with the nth power of the
-// share that is lost. That share is measured, by short ones and where long ones do come.
-// - Suspicion: of long packets a run was lost that chance would bring once in a million at that share (6 to 31), none so long has come since the
-//   first of them, but `few` shorter ones have. What nobody answered tells nothing, as the answers may be what is lost: only packets that others
-//   overtook count, and single ones. (Shorter ones exist where all else is lost: after three probes in a row without an answer packets are short.)
-// - Then the longest that came is used, and the limit is tried at once: the first that comes proves the suspicion wrong. Else packets of sizes
-//   between, one at a time, bring the longest that fits and the shortest that does not together: one that comes raises `fits`, a run of lost ones
-//   (four shorter than for a suspicion) lowers `fails`.
-// - What failed is tried again, as routes change and suspicions may be wrong: soon, then later, then every 30 seconds.
-// Small, as each known peer has one. Thread rule: the owner of the flow.
+// A route that drops long packets differs from one that loses any packet at random: by chance, n long packets
+// in a row are all lost with the nth power of the share of lost packets. This share is measured by short
+// packets, and by long ones where they do arrive.
+// - Suspicion: so many long packets in a row were lost that chance would cause it once in a million at that
+//   share (6 to 31 packets), none of that length has arrived since the first of them, but `few` shorter ones
+//   have. A packet that was not answered proves nothing, since the answers may be what is lost. Only packets
+//   that others overtook count, and single ones. (If everything is lost, shorter ones exist too: after three
+//   probes in a row without an answer, packets are short.)
+// - Then the longest length that arrived is used, and the limit is tried at once: the first packet of that
+//   length to arrive proves the suspicion wrong. Otherwise packets of lengths in between, one at a time,
+//   narrow the gap between the longest that fits and the shortest that does not. One that arrives raises
+//   `fits`. A series of lost ones (four fewer than for a suspicion) lowers `fails`.
+// - What failed is tried again, since routes change and suspicions may be wrong: soon, then later, then every
+//   30 seconds.
+// This object is small, since each known peer has one. Thread rule: the owner of the flow.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +36,7 @@ class PacketSize {
 public:
     explicit PacketSize(size_t limit) { set_limit(limit); }
 
-    // The endpoint's word.
+    // The endpoint's limit.
     void set_limit(size_t bytes) {
         auto limit = static_cast<uint16_t>(std::clamp(bytes, least_packet, most_packet));
         if (limit == limit_) return;
@@ -39,11 +45,11 @@ public:
         if (was_right) fits_ = limit;
         fails_ = static_cast<uint16_t>(std::min<uint32_t>(was_right ? limit + 1u : fails_, limit + 1u));
     }
-    // What is used, but for trials.
+    // The length that is used, except for trials.
     size_t usual() const { return fits_; }
-    // Are longer ones known not to come, though the endpoint takes them?
+    // Are longer packets known not to arrive although the endpoint accepts them?
     bool finds_a_hole() const { return fits_ < limit_ && fails_ <= limit_; }
-    // Of the next packet, after so many probes in a row without an answer.
+    // The length of the next packet, after this number of probes in a row without an answer.
     size_t next(uint32_t probes, uint64_t now_ns) {
         if (probes >= 3) return least_packet;
         if (fits_ == limit_ || trying_) return fits_;
@@ -53,10 +59,10 @@ public:
         fails_ = static_cast<uint16_t>(limit_ + 1);
         return limit_;
     }
-    // A packet of so many bytes has been sent, or was not after all (or nobody knows).
+    // A packet of this length has been sent; or was not sent after all, or its fate is unknown.
     void sent(size_t bytes) { if (bytes > fits_) trying_ = true; }
     void not_sent(size_t bytes) { if (bytes > fits_) trying_ = false; }
-    // It has come.
+    // It has arrived.
     void received(size_t bytes) {
         if (bytes > fits_) {
             fits_ = static_cast<uint16_t>(bytes);
@@ -94,14 +100,15 @@ private:
     static constexpr uint32_t close_enough = 16;
     static constexpr uint16_t most_ticks = (1 << 11) - 1;
     static constexpr std::array<uint8_t, 3> pauses = {2, 8, 112};  // half a second, 2 and 30 seconds
-    // How many in a row are lost by chance once in a million, by the share that is lost, in sixteenths.
-    static constexpr std::array<uint8_t, 16> runs = {6, 7, 9, 10, 12, 15, 17, 20, 25, 30, 31, 31, 31, 31, 31, 31};
+    // How many losses in a row chance causes once in a million, by the share that is lost, in sixteenths.
+    static constexpr std::array<uint8_t, 16> runs = {6,  7,  9,  10, 12, 15, 17, 20,
+                                                     25, 30, 31, 31, 31, 31, 31, 31};
 
-    // Of a quarter of a second; the same comes again after 9 minutes.
+    // In units of about a quarter of a second. The same value returns after 9 minutes.
     static uint16_t ticks(uint64_t ns) { return static_cast<uint16_t>(ns >> 28); }
     uint8_t run() const { return runs[share_ / 8u]; }
 
-    // Of the last sixteen packets or so.
+    // Averages over about the last sixteen packets.
     void one_more_lost() { share_ += (most_share - share_ + 15u) / 16; }
     void trial_lost(size_t bytes, uint64_t now_ns) {
         trying_ = false;
@@ -117,14 +124,14 @@ private:
     }
 
     uint16_t limit_ = 0, fits_ = 0, fails_ = 0;
-    uint16_t shortest_lost_ = UINT16_MAX, longest_came_ = 0;  // since one so long has come
-    uint16_t found_ : 11 = 0;                                 // when what failed last did, in ticks
+    uint16_t shortest_lost_ = UINT16_MAX, longest_came_ = 0;  // since a packet of that length arrived
+    uint16_t found_ : 11 = 0;                                 // when the latest failure was found, in ticks
     uint16_t failures_ : 2 = 0;                               // how often the limit has been tried again
-    uint16_t came_ : 2 = 0;                                   // since one so long has come
-    bool trying_ : 1 = false;                                 // one longer than fits_ is on its way
-    uint16_t lost_ : 5 = 0;                                   // since one so long has come
+    uint16_t came_ : 2 = 0;                                   // since a packet of that length arrived
+    bool trying_ : 1 = false;                                 // a packet longer than fits_ is in flight
+    uint16_t lost_ : 5 = 0;                                   // since a packet of that length arrived
     uint16_t lost_trials_ : 4 = 0;
-    uint16_t share_ : 7 = 0;  // of packets that are lost, in 1/128; not of a run that is not over
+    uint16_t share_ : 7 = 0;  // of packets that are lost, in 1/128; without a run that is not over
 };
 static_assert(sizeof(PacketSize) <= 14);
 

@@ -1,12 +1,15 @@
-// Which way the packets to a peer go, where it has several addresses: one may be that of a network which does not connect the two, or belong to
-// somebody else here (docker0 has the same everywhere).
+// The route to a peer that has several addresses. One of them may belong to a network that does not connect
+// the two processes, or to another machine here (docker0 has the same address everywhere).
 //
-// The first packet goes the way whose ends are most alike; what is asked again, as no answer has come in time, by all ways. The first packet that
-// comes from a peer shows one that leads there, and that is taken for good. (A network that carries packets in one direction only would be taken
-// too: it is told of as one where UDP is closed, by who makes first contact.) Where there is one way, or the first is good, nothing goes twice.
+// The first packet takes the route whose two ends have the most leading bits in common. If no answer arrives
+// in time, the packet is repeated on all routes. The first packet that arrives from the peer shows a route
+// that works, and this one is used from then on. (A network that carries packets in one direction only would
+// be chosen too. First contact reports it like a network where UDP is blocked.) If there is only one route,
+// or the first one works, nothing is sent twice.
 //
-// To know where packets come from takes the kernel 70 ns for each. So it is asked until the ways to all peers are known, and not longer than a second
-// after the last that was not; whose first packet comes later shows its way by the second.
+// Noting where packets come from costs the kernel 70 ns for each. It is therefore requested only until the
+// routes to all peers are known, and for at most one second after the last packet whose route was not known.
+// A peer whose first packet arrives later shows its route by the second packet.
 #include "path/dgram/dgram_path.h"
 
 namespace lanyard {
@@ -21,7 +24,7 @@ void DgramPath::note_origins(bool on) {
     io_.note_origins(on);
 }
 
-// By a believed packet, the first whose origin was noted.
+// From an accepted packet, the first whose origin was noted.
 void DgramPath::learn_way(Peer &peer, const PacketIo::Arrived &received) {
     int64_t way = io_.origin(received);
     if (way < 0) return note_origins(true);
@@ -30,7 +33,7 @@ void DgramPath::learn_way(Peer &peer, const PacketIo::Arrived &received) {
     note_origins(++ways_known_ + 1 < peers_.size());
 }
 
-// Of a packet that has left by one.
+// Repeats a packet that has left by one route.
 void DgramPath::send_by_other_ways(const Peer &peer, PacketIo::Outgoing packet) {
     if (!peer.flow.asks_again()) return;
     std::string name;

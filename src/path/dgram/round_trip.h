@@ -1,9 +1,11 @@
-// How long the peer's answer takes: smoothed (RFC 6298), the longest of late, and the least of the last seconds, which is the way without queues;
-// what is above that is queueing delay (congestion.h). The longest is taken over at once and forgotten slowly, as what is rare is no less usual:
-// queues fill, and a host that has more to do than processors answers late again and again; by the mean deviation each time would look like a
-// loss.
-// Packet numbers are never used twice, so each sample is of one packet (no ambiguity after a loss), and the receiver, which is proven to be one of
-// us, says how long it kept the acknowledgement back. Times in 32 bits: 4 s are the most that is told apart.
+// How long the peer's answer takes: smoothed (RFC 6298), the longest of recent times, and the least of the
+// last seconds, which is the network without queues. What is above the least is queueing delay
+// (congestion.h). The longest is adopted at once and forgotten slowly, because rare delays recur: queues
+// fill, and a host with more work than processors answers late again and again. With the mean deviation
+// instead, each such delay would look like a loss.
+// Packet numbers are never used twice, so each sample belongs to one packet (no ambiguity after a loss). The
+// receiver, which is proven to be of this job, states how long it held the acknowledgement back. Times have
+// 32 bits: 4 s is the longest that can be represented.
 // Thread rule: the owner of the flow; smoothed_ns() and least_ns() by any thread.
 #pragma once
 
@@ -20,44 +22,50 @@ public:
     uint64_t smoothed_ns() const { return smoothed_; }
     uint64_t least_ns() const { return std::min<uint32_t>(least_, least_before_); }
 
-    // Of a packet that was answered; `kept_back_ns` by the receiver, as it says.
+    // A packet was answered. `kept_back_ns`: for how long the receiver held the answer back, as it states.
     void add(uint64_t took_ns, uint64_t kept_back_ns, uint64_t now_ns) {
-        auto sample = static_cast<uint32_t>(std::clamp<uint64_t>(took_ns - std::min(took_ns, kept_back_ns), 1, UINT32_MAX));
+        auto sample = static_cast<uint32_t>(
+            std::clamp<uint64_t>(took_ns - std::min(took_ns, kept_back_ns), 1, UINT32_MAX));
         forget(now_ns);
         least_ = std::min<uint32_t>(least_, sample);
         latest_ = sample;
         uint64_t kept_back_us = std::min<uint64_t>(kept_back_ns / 1000, UINT16_MAX);
-        kept_back_us_ = static_cast<uint16_t>(std::max<uint64_t>(kept_back_us, kept_back_us_ - kept_back_us_ / 8u));
+        kept_back_us_ =
+            static_cast<uint16_t>(std::max<uint64_t>(kept_back_us, kept_back_us_ - kept_back_us_ / 8u));
         if (!known()) {
             smoothed_ = sample;
-            longest_ = 2 * std::min(sample, UINT32_MAX / 2);  // nobody knows yet
+            longest_ = 2 * std::min(sample, UINT32_MAX / 2);  // not known yet
             return;
         }
         smoothed_ = std::max<uint32_t>(1, smoothed_ - smoothed_ / 8 + sample / 8);
-        longest_ = std::max({sample, uint32_t{smoothed_}, longest_ - (longest_ - std::min(longest_, uint32_t{smoothed_})) / longest_memory});
+        longest_ =
+            std::max({sample, uint32_t{smoothed_},
+                      longest_ - (longest_ - std::min(longest_, uint32_t{smoothed_})) / longest_memory});
     }
-    // The peer did not look for so long, though it was asked more than once: it may do so again.
+    // The peer did not look for this time although it received more than one probe. It may do so again.
     void expect_absence(uint16_t us) { kept_back_us_ = std::max(kept_back_us_, us); }
     uint64_t latest_ns() const { return latest_; }
     // Above the least, now.
     uint64_t queueing_ns() const { return latest_ - std::min<uint64_t>(latest_, least_ns()); }
 
-    // An earlier packet is lost when a later one was answered and it is so old.
+    // An earlier packet is lost if a later one was answered and it is this old.
     uint64_t loss_age_ns() const {
         uint64_t base = std::max<uint32_t>(smoothed_, latest_);
         return base + std::max<uint64_t>(base / 8, least_age_ns);
     }
-    // Nothing answered for so long: something must be wrong. `kept_back_ns`: the most that a receiver usually keeps an acknowledgement back; this one
-    // may have done otherwise.
+    // If nothing is answered for this time, something must be wrong. `kept_back_ns`: the longest time for
+    // which a receiver usually holds an acknowledgement back. This receiver may have taken longer.
     uint64_t probe_after_ns(uint64_t kept_back_ns, uint64_t unknown_ns) const {
         if (!known()) return unknown_ns;
-        return smoothed_ + std::max<uint64_t>(2 * (uint64_t{longest_} - std::min<uint32_t>(longest_, smoothed_)), least_age_ns) +
+        return smoothed_ +
+               std::max<uint64_t>(2 * (uint64_t{longest_} - std::min<uint32_t>(longest_, smoothed_)),
+                                  least_age_ns) +
                std::max(kept_back_ns, kept_back_us_ * uint64_t{1000});
     }
 
 private:
-    static constexpr uint64_t memory_ns = 10'000'000'000;  // of the least, at least
-    static constexpr uint64_t least_age_ns = 20'000;       // what clocks and polls are uncertain by
+    static constexpr uint64_t memory_ns = 10'000'000'000;  // for which the least is remembered, at least
+    static constexpr uint64_t least_age_ns = 20'000;       // uncertainty of clocks and polls
     static constexpr uint32_t longest_memory = 32;         // samples
 
     void forget(uint64_t now_ns) {
@@ -68,10 +76,11 @@ private:
         least_ = UINT32_MAX;
     }
 
-    Tally<uint32_t> smoothed_, least_{UINT32_MAX}, least_before_{UINT32_MAX};  // the least since since_, and in the time before
+    // The least since since_, and in the period before.
+    Tally<uint32_t> smoothed_, least_{UINT32_MAX}, least_before_{UINT32_MAX};
     uint32_t longest_ = 0, latest_ = 0;
-    uint16_t since_ = 0;                                       // in 2^24 ns: the same comes again after 18 minutes
-    uint16_t kept_back_us_ = 0;                                // by the peer, the most of lately
+    uint16_t since_ = 0;         // in units of 2^24 ns; the same value returns after 18 minutes
+    uint16_t kept_back_us_ = 0;  // by the peer, the longest of recent times
 };
 
 }  // namespace lanyard::dgram

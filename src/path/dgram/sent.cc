@@ -1,3 +1,4 @@
+// See sent.h.
 #include "path/dgram/sent.h"
 
 #include <algorithm>
@@ -13,17 +14,19 @@ void SentPackets::add(Records &records, const SentPacket &packet) {
     in_flight_ += packet.bytes;
 }
 
-bool SentPackets::is_acknowledged(uint64_t number, uint64_t cumulative, const Acknowledgement &acknowledgement) {
+bool SentPackets::is_acknowledged(uint64_t number, uint64_t cumulative,
+                                  const Acknowledgement &acknowledgement) {
     if (number < cumulative) return true;
     uint64_t distance = number - cumulative;
     const Range *end = acknowledgement.ranges + acknowledgement.count;
-    const Range *after = std::upper_bound(acknowledgement.ranges, end, distance, [](uint64_t at, const Range &range) { return at < range.begin; });
+    const Range *after = std::upper_bound(acknowledgement.ranges, end, distance,
+                                          [](uint64_t at, const Range &range) { return at < range.begin; });
     if (after == acknowledgement.ranges) return false;
     const Range &range = after[-1];
     return distance < uint64_t{range.begin} + range.length;
 }
 
-// It is out of the list of outstanding ones.
+// The record has left the list of outstanding ones.
 void SentPackets::give_up(Records &records, uint32_t index) {
     highest_lost_ = std::max(highest_lost_, records.at(index).number);
     put_to_lost(records, index);
@@ -47,17 +50,21 @@ void SentPackets::put_to_lost(Records &records, uint32_t index) {
     }
     SentPacket &envelopes = records.at(index);
     uint32_t before = lost_envelopes_.last, after = none;
-    if (before != none && envelopes.begin < records.at(before).begin)  // else it is the last, as usual
-        for (before = none, after = lost_envelopes_.first; records.at(after).begin <= envelopes.begin; after = records.at(after).next) before = after;
+    if (before != none && envelopes.begin < records.at(before).begin)  // otherwise it is the last, as usual
+        for (before = none, after = lost_envelopes_.first; records.at(after).begin <= envelopes.begin;
+             after = records.at(after).next)
+            before = after;
     envelopes.next = after;
     (before == none ? lost_envelopes_.first : records.at(before).next) = index;
     if (after == none) lost_envelopes_.last = index;
 }
 
-uint32_t SentPackets::find_lost(Records &records, const RoundTrip &trip, PacketSize &size, uint64_t now_ns, uint32_t &by_order) {
+uint32_t SentPackets::find_lost(Records &records, const RoundTrip &trip, PacketSize &size, uint64_t now_ns,
+                                uint32_t &by_order) {
     uint32_t lost = 0, before = none;
     loss_due_ns_ = UINT64_MAX;
-    for (uint32_t index = first_, next; index != none && records.at(index).number < highest_acknowledged_; index = next) {
+    for (uint32_t index = first_, next; index != none && records.at(index).number < highest_acknowledged_;
+         index = next) {
         const SentPacket &packet = records.at(index);
         next = packet.next;
         bool order = packet.number + order_ <= highest_acknowledged_;
@@ -103,7 +110,7 @@ bool SentPackets::take_back(Records &records, uint64_t number) {
     for (uint32_t at = first_; at != index; at = records.at(at).next) before = at;
     (before == none ? first_ : records.at(before).next) = none;
     last_ = before;
-    records.at(index).number = SentPacket::no_number;  // another packet will have it
+    records.at(index).number = SentPacket::no_number;  // another packet will use the number
     put_to_lost(records, index);
     return true;
 }

@@ -1,17 +1,21 @@
-// What is on its way to a peer: a record for each packet, which says what the packet contained, not the bytes. Records lie in a slab that all flows
-// share, in one of the lists of their flow:
+// What is in flight to a peer: a record for each packet, which describes what the packet contained, without
+// the bytes. Records lie in a slab that all flows share, each in one of the lists of its flow:
 //
-//   outstanding    sent and neither acknowledged nor given up, by number
-//   lost           given up; their contents wait to be cut anew into other packets: envelopes, those that the receiver needs first at the front,
-//                  and bulk apart from them, so that neither waits for the other
+//   outstanding    sent and neither acknowledged nor given up, sorted by number
+//   lost           given up; their contents wait to be cut anew into other packets. Envelopes, with those
+//                  that the receiver needs first at the front, and bulk have separate lists, so that neither
+//                  waits for the other
 //
-// Loss is found (RFC 9002's rules)
-// - by order: a packet with a number higher by three or more was acknowledged. A network that often changes the order more than that is noticed by
-//   acknowledgements of what was given up, and the three becomes more;
-// - by time: a later one was acknowledged, and this one is older than a round trip and an eighth;
-// - by a probe: nothing was acknowledged for long; the oldest is given up, so that the probe carries its contents (flow.cc).
-// A packet given up too early does no harm: the receiver drops what it has. When its acknowledgement comes nevertheless, its contents need not go
-// again. But the cumulative number says nothing of what was given up before the peer was told not to wait for it (`settled`).
+// Loss is detected (rules of RFC 9002):
+// - by order: a packet whose number is higher by three or more was acknowledged. A network that often
+//   reorders more than that is noticed by acknowledgements of packets that were given up; the three then
+//   becomes more;
+// - by time: a later packet was acknowledged, and this one is older than a round trip and an eighth;
+// - by a probe: nothing was acknowledged for long; the oldest packet is given up, so that the probe carries
+//   its contents (flow.cc).
+// A packet given up too early does no harm, since the receiver drops what it has. If its acknowledgement
+// arrives nevertheless, its contents need not be sent again. But the cumulative number proves nothing about
+// packets that were given up before the peer learned not to wait for them (`settled`).
 // Thread rule: the owner of the flow.
 #pragma once
 
@@ -24,7 +28,7 @@
 
 namespace lanyard::dgram {
 
-// A place in what a flow's envelopes and their payloads are, one behind the other.
+// A place in the sequence of a flow's envelopes and their payloads.
 struct Position {
     uint64_t sequence = 0;
     uint32_t offset = 0;  // in the payload
@@ -32,7 +36,8 @@ struct Position {
 };
 
 struct SentPacket {
-    static constexpr uint64_t no_number = UINT64_MAX;  // of what was taken back: no acknowledgement names it
+    // The number of a packet that was taken back; no acknowledgement names it.
+    static constexpr uint64_t no_number = UINT64_MAX;
     uint64_t number = 0;
     uint64_t sent_ns = 0;
     Position begin, end;  // of the envelopes; equal: none
@@ -44,7 +49,7 @@ struct SentPacket {
     bool empty() const { return begin >= end && bulk_size == 0; }
 };
 
-// What the program wants to have sent as bulk; `cut` bytes of it are in packets, `acknowledged` have come.
+// Bulk that the program sends: `cut` bytes of it have been put into packets, `acknowledged` have arrived.
 struct BulkItem {
     BulkHeader header;
     uint64_t size, token;
@@ -59,9 +64,9 @@ public:
     static constexpr uint32_t usual_order = 3, most_order = 64;
 
     struct Found {
-        uint32_t packets = 0, bytes = 0;       // acknowledged now
-        uint32_t too_early = 0;                // of them had been given up
-        uint64_t highest = 0, sent_ns = 0;     // of them the highest that was outstanding, and when it was sent
+        uint32_t packets = 0, bytes = 0;    // acknowledged now
+        uint32_t too_early = 0;             // packets among them that had been given up
+        uint64_t highest = 0, sent_ns = 0;  // the highest of them that was outstanding, and when it was sent
     };
 
     uint32_t in_flight() const { return in_flight_; }
@@ -70,26 +75,32 @@ public:
     uint64_t oldest(const Records &records) const { return records.at(first_).number; }
     bool has_lost() const { return lost_envelopes_.first != none || lost_bulk_.first != none; }
     uint64_t highest_lost() const { return highest_lost_; }
-    // The peer is told that no packet before this number is worth waiting for.
+    // The peer learns that no packet before this number is worth waiting for.
     void tell_settled(uint64_t below) { told_settled_ = below; }
-    // When the next is lost by time; UINT64_MAX: nobody knows of any.
+    // When the next packet will be lost by time; UINT64_MAX: none is known.
     uint64_t loss_due_ns() const { return loss_due_ns_; }
 
     void add(Records &records, const SentPacket &packet);
-    // Takes away what has come, telling `come(record)` of each.
+    // Removes what has arrived and calls received(record) for each.
     template <class Come>
-    Found acknowledge(Records &records, uint64_t cumulative, const Acknowledgement &acknowledgement, Come received);
-    // Gives up what is lost by order or time, telling `size` of each; how many.
-    uint32_t find_lost(Records &records, const RoundTrip &trip, PacketSize &size, uint64_t now_ns, uint32_t &by_order);
+    Found acknowledge(Records &records, uint64_t cumulative, const Acknowledgement &acknowledgement,
+                      Come received);
+    // Gives up what is lost by order or time, and reports each to `size`. Returns how many.
+    uint32_t find_lost(Records &records, const RoundTrip &trip, PacketSize &size, uint64_t now_ns,
+                       uint32_t &by_order);
     void give_up_oldest(Records &records, PacketSize &size, uint64_t now_ns);
-    // Nobody knows what came of them; how many.
+    // For packets whose fate is unknown. Returns how many.
     uint32_t give_up_all(Records &records, PacketSize &size);
-    // The newest, should it have this number: it was not sent after all.
+    // Takes back the newest packet, if it has this number: it was not sent after all.
     bool take_back(Records &records, uint64_t number);
 
-    // The first of the envelopes, and of the bulk, that wait to be cut anew, or nullptr. What is empty is dropped.
-    SentPacket *first_lost(Records &records) { return lost_envelopes_.first == none ? nullptr : first_of(records, lost_envelopes_); }
-    SentPacket *first_lost_bulk(Records &records) { return lost_bulk_.first == none ? nullptr : first_of(records, lost_bulk_); }
+    // The first of the envelopes, or of the bulk, that waits to be cut anew, or nullptr. Drops empty records.
+    SentPacket *first_lost(Records &records) {
+        return lost_envelopes_.first == none ? nullptr : first_of(records, lost_envelopes_);
+    }
+    SentPacket *first_lost_bulk(Records &records) {
+        return lost_bulk_.first == none ? nullptr : first_of(records, lost_bulk_);
+    }
     template <class Drop>
     void drop_all(Records &records, Drop drop);
 
@@ -102,20 +113,22 @@ private:
     void give_up(Records &records, uint32_t index);
     SentPacket *first_of(Records &records, Lost &list);
     template <class Come>
-    void acknowledge_lost(Records &records, Lost &list, uint64_t cumulative, const Acknowledgement &acknowledgement, Found &found, Come received);
+    void acknowledge_lost(Records &records, Lost &list, uint64_t cumulative,
+                          const Acknowledgement &acknowledgement, Found &found, Come received);
     void put_to_lost(Records &records, uint32_t index);
     static bool is_acknowledged(uint64_t number, uint64_t cumulative, const Acknowledgement &acknowledgement);
 
-    uint32_t first_ = none, last_ = none;            // outstanding
+    uint32_t first_ = none, last_ = none;  // outstanding
     Lost lost_envelopes_, lost_bulk_;
-    uint32_t in_flight_ = 0;                         // bytes of outstanding packets
+    uint32_t in_flight_ = 0;  // bytes of outstanding packets
     uint32_t order_ = usual_order;
     uint64_t highest_acknowledged_ = 0, highest_lost_ = 0, told_settled_ = 0;
     uint64_t loss_due_ns_ = UINT64_MAX;
 };
 
 template <class Come>
-SentPackets::Found SentPackets::acknowledge(Records &records, uint64_t cumulative, const Acknowledgement &acknowledgement, Come received) {
+SentPackets::Found SentPackets::acknowledge(Records &records, uint64_t cumulative,
+                                            const Acknowledgement &acknowledgement, Come received) {
     Found found;
     uint64_t end = cumulative;
     if (acknowledgement.count) {
@@ -147,8 +160,8 @@ SentPackets::Found SentPackets::acknowledge(Records &records, uint64_t cumulativ
 }
 
 template <class Come>
-void SentPackets::acknowledge_lost(Records &records, Lost &list, uint64_t cumulative, const Acknowledgement &acknowledgement, Found &found,
-                                   Come received) {
+void SentPackets::acknowledge_lost(Records &records, Lost &list, uint64_t cumulative,
+                                   const Acknowledgement &acknowledgement, Found &found, Come received) {
     uint32_t before = none;
     for (uint32_t index = list.first, next; index != none; index = next) {
         SentPacket &packet = records.at(index);

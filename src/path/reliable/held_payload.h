@@ -1,5 +1,7 @@
-// Bulk payload from when a path takes it until the peer, or the kernel, has it: where it lies in the program's memory, or a packed copy where it
-// is not contiguous there; and the token by which its end is reported.
+// Bulk payload from the moment when a path takes it until the peer, or the kernel, has it: its address in the
+// program's memory, or a packed copy if it is not contiguous there, and the token by which its end is
+// reported.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <memory>
@@ -10,7 +12,7 @@ namespace lanyard {
 
 class HeldPayload {
 public:
-    // Takes all of `payload`, advancing it.
+    // Takes all of `payload` and advances it.
     void hold(Payload &payload, uint64_t token) {
         data_ = payload.data;
         token_ = token;
@@ -21,7 +23,7 @@ public:
         data_ = packed_.get();
     }
     const std::byte *data() const { return data_; }
-    // It is needed no more; the token.
+    // The payload is no longer needed. Returns the token.
     uint64_t release() {
         packed_.reset();
         data_ = nullptr;

@@ -1,3 +1,4 @@
+// See reports.h.
 #include "path/reliable/reports.h"
 
 #include "base/events.h"
@@ -12,7 +13,8 @@ int Reports::tell(Sink &sink) {
     for (Loss &loss : lost) {
         if (event_wanted(Event::peer_lost)) tell_event(Event::peer_lost, 0, {loss.peer});
         for (const Envelope &envelope : loss.undelivered) sink.undelivered(loss.peer, envelope);
-        sink.lost(loss.peer, Error(ErrorClass::proc_aborted, "process " + std::to_string(loss.peer) + " " + loss.why));
+        sink.lost(loss.peer,
+                  Error(ErrorClass::proc_aborted, "process " + std::to_string(loss.peer) + " " + loss.why));
         ++told;
     }
     return told;

@@ -1,6 +1,7 @@
-// What a reliable path has to tell p2p in its next poll, whenever it learned of it: sends whose payload is not needed any more, and peers that are
-// lost, with the envelopes that they may not have got.
-// Rule: each token and each loss is told once; of a lost peer its undelivered envelopes come first, then the loss.
+// What a reliable path reports to p2p in its next poll, whenever it learned of it: sends whose payload is no
+// longer needed, and failed peers with the envelopes that they may not have received.
+// Rule: each token and each failed peer is reported once. The undelivered envelopes of a failed peer are
+// reported before its failure.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -14,18 +15,19 @@ namespace lanyard {
 
 class Reports {
 public:
-    // Payload of a send that was `pending` has left its buffer.
+    // The payload of a send that was `pending` is no longer needed.
     void sent(uint64_t token) { sent_.push_back(token); }
-    // The latest of these need not be told.
+    // The latest sent() need not be reported.
     void retract_sent() { sent_.pop_back(); }
-    // For those who append many.
+    // For callers that append many tokens.
     std::vector<uint64_t> &tokens() { return sent_; }
-    // "process N" and `why` make the sentence.
+    // `why` completes the sentence that begins with "process N".
     void lost(uint32_t peer, std::string why, std::vector<Envelope> undelivered = {}) {
         lost_.push_back({peer, std::move(why), std::move(undelivered)});
     }
     bool empty() const { return sent_.empty() && lost_.empty(); }
-    // Tells the sink all of it, also what these calls add of sends. How much that was.
+    // Reports everything to the sink, including sends that complete during these calls. Returns the number of
+    // reports.
     int tell(Sink &sink);
 
 private:

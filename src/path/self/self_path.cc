@@ -1,3 +1,4 @@
+// See self_path.h.
 #include "path/self/self_path.h"
 
 #include <cstring>

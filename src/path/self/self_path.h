@@ -1,5 +1,7 @@
-// The path of a process to itself: frames are copied into a queue and delivered by the next poll, so that a send never runs the
-// handlers of a receive in the middle of its caller. Always first in the list of paths.
+// The path of a process to itself. Frames are copied into a queue and delivered by the next poll, so that a
+// send never runs the handlers of a receive in the middle of its caller. Always the first in the list of
+// paths.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <deque>
@@ -12,7 +14,8 @@ namespace lanyard {
 class SelfPath final : public Path, private DirectMemory {
 public:
     explicit SelfPath(uint32_t own_peer)
-        : Path({.name = "self", .max_eager = 65536, .max_bulk = 65536, .memory = this}), own_peer_(own_peer) {}
+        : Path({.name = "self", .max_eager = 65536, .max_bulk = 65536, .memory = this}), own_peer_(own_peer) {
+    }
 
     bool reaches(uint32_t peer) const override { return peer == own_peer_; }
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;

@@ -1,3 +1,4 @@
+// See cells.h.
 #include "path/shm/cells.h"
 
 namespace lanyard {
@@ -11,7 +12,7 @@ bool Cells::take(uint32_t *cells, uint32_t count) {
         self_.cell[cell].used.store(1, std::memory_order_relaxed);
         cells[taken++] = cell;
     }
-    // The next one's word was written last by a reader, long ago: it comes while this one is filled.
+    // A reader wrote the next cell's word last, long ago. The prefetch fetches it while this cell is filled.
     __builtin_prefetch(&self_.cell[next_].used, 1);
     if (taken == count) return true;
     while (taken > 0) self_.cell[cells[--taken]].used.store(0, std::memory_order_relaxed);
@@ -20,7 +21,8 @@ bool Cells::take(uint32_t *cells, uint32_t count) {
 
 uint32_t Cells::in_use() const {
     uint32_t used = 0;
-    for (uint32_t cell = 0; cell < segment_.header().cells; ++cell) used += self_.cell[cell].used.load(std::memory_order_relaxed) != 0;
+    for (uint32_t cell = 0; cell < segment_.header().cells; ++cell)
+        used += self_.cell[cell].used.load(std::memory_order_relaxed) != 0;
     return used;
 }
 

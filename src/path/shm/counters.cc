@@ -1,3 +1,4 @@
+// Descriptions of the counters.
 #include "path/shm/counters.h"
 
 #include "path/shm/shm_path.h"
@@ -10,12 +11,16 @@ Counters<ShmPath> &shm_counters() {
     static auto &only = *new Counters<ShmPath>("shm", {
         {"shm_rings", level, expert, "rings", "rings of other processes that are looked at",
          [](const ShmPath &path) { return path.ring_offers().told(); }},
-        {"shm_cells_used", level, expert, "cells", "of this process's cells: those whose content has not been read yet",
+        {"shm_cells_used", level, expert, "cells",
+         "of this process's cells: those whose content has not been read yet",
          [](const ShmPath &path) { return path.cells().in_use(); }},
         {"shm_cells", size, expert, "cells", "cells that this process has for payload of 16 KiB each",
          [](const ShmPath &path) { return path.segment().header().cells; }},
-        {"shm_segment_bytes", level, user, "bytes", "bytes of the node's shared memory that the job's processes use",
-         [](const ShmPath &path) { return path.segment().header().appended.load(std::memory_order_relaxed); }},
+        {"shm_segment_bytes", level, user, "bytes",
+         "bytes of the node's shared memory that the job's processes use",
+         [](const ShmPath &path) {
+             return path.segment().header().appended.load(std::memory_order_relaxed);
+         }},
     });
     return only;
 }

@@ -1,3 +1,4 @@
+// See direct_copies.h.
 #include "path/shm/direct_copies.h"
 
 #include <sys/prctl.h>
@@ -21,7 +22,8 @@ DirectCopies::DirectCopies(Segment &segment, uint32_t own, bool allowed) : segme
 
 void DirectCopies::allow(bool allowed) {
     allowed_ = allowed;
-    if (allowed) prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // where Yama restricts direct copies to descendants
+    // Needed if Yama restricts direct copies to descendants.
+    if (allowed) prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 }
 
 bool DirectCopies::work_with(uint32_t member) {
@@ -45,25 +47,31 @@ bool DirectCopies::try_once(uint32_t member) const {
     ssize_t got = process_vm_readv(reach.process.load(std::memory_order_acquire), &local, 1, &remote, 1, 0);
     bool works = got == sizeof value && value == reach.probe_value;
     std::string why = got < 0 ? system_text(errno) : "not it";
-    if (!works) log(LogLevel::info, "shm", "direct copies from process %d are refused (%s)", reach.process.load(), why.c_str());
+    if (!works)
+        log(LogLevel::info, "shm", "direct copies from process %d are refused (%s)", reach.process.load(),
+            why.c_str());
     else log(LogLevel::debug, "shm", "direct copies from process %d are allowed", reach.process.load());
     return works;
 }
 
-Error DirectCopies::read(uint32_t member, const iovec *local, int runs, uint64_t remote_address, size_t bytes) {
+Error DirectCopies::read(uint32_t member, const iovec *local, int runs, uint64_t remote_address,
+                         size_t bytes) {
     iovec remote{reinterpret_cast<void *>(remote_address), bytes};
     ssize_t got = process_vm_readv(process(member), local, static_cast<size_t>(runs), &remote, 1, 0);
     if (got == static_cast<ssize_t>(bytes)) return {};
     reach_[member] = Reach::refused;
-    return Error(ErrorClass::other, got < 0 ? "process_vm_readv: " + system_text(errno) : "process_vm_readv read only a part");
+    return Error(ErrorClass::other,
+                 got < 0 ? "process_vm_readv: " + system_text(errno) : "process_vm_readv read only a part");
 }
 
-Error DirectCopies::write(uint32_t member, const iovec *local, int runs, uint64_t remote_address, size_t bytes) {
+Error DirectCopies::write(uint32_t member, const iovec *local, int runs, uint64_t remote_address,
+                          size_t bytes) {
     iovec remote{reinterpret_cast<void *>(remote_address), bytes};
     ssize_t put = process_vm_writev(process(member), local, static_cast<size_t>(runs), &remote, 1, 0);
     if (put == static_cast<ssize_t>(bytes)) return {};
     reach_[member] = Reach::refused;
-    return Error(ErrorClass::other, put < 0 ? "process_vm_writev: " + system_text(errno) : "process_vm_writev wrote only a part");
+    return Error(ErrorClass::other, put < 0 ? "process_vm_writev: " + system_text(errno)
+                                            : "process_vm_writev wrote only a part");
 }
 
 }  // namespace lanyard

@@ -1,9 +1,12 @@
-// Copies from and to the memory of the node's other processes, by the kernel (process_vm_readv), which may refuse them: by seccomp, by Yama, or
-// because a process is in another namespace, where its id names somebody else.
+// Copies between this process's memory and that of the node's other processes, by the kernel
+// (process_vm_readv). The kernel may refuse them: because of seccomp or Yama, or because a process is in
+// another namespace, where its id names a different process.
 //
-// - Each process says in its part of the segment who it is, and where a value lies that it alone knows. Who wants to copy reads that value
-//   first, once for each process; what comes says whether copies work.
-// - A copy that fails later is an error, and ends the copies with that process: its caller takes another way.
+// - Each process writes to its part of the segment its process id, and the address of a value that only it
+//   knows. Before the first copy, a process reads this value of the peer once. The result shows whether
+//   copies work.
+// - A copy that fails later is an error and ends the copies with that process. The caller then uses another
+//   copy method.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -19,16 +22,17 @@ namespace lanyard {
 class DirectCopies {
 public:
     DirectCopies(Segment &segment, uint32_t own, bool allowed);
-    // There is a further member.
+    // The segment has one more member.
     void add_member() { reach_.push_back(Reach::untried); }
 
-    // By the user, for messages begun from now on.
+    // The user's setting, for messages begun from now on.
     void allow(bool allowed);
     bool are_allowed() const { return allowed_; }
-    // May read() and write() be called for this member; for all but this process?
+    // May read() and write() be called for this member, or for all members but this process?
     bool work_with(uint32_t member);
     bool work_with_all();
-    // Of all the bytes between the local runs and the address there; or an error, when none or only some were copied.
+    // Copies all bytes between the local runs and the remote address. Returns an error if none or only some
+    // were copied.
     Error read(uint32_t member, const iovec *local, int runs, uint64_t remote_address, size_t bytes);
     Error write(uint32_t member, const iovec *local, int runs, uint64_t remote_address, size_t bytes);
 
@@ -36,7 +40,9 @@ private:
     enum class Reach : uint8_t { untried, works, refused };
 
     bool try_once(uint32_t member) const;
-    pid_t process(uint32_t member) const { return segment_.member(member).reach.process.load(std::memory_order_relaxed); }
+    pid_t process(uint32_t member) const {
+        return segment_.member(member).reach.process.load(std::memory_order_relaxed);
+    }
 
     Segment &segment_;
     const uint32_t own_;

@@ -1,3 +1,4 @@
+// See inlet.h.
 #include "path/shm/inlet.h"
 
 #include <algorithm>
@@ -14,7 +15,8 @@ int Inlet::drain(Sink &sink, int budget) {
         RingFrame kind = frame_kind(word);
         size_t size = frame_payload(word);
         if (kind == RingFrame::inlined) {
-            if (size <= first_line_room) sink.envelope(peer_, ring_.envelope(), ring_.first() + sizeof(Envelope), size);
+            if (size <= first_line_room)
+                sink.envelope(peer_, ring_.envelope(), ring_.first() + sizeof(Envelope), size);
             else deliver_lines(sink, size);
             told |= ring_.pass(lines_for(size));
         } else {
@@ -50,7 +52,7 @@ void Inlet::deliver_cell(Sink &sink, RingFrame kind, size_t size) {
     Cells::give_back(writer_, cell);
 }
 
-// The next of an envelope's cells. `size`: its own bytes; with the first of them those of all.
+// The next of an envelope's cells. `size`: the bytes in it; in the first cell, the bytes of all cells.
 void Inlet::take_part(Sink &sink, const std::byte *payload, size_t size) {
     size_t part = std::min(size, cell_bytes), from = 0;
     if (!assembly_.is_open()) {

@@ -1,8 +1,10 @@
-// The frames from one peer to this process: how what outlet.h writes is read out of a ring and delivered.
+// The frames from one peer to this process: reads out of a ring what outlet.h writes, and delivers it.
 //
-// - What lies in a cell is read there, and the cell given back at once. Payload of several cells is assembled first: where the sink wants it.
-// - The writer is woken when it was told about room in the ring, or has a cell again.
-// - Who waits for this peer's next message may look for it with peek() and take it out of its turn, but for what lies in cells.
+// - Payload in a cell is delivered from there, and the cell is given back at once. Payload of several cells
+//   is assembled first, in the place that the sink names.
+// - The writer is woken if room in the ring was reported to it, or if it has a cell back.
+// - A caller that waits for this peer's next message may look for it with peek() and take it outside poll(),
+//   unless its payload lies in cells.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -19,7 +21,8 @@ namespace lanyard {
 
 class Inlet {
 public:
-    // A ring that a member of the segment writes, whose frames come from `peer`. `among` those that are read it has that place.
+    // A ring that `member` of the segment writes. Its frames are delivered as those of `peer`. `among`: the
+    // inlet's index among the rings that are read.
     Inlet(Ring &ring, const Segment &segment, uint32_t member, uint32_t peer, size_t among)
         : place(among), peer_(peer), writer_(segment.member(member)), cells_(segment.cell(member, 0)) {
         ring_.open(ring, member);
@@ -27,11 +30,11 @@ public:
 
     const size_t place;
 
-    // Where to look for the next frame, and what the low half will be there.
+    // The word to poll for the next frame, and the value that its low half will have.
     const std::atomic<uint64_t> *awaited_word() const { return ring_.awaited_word(); }
     uint32_t awaited_number() const { return ring_.awaited_number(); }
 
-    // Delivers at most `budget` frames; how many.
+    // Delivers at most `budget` frames. Returns their number.
     int drain(Sink &sink, int budget);
 
     // As in ShortLane.
@@ -50,7 +53,7 @@ public:
     }
 
 private:
-    void copy_out(void *to, size_t size) const;  // not inline, as take() is and needs it seldom
+    void copy_out(void *to, size_t size) const;  // not inline, since take() is inline and seldom needs it
     void deliver_lines(Sink &sink, size_t size) const;
     void deliver_cell(Sink &sink, RingFrame kind, size_t size);
     void take_part(Sink &sink, const std::byte *payload, size_t size);
@@ -60,7 +63,7 @@ private:
     MemberControl &writer_;
     const std::byte *const cells_;  // of the writer
     Assembly assembly_;             // of an envelope whose payload arrives in several cells
-    Envelope envelope_;             // that one
+    Envelope envelope_;             // the envelope being assembled
 };
 
 }  // namespace lanyard

@@ -1,3 +1,4 @@
+// See inlets.h.
 #include "path/shm/inlets.h"
 
 namespace lanyard {
@@ -16,12 +17,14 @@ void Inlets::take(Inlet &inlet, void *payload) {
     await(inlet.place, inlet);
 }
 
-// Only a hint, so it need not acquire; drain() looks properly. Four at a time, since with many idle peers the loop's own
-// instructions are the cost: the lines polled stay in the first-level cache.
+// This is only a hint, so it need not acquire; drain() reads the word properly. It tests four at a time,
+// since with many idle peers the loop's own instructions are the cost: the polled lines stay in the
+// first-level cache.
 inline size_t Inlets::next_with_frame(size_t first, size_t last) const {
     const Awaited *awaited = awaited_.data();
     auto arrived = [awaited](size_t inlet) {
-        return static_cast<uint32_t>(awaited[inlet].word->load(std::memory_order_relaxed)) == awaited[inlet].number;
+        return static_cast<uint32_t>(awaited[inlet].word->load(std::memory_order_relaxed)) ==
+               awaited[inlet].number;
     };
     for (; first + 4 <= last; first += 4) {
         if (arrived(first)) return first;
@@ -33,7 +36,7 @@ inline size_t Inlets::next_with_frame(size_t first, size_t last) const {
     return first;
 }
 
-// By index: a frame's handler leads to no new inlets, but keeps no reference to the vector either.
+// Uses indices, not references into the vector. (A frame's handler opens no new inlets anyway.)
 int Inlets::drain_from(size_t first, size_t last, Sink &sink, int budget) {
     int frames = 0;
     for (size_t i = first; (i = next_with_frame(i, last)) < last; ++i) {

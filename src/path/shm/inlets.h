@@ -1,7 +1,8 @@
-// The rings that this process reads, and whose turn it is.
+// The rings that this process reads, and the order in which they are read.
 //
-// - poll() looks at each ring for one word, and those words' places and values lie close together: who has many idle peers looks at little memory.
-// - It begins behind the ring that used up the budget last, so that none of them starves the others.
+// - poll() reads one word of each ring. The addresses of these words and the numbers that they will hold lie
+//   close together, so a process with many idle peers touches little memory.
+// - It begins after the ring that last used up the budget, so that no ring starves the others.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -16,9 +17,9 @@ namespace lanyard {
 
 class Inlets {
 public:
-    // One more, which never moves. nullptr: there is no room for what is kept of it.
+    // Adds an inlet, which never moves. nullptr: there is no memory for it.
     Inlet *open(Ring &ring, const Segment &segment, uint32_t member, uint32_t peer);
-    // Delivers at most `budget` frames; how many.
+    // Delivers at most `budget` frames. Returns their number.
     int poll(Sink &sink, int budget) {
         size_t first = first_;
         int frames = drain_from(first, awaited_.size(), sink, budget);
@@ -28,18 +29,21 @@ public:
         }
         return frames;
     }
-    // Takes what the inlet's peek() has shown, with its payload.
+    // Takes the frame that the inlet's peek() has shown, with its payload.
     void take(Inlet &inlet, void *payload);
 
 private:
-    // What a look at an idle inlet reads, close together: 64 of them are 16 lines, and the rings' lines beside.
+    // What a poll of an idle inlet reads. These lie close together: 64 of them take 16 cache lines, in
+    // addition to the rings' lines.
     struct Awaited {
         const std::atomic<uint64_t> *word;
         uint32_t number;
     };
 
-    // After anything was read.
-    void await(size_t place, const Inlet &inlet) { awaited_[place] = {inlet.awaited_word(), inlet.awaited_number()}; }
+    // Must be called after anything was read from the inlet.
+    void await(size_t place, const Inlet &inlet) {
+        awaited_[place] = {inlet.awaited_word(), inlet.awaited_number()};
+    }
     size_t next_with_frame(size_t first, size_t last) const;
     int drain_from(size_t first, size_t last, Sink &sink, int budget);
 

@@ -1,3 +1,4 @@
+// See outlet.h.
 #include "path/shm/outlet.h"
 
 #include <algorithm>
@@ -11,10 +12,13 @@ constexpr uint32_t most_cells_of_envelope = 4;
 
 }  // namespace
 
-size_t Outlet::max_payload(const Segment &segment) { return std::min(most_cells_of_envelope, segment.header().cells / 2) * cell_bytes; }
+size_t Outlet::max_payload(const Segment &segment) {
+    return std::min(most_cells_of_envelope, segment.header().cells / 2) * cell_bytes;
+}
 
 Sent Outlet::send(const Envelope &envelope, Payload payload, Cells &cells) {
-    return payload.size > most_inlined ? send_in_cells(envelope, payload, cells) : send_lines(envelope, payload);
+    return payload.size > most_inlined ? send_in_cells(envelope, payload, cells)
+                                       : send_lines(envelope, payload);
 }
 
 Sent Outlet::send_lines(const Envelope &envelope, Payload payload) {

@@ -1,15 +1,16 @@
-// The frames from this process to one peer: how envelopes and bulk are written into the ring (short_ring.h). inlets.h reads them.
+// The frames from this process to one peer: writes envelopes and bulk into the ring (short_ring.h). inlet.h
+// reads them.
 //
-//   payload of an envelope              where it goes
-//   up to first_line_room bytes         beside the envelope
-//   up to most_inlined                  there, and in the ring's next lines
-//   up to max_payload()                 in cells, one frame for each
-//   of bulk, up to cell_bytes           in a cell
+//   payload of an envelope              where it goes up to first_line_room bytes         beside the envelope
+//   up to most_inlined                  there, and in the ring's next lines up to max_payload()
+//   in cells, one frame for each of bulk, up to cell_bytes           in a cell
 //
-// - Payload of several cells comes in as many frames, one behind the other: the reader copies the first while the writer fills the second, so
-//   a message is on its way for little longer than one copy takes. The first frame tells the size of the whole. All of them are written, or none.
-// - A frame is published with a full barrier before the reader's sleep word is read, and a sleeper sets its word before it polls once more: so
-//   one of the two always sees the other.
+// - Payload in several cells uses as many frames, one after the other. The reader copies the first cell while
+//   the writer fills the second, so the message takes little longer than one copy. The first frame states the
+//   size of the whole payload. Either all frames are written, or none.
+// - Between publishing a frame and reading the reader's sleep word lies a full barrier, executed here or by
+//   the sleeper (base/sleep_word.h). A sleeper sets its sleep word before it polls once more. So at least one
+//   of the two sees the other.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -21,10 +22,11 @@ namespace lanyard {
 
 class Outlet {
 public:
-    // The reader sleeps there.
+    // `sleep`: the sleep word of the reader.
     explicit Outlet(SleepWord &sleep) : ring_(sleep) {}
 
-    // Of an envelope. Longer messages wait for their receive, as over the network: what comes before it is copied twice more.
+    // The largest payload of an envelope. Longer messages wait for their receive, as over the network: if
+    // they arrived before it, they would be copied twice more.
     static size_t max_payload(const Segment &segment);
 
     void open(Ring &ring, uint32_t writer) { ring_.open(ring, writer); }
@@ -32,8 +34,9 @@ public:
     RingWriter &ring() { return ring_; }
     const RingWriter &ring() const { return ring_; }
 
-    // All of these once the ring is open; `full`: there is no room in it, or there are too few cells.
-    // An envelope with up to first_line_room bytes of payload.
+    // The functions below need the ring to be open. `full`: the ring has no room, or there are too few free
+    // cells.
+    // send_line(): an envelope with up to first_line_room bytes of payload.
     Sent send_line(const Envelope &envelope, Payload payload) {
         if (!ring_.room(1)) return Sent::full;
         size_t size = payload.size;

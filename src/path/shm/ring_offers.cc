@@ -1,3 +1,4 @@
+// See ring_offers.h.
 #include "path/shm/ring_offers.h"
 
 #include <cerrno>
@@ -31,7 +32,7 @@ Ring *RingOffers::open(uint32_t member) {
     return ring;
 }
 
-// This process is told as well: its own next poll reports the loss.
+// This process's own inbox is incremented too, so that its next poll reports the loss.
 void RingOffers::part(uint32_t member) {
     MemberControl &peer = segment_.member(member);
     members_[member].parted = true;
@@ -68,8 +69,9 @@ bool RingOffers::becomes_lost(uint32_t member) {
 
 Error RingOffers::why_lost(uint32_t member) const {
     if (!members_[member].unseen) return segment_.no_room_for_ring();
-    return Error(ErrorClass::no_mem, "a ring of " + std::to_string(ring_bytes / 1024) + " KiB of shared memory cannot be mapped: " +
-                                         system_text(ENOMEM) + "; raise the limit of addresses (ulimit -v)");
+    return Error(ErrorClass::no_mem, "a ring of " + std::to_string(ring_bytes / 1024) +
+                                         " KiB of shared memory cannot be mapped: " + system_text(ENOMEM) +
+                                         "; raise the limit of addresses (ulimit -v)");
 }
 
 }  // namespace lanyard

@@ -1,3 +1,4 @@
+// See segment.h.
 #include "path/shm/segment.h"
 
 #include <fcntl.h>
@@ -23,29 +24,31 @@ constexpr size_t page_bytes = 4096;
 
 size_t whole_pages(size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
 
-// The inbox of a small job is not touched beyond its members, so fewer pages than MemberControl has are needed; it is still
-// laid out whole, since the file is sparse until allocated.
+// A small job does not touch the inbox beyond its members and would need fewer pages than MemberControl has.
+// The inbox is laid out whole nevertheless, since the file is sparse until it is allocated.
 size_t member_bytes(uint32_t cells) { return whole_pages(sizeof(MemberControl)) + cells * cell_bytes; }
 
 size_t rings_bytes(uint32_t members) { return static_cast<size_t>(members) * (members - 1) * ring_bytes; }
 
 size_t header_bytes() { return whole_pages(sizeof(SegmentHeader)); }
 
-// Free on the file system behind the descriptor; memory without a limit of its own says 0 blocks.
+// Free bytes on the file system behind the descriptor. Memory without a limit of its own reports 0 blocks.
 uint64_t available_bytes(int descriptor) {
     struct statvfs about;
     if (fstatvfs(descriptor, &about) != 0 || about.f_blocks == 0) return UINT64_MAX;
     return static_cast<uint64_t>(about.f_bavail) * about.f_frsize;
 }
 
-// The longest file that this process may make (ulimit -f). To go beyond it would raise SIGXFSZ.
+// The longest file that this process may create (ulimit -f). Going beyond it would raise SIGXFSZ.
 uint64_t longest_file() {
     rlimit limit{};
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : UINT64_MAX;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur
+                                                                                   : UINT64_MAX;
 }
 
-// Like posix_fallocate, but on some kernels that gives back all it has when the program catches a signal: so by parts that a steady
-// timer of the program's leaves time for.
+// Like posix_fallocate. On some kernels, that call gives back everything it has taken when the program
+// catches a signal. This function therefore allocates parts that are short enough for a program with a steady
+// timer.
 int allocate(int descriptor, uint64_t from, uint64_t bytes) {
     constexpr uint64_t part = 1 << 20;
     if (from + bytes > longest_file()) return EFBIG;
@@ -60,7 +63,8 @@ int allocate(int descriptor, uint64_t from, uint64_t bytes) {
 
 std::string in_kib(uint64_t bytes) { return std::to_string((bytes + 1023) / 1024) + " KiB"; }
 
-// " in FOLDER", of a file that has been unlinked or never had a name; nothing where the system does not tell.
+// " in FOLDER", for a file that has been unlinked or never had a name; empty if the system does not report
+// it.
 std::string folder_of(int descriptor) {
     char path[512];
     ssize_t length = readlink(("/proc/self/fd/" + std::to_string(descriptor)).c_str(), path, sizeof path);
@@ -69,26 +73,29 @@ std::string folder_of(int descriptor) {
     return end == name.npos || end == 0 ? "" : " in " + std::string(name.substr(0, end));
 }
 
-// What the user can do where the folder of the descriptor's file is full.
+// What the user can do if the folder of the descriptor's file is full.
 std::string more_room(int descriptor) {
     bool usual = folder_of(descriptor) == " in /dev/shm";
-    return std::string(usual ? "enlarge it (containers: --shm-size)" : "enlarge the file system of this folder") +
+    return std::string(usual ? "enlarge it (containers: --shm-size)"
+                             : "enlarge the file system of this folder") +
            ", or set LANYARD_SHM_DIR to a folder in memory with more room";
 }
 
 Error shortage(int descriptor, uint32_t members, uint64_t needed, uint64_t available) {
-    return Error(ErrorClass::no_mem, std::to_string(members) + " processes on this node need " + in_kib(needed) + " of shared memory, but only " +
-                                         in_kib(available) + " are free" + folder_of(descriptor) + "; " + more_room(descriptor) +
+    return Error(ErrorClass::no_mem, std::to_string(members) + " processes on this node need " +
+                                         in_kib(needed) + " of shared memory, but only " + in_kib(available) +
+                                         " are free" + folder_of(descriptor) + "; " + more_room(descriptor) +
                                          ", or start fewer processes");
 }
 
 Error shortage_by_limit(uint32_t members, uint64_t needed) {
-    return Error(ErrorClass::no_mem, std::to_string(members) + " processes on this node need " + in_kib(needed) +
-                                         " of shared memory, and files may not be longer than " + in_kib(longest_file()) +
-                                         " here; raise that limit (ulimit -f)");
+    return Error(ErrorClass::no_mem, std::to_string(members) + " processes on this node need " +
+                                         in_kib(needed) +
+                                         " of shared memory, and files may not be longer than " +
+                                         in_kib(longest_file()) + " here; raise that limit (ulimit -f)");
 }
 
-// With room for areas behind the members and their rings.
+// Includes room for areas after the members and their rings.
 uint64_t end_of_appended(uint32_t members, uint32_t cells) {
     constexpr uint64_t room_for_areas = uint64_t{256} << 20;
     return header_bytes() + members * member_bytes(cells) + rings_bytes(members) + room_for_areas;
@@ -96,18 +103,21 @@ uint64_t end_of_appended(uint32_t members, uint32_t cells) {
 
 std::string version_of(uint64_t magic) { return {static_cast<char>(magic >> 48)}; }
 
-// Why this is no segment of ours, nothing where it is.
+// The reason why this is not one of our segments; empty if it is one.
 Error check_label(const SegmentLabel &label) {
     constexpr uint64_t name_bytes = 0xffffffffffff;
     if (label.magic == segment_magic) return {};
     if ((label.magic & name_bytes) != (segment_magic & name_bytes))
         return Error(ErrorClass::other, "the file for shared memory holds something else");
     return Error(ErrorClass::other, "the shared memory of this node has version " + version_of(label.magic) +
-                                        " of its layout, and this process needs version " + version_of(segment_magic) +
+                                        " of its layout, and this process needs version " +
+                                        version_of(segment_magic) +
                                         ": all processes of a node need the same Lanyard");
 }
 
-uint64_t fixed_bytes(uint32_t members) { return header_bytes() + rings_bytes(members) + members * member_bytes(0); }
+uint64_t fixed_bytes(uint32_t members) {
+    return header_bytes() + rings_bytes(members) + members * member_bytes(0);
+}
 
 }  // namespace
 
@@ -116,12 +126,15 @@ Segment::~Segment() {
     if (descriptor_ >= 0) close(descriptor_);
 }
 
-uint64_t Segment::least_bytes(uint32_t members) { return fixed_bytes(members) + static_cast<uint64_t>(members) * fewest_cells * cell_bytes; }
+uint64_t Segment::least_bytes(uint32_t members) {
+    return fixed_bytes(members) + static_cast<uint64_t>(members) * fewest_cells * cell_bytes;
+}
 
 Error Segment::create(int descriptor, uint32_t members) {
     if (members > most_members)
-        return Error(ErrorClass::other, std::to_string(members) + " processes on one node are more than the " + std::to_string(most_members) +
-                                            " supported");
+        return Error(ErrorClass::other, std::to_string(members) +
+                                            " processes on one node are more than the " +
+                                            std::to_string(most_members) + " supported");
     uint64_t free = available_bytes(descriptor), available = std::min(free, longest_file());
     uint64_t fixed = fixed_bytes(members), least = least_bytes(members);
     if (least > longest_file()) return shortage_by_limit(members, least);
@@ -132,7 +145,8 @@ Error Segment::create(int descriptor, uint32_t members) {
     uint64_t used = header_bytes() + members * member_bytes(cells);
     if (int failure = allocate(descriptor, 0, used)) {
         if (failure == ENOSPC) return shortage(descriptor, members, least, available);
-        return Error(ErrorClass::no_mem, "allocating " + in_kib(used) + " of shared memory failed: " + system_text(failure));
+        return Error(ErrorClass::no_mem,
+                     "allocating " + in_kib(used) + " of shared memory failed: " + system_text(failure));
     }
     uint32_t capacity = most_members;
     uint64_t limit = end_of_appended(capacity, cells);
@@ -141,7 +155,8 @@ Error Segment::create(int descriptor, uint32_t members) {
         limit = std::min(end_of_appended(capacity, cells), longest_file());
     }
     void *start = mmap(nullptr, header_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-    if (start == MAP_FAILED) return Error(ErrorClass::no_mem, "mapping the shared memory failed: " + system_text(errno));
+    if (start == MAP_FAILED)
+        return Error(ErrorClass::no_mem, "mapping the shared memory failed: " + system_text(errno));
     auto *header = new (start) SegmentHeader{};
     header->cells = cells;
     header->members_offset = header_bytes();
@@ -156,24 +171,30 @@ Error Segment::create(int descriptor, uint32_t members) {
     header->label.record_stride = header->member_bytes;
     header->label.magic = segment_magic;
     header->ready = 1;
-    log(LogLevel::debug, "shm", "made the node's segment: %llu KiB for %u processes with %u buffers of %zu KiB each; it may grow to %llu KiB",
-        static_cast<unsigned long long>(used / 1024), members, cells, cell_bytes / 1024, static_cast<unsigned long long>(header->limit / 1024));
+    log(LogLevel::debug, "shm",
+        "made the node's segment: %llu KiB for %u processes with %u buffers of %zu KiB each; it may grow to "
+        "%llu KiB",
+        static_cast<unsigned long long>(used / 1024), members, cells, cell_bytes / 1024,
+        static_cast<unsigned long long>(header->limit / 1024));
     munmap(start, header_bytes());
     return {};
 }
 
 Error Segment::attach(int descriptor) {
     void *start = mmap(nullptr, header_bytes(), PROT_READ, MAP_SHARED, descriptor, 0);
-    if (start == MAP_FAILED) return Error(ErrorClass::no_mem, "mapping the shared memory failed: " + system_text(errno));
+    if (start == MAP_FAILED)
+        return Error(ErrorClass::no_mem, "mapping the shared memory failed: " + system_text(errno));
     const auto *header = static_cast<const SegmentHeader *>(start);
-    uint32_t places = addresses_are_scarce() ? members_of(header->label).load(std::memory_order_acquire) : header->capacity;
+    uint32_t places =
+        addresses_are_scarce() ? members_of(header->label).load(std::memory_order_acquire) : header->capacity;
     size_t bytes = header->members_offset + places * header->member_bytes;
     Error error = check_label(header->label);
     munmap(start, header_bytes());
     if (error) return error;
     void *all = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (all == MAP_FAILED)
-        return Error(ErrorClass::no_mem, "mapping " + in_kib(bytes) + " of shared memory failed: " + system_text(errno));
+        return Error(ErrorClass::no_mem,
+                     "mapping " + in_kib(bytes) + " of shared memory failed: " + system_text(errno));
     base_ = static_cast<std::byte *>(all);
     mapped_ = bytes;
     places_ = places;
@@ -187,21 +208,29 @@ Error Segment::append_member(uint32_t &index) {
     index = members.load(std::memory_order_acquire);
     do {
         if (index >= places_)
-            return Error(ErrorClass::other, "the shared memory of this node has room for " + std::to_string(places_) + " processes" +
-                                                (places_ < most_members ? "; more need a higher limit of addresses or files (ulimit -v, -f)" : ""));
+            return Error(ErrorClass::other,
+                         "the shared memory of this node has room for " + std::to_string(places_) +
+                             " processes" +
+                             (places_ < most_members
+                                  ? "; more need a higher limit of addresses or files (ulimit -v, -f)"
+                                  : ""));
         uint64_t bytes = header().member_bytes, offset = header().members_offset + index * bytes;
-        // Before it can be seen, and by each who wants this place: what is there already is taken as it is.
-        if (allocate(descriptor_, offset, bytes) != 0) return shortage(descriptor_, index + 1, bytes, available_bytes(descriptor_));
+        // Allocated before other processes can see the member. Several processes may allocate the same place;
+        // what is already there stays as it is.
+        if (allocate(descriptor_, offset, bytes) != 0)
+            return shortage(descriptor_, index + 1, bytes, available_bytes(descriptor_));
     } while (!members.compare_exchange_weak(index, index + 1, std::memory_order_acq_rel));
     return {};
 }
 
 MemberControl &Segment::member(uint32_t index) const {
-    return *reinterpret_cast<MemberControl *>(base_ + header().members_offset + index * header().member_bytes);
+    return *reinterpret_cast<MemberControl *>(base_ + header().members_offset +
+                                              index * header().member_bytes);
 }
 
 std::byte *Segment::cell(uint32_t member_index, uint32_t cell_index) const {
-    return reinterpret_cast<std::byte *>(&member(member_index)) + whole_pages(sizeof(MemberControl)) + static_cast<size_t>(cell_index) * cell_bytes;
+    return reinterpret_cast<std::byte *>(&member(member_index)) + whole_pages(sizeof(MemberControl)) +
+           static_cast<size_t>(cell_index) * cell_bytes;
 }
 
 uint64_t Segment::append_ring() {
@@ -217,7 +246,7 @@ uint64_t Segment::append_area(size_t bytes) {
     return available_bytes(descriptor_) >= kept + bytes ? append(bytes, kept) : 0;
 }
 
-// Its pages are taken at once, whether or not the program ever touches them.
+// The block's pages are taken at once, whether or not the program ever touches them.
 uint64_t Segment::append_block(size_t bytes, Need need) {
     auto unused = static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES)) * page_bytes;
     uint64_t available = std::min(available_bytes(descriptor_), unused), size = whole_pages(bytes);
@@ -231,17 +260,21 @@ uint64_t Segment::append_block(size_t bytes, Need need) {
 }
 
 std::byte *Segment::map(uint64_t offset, size_t bytes) const {
-    void *memory = mmap(nullptr, whole_pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, static_cast<off_t>(offset));
+    void *memory = mmap(nullptr, whole_pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_,
+                        static_cast<off_t>(offset));
     return memory == MAP_FAILED ? nullptr : static_cast<std::byte *>(memory);
 }
 
 void Segment::unmap(std::byte *memory, size_t bytes) { munmap(memory, whole_pages(bytes)); }
 
 void Segment::empty(uint64_t offset, size_t bytes) {
-    fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(whole_pages(bytes)));
+    fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+              static_cast<off_t>(whole_pages(bytes)));
 }
 
-bool Segment::refill(uint64_t offset, size_t bytes) { return allocate(descriptor_, offset, whole_pages(bytes)) == 0; }
+bool Segment::refill(uint64_t offset, size_t bytes) {
+    return allocate(descriptor_, offset, whole_pages(bytes)) == 0;
+}
 
 uint64_t Segment::append(size_t bytes, uint64_t kept) {
     uint64_t offset = header().appended.load(std::memory_order_relaxed);
@@ -253,8 +286,9 @@ uint64_t Segment::append(size_t bytes, uint64_t kept) {
 }
 
 Error Segment::no_room_for_ring() const {
-    return Error(ErrorClass::no_mem, "the shared memory of this node" + folder_of(descriptor_) + " is full, and the first message to another " +
-                                         "process needs " + in_kib(ring_bytes) + " of it; " + more_room(descriptor_));
+    return Error(ErrorClass::no_mem, "the shared memory of this node" + folder_of(descriptor_) +
+                                         " is full, and the first message to another " + "process needs " +
+                                         in_kib(ring_bytes) + " of it; " + more_room(descriptor_));
 }
 
 Error open_nameless(const std::string &folder, int &descriptor) {
@@ -268,10 +302,13 @@ Error open_named(const std::string &folder, const std::string &name, bool create
     std::string path = folder + "/" + name;
     descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC | (create ? O_CREAT | O_EXCL : 0), 0600);
     if (descriptor >= 0) return {};
-    return Error(ErrorClass::other, std::string(create ? "making " : "opening ") + path + ": " + system_text(errno) +
+    return Error(ErrorClass::other, std::string(create ? "making " : "opening ") + path + ": " +
+                                        system_text(errno) +
                                         "; set LANYARD_SHM_DIR to a folder in memory that can be written");
 }
 
-void unlink_named(const std::string &folder, const std::string &name) { unlink((folder + "/" + name).c_str()); }
+void unlink_named(const std::string &folder, const std::string &name) {
+    unlink((folder + "/" + name).c_str());
+}
 
 }  // namespace lanyard

@@ -1,3 +1,4 @@
+// See shared_blocks.h.
 #include "path/shm/shared_blocks.h"
 
 #include <algorithm>
@@ -16,13 +17,14 @@ SharedBlocks::~SharedBlocks() {
     }
 }
 
-// A further page where there is none left; nullptr where there is no room for one.
+// Adds a page if no place is left. nullptr: there is no room for a page.
 SharedBlocks::Place *SharedBlocks::free_place() {
     if (free_places_.empty()) {
         uint64_t offset = segment_.append_area(sizeof(Page));
         Page *page = offset ? page_at(offset) : nullptr;
         if (!page) return nullptr;
-        (pages_.empty() ? segment_.member(own_).blocks.first_page : pages_.back()->next).store(offset, std::memory_order_release);
+        (pages_.empty() ? segment_.member(own_).blocks.first_page : pages_.back()->next)
+            .store(offset, std::memory_order_release);
         pages_.push_back(page);
         for (size_t i = places_of_page; i-- > 0;) free_places_.push_back(&page->place[i]);
     }
@@ -64,7 +66,8 @@ bool SharedBlocks::free(void *memory) {
     auto found = blocks_.find(memory);
     if (found == blocks_.end()) return false;
     Place &place = *found->second;
-    uint64_t offset = place.offset.load(std::memory_order_relaxed), bytes = place.bytes.load(std::memory_order_relaxed);
+    uint64_t offset = place.offset.load(std::memory_order_relaxed),
+             bytes = place.bytes.load(std::memory_order_relaxed);
     list(place, 0);
     Segment::unmap(static_cast<std::byte *>(memory), bytes);
     segment_.empty(offset, bytes);
@@ -73,7 +76,8 @@ bool SharedBlocks::free(void *memory) {
     return true;
 }
 
-// What there is of it is kept; of blocks that there were before and that are still there, what is mapped.
+// Keeps what the list contains. Mappings of earlier blocks that are still listed stay; the others are
+// unmapped.
 void SharedBlocks::read_list(const MemberControl &member, Views &views) {
     uint64_t version = member.blocks.version.load(std::memory_order_acquire);
     std::unordered_map<uint64_t, View> before;
@@ -91,7 +95,8 @@ void SharedBlocks::read_list(const MemberControl &member, Views &views) {
         for (const Place &place : views.pages[i]->place) {
             uint64_t offset = place.offset.load(std::memory_order_acquire);
             if (!offset) continue;
-            View view{place.address.load(std::memory_order_relaxed), place.bytes.load(std::memory_order_relaxed), offset, nullptr};
+            View view{place.address.load(std::memory_order_relaxed),
+                      place.bytes.load(std::memory_order_relaxed), offset, nullptr};
             std::atomic_thread_fence(std::memory_order_acquire);
             if (place.offset.load(std::memory_order_relaxed) != offset) continue;
             if (auto found = before.find(offset); found != before.end()) {
@@ -102,7 +107,8 @@ void SharedBlocks::read_list(const MemberControl &member, Views &views) {
         }
     }
     for (const auto &[offset, view] : before) Segment::unmap(view.memory, view.bytes);
-    std::sort(views.blocks.begin(), views.blocks.end(), [](const View &one, const View &other) { return one.address < other.address; });
+    std::sort(views.blocks.begin(), views.blocks.end(),
+              [](const View &one, const View &other) { return one.address < other.address; });
     std::atomic_thread_fence(std::memory_order_acquire);
     bool whole = version % 2 == 0 && member.blocks.version.load(std::memory_order_relaxed) == version;
     views.version = whole ? version : 0;

@@ -1,17 +1,18 @@
-// Memory that all processes of a node can map: blocks of the node's file, behind what all of them map from the start, as
-// many and as long as there is room for. MPI_Alloc_mem hands them out. The process that asked for a block lists it in its
-// part of the segment, and a peer maps it when it first touches it. Then a message from or to such memory is copied once
-// without the kernel.
+// Memory that all processes of a node can map: blocks of the node's file, after the part that all of them map
+// from the start. Their number and length are limited only by the room. MPI_Alloc_mem hands them out. The
+// process that requested a block lists it in its part of the segment, and a peer maps the block when it first
+// touches it. A message from or to such memory is then copied once, without the kernel.
 //
 //   MemberControl::blocks   | version | first page |
 //   page                    | offset of the next page | place | place | ...
 //   place                   | offset of the block, 0: free | address | bytes |
 //
-// The owner alone writes its list. It grows by pages, which stay. A block's offset in the file is never used again, so it
-// names the block: whoever reads a list while it changes sees an offset that has changed, or one whose block is still
-// there, as memory is not freed while a message uses it (MPI-5.0 9.2). A reader keeps the list in order of addresses and
-// reads it anew when its version has changed; what it reads while the version is odd it uses once. Room is taken from the
-// file system before a block is handed out, and some is left for the rings and areas that may still be made.
+// Only the owner writes its list. The list grows by pages, which stay. A block's offset in the file is never
+// used again, so the offset identifies the block. A process that reads a list while it changes sees either an
+// offset that has changed, or one whose block still exists, because memory is not freed while a message uses
+// it (MPI-5.0 9.2). A reader keeps the list sorted by address and reads it again when the list's version has
+// changed. What it reads while the version is odd it uses only once. Room is taken from the file system
+// before a block is handed out, and some is left for the rings and areas that may still be created.
 // Thread rule: allocate() and free() by any thread; find() by the owner of the engine.
 #pragma once
 
@@ -28,7 +29,7 @@ namespace lanyard {
 
 class SharedBlocks {
 public:
-    // Shorter ones are not worth it: their messages are copied twice, or are eager.
+    // Shorter blocks do not pay off: messages from and to them are copied twice, or are eager.
     static constexpr size_t least_bytes = 64 * 1024;
     static constexpr size_t alignment = 4096;
 
@@ -37,11 +38,11 @@ public:
     SharedBlocks(const SharedBlocks &) = delete;
     SharedBlocks &operator=(const SharedBlocks &) = delete;
 
-    // Zeroed memory that begins with a page; nullptr where there is no room for it.
+    // Zeroed memory that begins at a page boundary; nullptr if there is no room for it.
     void *allocate(size_t bytes, Segment::Need need);
-    // Of this process. False: it is no such block.
+    // Frees a block of this process. False: `memory` is no such block.
     bool free(void *memory);
-    // Where these bytes of a member are here; nullptr where they are not in one of its blocks.
+    // The address in this process of these bytes of a member; nullptr if they are not in one of its blocks.
     std::byte *find(uint32_t member, uint64_t address, size_t bytes);
 
 private:
@@ -58,12 +59,12 @@ private:
     // A block of another member, as it was listed.
     struct View {
         uint64_t address, bytes, offset;
-        std::byte *memory;  // here; nullptr: not mapped yet
+        std::byte *memory;  // its address here; nullptr: not mapped yet
     };
     struct Views {
         std::vector<Page *> pages;
-        std::vector<View> blocks;  // by address
-        uint64_t version = 0;      // that they are of
+        std::vector<View> blocks;  // sorted by address
+        uint64_t version = 0;      // of the list that was read
     };
 
     Place *free_place();
@@ -73,11 +74,11 @@ private:
 
     Segment &segment_;
     const uint32_t own_;
-    std::mutex mutex_;  // of this process's list, which is the next three
+    std::mutex mutex_;  // protects this process's list, which is the next three members
     std::vector<Page *> pages_;
     std::vector<Place *> free_places_;
     std::unordered_map<void *, Place *> blocks_;
-    std::deque<Views> views_;  // of members
+    std::deque<Views> views_;  // by member
 };
 
 }  // namespace lanyard

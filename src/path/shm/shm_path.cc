@@ -1,3 +1,4 @@
+// See shm_path.h.
 #include "path/shm/shm_path.h"
 
 #include <cstring>
@@ -13,8 +14,8 @@ ShmPath::ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bo
             .eager_limit = Outlet::max_payload(segment),
             .memory = this,
             .short_lane = this}),
-      segment_(segment), own_(own), blocks_(segment, own), cells_(segment, own), direct_copies_(segment, own, direct_copies),
-      offers_(segment, own) {
+      segment_(segment), own_(own), blocks_(segment, own), cells_(segment, own),
+      direct_copies_(segment, own, direct_copies), offers_(segment, own) {
     for (uint32_t peer : peers) LANYARD_MUST(add_member(peer));
 }
 
@@ -32,11 +33,12 @@ bool ShmPath::add_member(uint32_t peer) {
 Sent ShmPath::send(uint32_t peer, const Envelope &envelope, Payload payload) {
     uint32_t index = index_of_peer_[peer];
     Outlet &out = rings_[index].out;
-    if (payload.size > first_line_room || !out.is_open()) [[unlikely]] return send_long(index, envelope, payload);
+    if (payload.size > first_line_room || !out.is_open()) [[unlikely]]
+        return send_long(index, envelope, payload);
     return out.send_line(envelope, payload);
 }
 
-// Payload of several lines, or in cells; also the first frame to a peer.
+// Payload of several lines or in cells; also the first frame to a peer.
 Sent ShmPath::send_long(uint32_t index, const Envelope &envelope, Payload payload) {
     Outlet &out = rings_[index].out;
     if (!out.is_open() && !open_outlet(index)) return without_outlet(index);
@@ -102,7 +104,8 @@ int ShmPath::report_lost(uint32_t index, Sink &sink) {
 
 Error ShmPath::get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) {
     if (const std::byte *from = mapped(peer, remote_address, bytes)) {
-        for (int run = 0; run < runs; from += local[run++].iov_len) std::memcpy(local[run].iov_base, from, local[run].iov_len);
+        for (int run = 0; run < runs; from += local[run++].iov_len)
+            std::memcpy(local[run].iov_base, from, local[run].iov_len);
         return {};
     }
     return direct_copies_.read(index_of_peer_[peer], local, runs, remote_address, bytes);
@@ -110,15 +113,17 @@ Error ShmPath::get(uint32_t peer, const iovec *local, int runs, uint64_t remote_
 
 Error ShmPath::put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) {
     if (std::byte *to = mapped(peer, remote_address, bytes)) {
-        for (int run = 0; run < runs; to += local[run++].iov_len) std::memcpy(to, local[run].iov_base, local[run].iov_len);
+        for (int run = 0; run < runs; to += local[run++].iov_len)
+            std::memcpy(to, local[run].iov_base, local[run].iov_len);
         return {};
     }
     return direct_copies_.write(index_of_peer_[peer], local, runs, remote_address, bytes);
 }
 
 std::string ShmPath::describe() const {
-    return "shm: " + std::to_string(peers_.size()) + " processes on this node, rings of " + std::to_string(ring_bytes / 1024) + " KiB, " +
-           std::to_string(segment_.header().cells) + " buffers of " + std::to_string(cell_bytes / 1024) + " KiB each, direct copies " +
+    return "shm: " + std::to_string(peers_.size()) + " processes on this node, rings of " +
+           std::to_string(ring_bytes / 1024) + " KiB, " + std::to_string(segment_.header().cells) +
+           " buffers of " + std::to_string(cell_bytes / 1024) + " KiB each, direct copies " +
            (direct_copies_.are_allowed() ? "where the kernel allows them" : "off (LANYARD_CMA)");
 }
 

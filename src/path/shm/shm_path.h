@@ -1,6 +1,7 @@
-// The path between processes of one node: a ring each way, opened at first contact (ring_offers.h), and what goes through it (outlet.h, inlet.h);
-// memory of the node's other processes that is touched without their help.
-// This class knows which peer is which member of the segment, and puts the parts together, which know members only.
+// The path between processes of one node: one ring for each direction, opened at first contact
+// (ring_offers.h), the frames in them (outlet.h, inlet.h), and access to the memory of the node's other
+// processes without their help.
+// This class maps peers to members of the segment and connects the parts, which use only members.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -22,7 +23,7 @@ namespace lanyard {
 
 class ShmPath final : public Path, private DirectMemory, private ShortLane {
 public:
-    // `peers[i]` is the number of the node's i-th process; `own` the index of this one.
+    // `peers[i]` is the number of the node's i-th process; `own` is the index of this one.
     ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bool direct_copies);
     // The node's next process has this number. False: this process has no addresses for it. [owner]
     bool add_member(uint32_t peer);
@@ -34,7 +35,8 @@ public:
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     std::string describe() const override;
 
-    // Where this process sleeps; and whether a peer does, after the caller has stored something for it.
+    // The sleep word of this process. asleep(): does a peer sleep? Valid after the caller has stored
+    // something for it. wake() wakes it.
     SleepWord &sleep_word() { return segment_.member(own_).sleep; }
     bool asleep(uint32_t peer) const { return rings_[index_of_peer_[peer]].out.ring().reader_seems_asleep(); }
     void wake(uint32_t peer) { wake_sleeper(segment_.member(index_of_peer_[peer]).sleep, true); }
@@ -49,18 +51,22 @@ public:
 private:
     static constexpr uint32_t not_here = UINT32_MAX;
 
-    // To and from a peer.
+    // To and from one peer.
     struct Rings {
         explicit Rings(SleepWord &sleep) : out(sleep) {}
 
         Outlet out;
-        Inlet *in = nullptr;  // once the peer has opened it
+        Inlet *in = nullptr;  // null until the peer has opened it
     };
 
-    bool touches(uint32_t peer) override { return reaches(peer) && direct_copies_.work_with(index_of_peer_[peer]); }
+    bool touches(uint32_t peer) override {
+        return reaches(peer) && direct_copies_.work_with(index_of_peer_[peer]);
+    }
     Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
     Error put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
-    std::byte *mapped(uint32_t peer, uint64_t address, size_t bytes) override { return blocks_.find(index_of_peer_[peer], address, bytes); }
+    std::byte *mapped(uint32_t peer, uint64_t address, size_t bytes) override {
+        return blocks_.find(index_of_peer_[peer], address, bytes);
+    }
     std::atomic<uint64_t> *shared_word(uint32_t owner, uint32_t index) override {
         return &segment_.member(index_of_peer_[owner]).word[index].value;
     }
@@ -69,9 +75,11 @@ private:
     bool peek(uint32_t peer, ShortFrame &frame) override;
     void take(uint32_t peer, void *payload) override;
 
-    uint32_t index_of(uint32_t peer) const { return peer < index_of_peer_.size() ? index_of_peer_[peer] : not_here; }
+    uint32_t index_of(uint32_t peer) const {
+        return peer < index_of_peer_.size() ? index_of_peer_[peer] : not_here;
+    }
     bool open_outlet(uint32_t index);
-    // What a send answers that needs one: the peer is lost, or is about to be.
+    // The answer to a send that finds no ring: the peer is lost, or is about to be.
     Sent without_outlet(uint32_t index) const { return offers_.is_lost(index) ? Sent::done : Sent::full; }
     Sent send_long(uint32_t index, const Envelope &envelope, Payload payload);
     int accept_inlets(Sink &sink);
@@ -86,7 +94,7 @@ private:
     RingOffers offers_;
     std::vector<uint32_t> peers_;
     std::vector<uint32_t> index_of_peer_;
-    Growing<Rings> rings_;  // p2p writes to those out
+    Growing<Rings> rings_;  // p2p writes to the outgoing ones
     Inlets inlets_;
     CounterSource counted_{shm_counters(), *this};
 };

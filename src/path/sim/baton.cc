@@ -1,3 +1,4 @@
+// See baton.h.
 #include "path/sim/baton.h"
 
 #include <cstdio>
@@ -24,7 +25,8 @@ void Baton::run() {
     if (!unfinished_) return;
     for (uint32_t number = 0; number < members_.size(); ++number) set_runnable(number);
     std::vector<std::thread> threads;
-    for (uint32_t number = 0; number < members_.size(); ++number) threads.emplace_back([this, number] { live(number); });
+    for (uint32_t number = 0; number < members_.size(); ++number)
+        threads.emplace_back([this, number] { live(number); });
     {
         std::unique_lock lock(mutex_);
         running_ = choose();
@@ -63,10 +65,11 @@ void Baton::hand_over() {
     members_[self]->turn.wait(lock, [&] { return running_ == self; });
 }
 
-// Draws who runs next; time goes on, to the next event if all sleep.
+// Draws which thread runs next. Time advances, to the next event if all threads sleep.
 uint32_t Baton::choose() {
     ++turns_;
-    if (++fruitless_turns_ > most_fruitless_turns) give_up("nothing has moved for a long time, but somebody goes on asking");
+    if (++fruitless_turns_ > most_fruitless_turns)
+        give_up("nothing has moved for a long time, but somebody goes on asking");
     tick();
     while (runnable_.empty()) {
         if (events_.empty()) give_up("a deadlock: everyone sleeps and nothing is on its way");
@@ -136,15 +139,16 @@ void Baton::set_blocked(uint32_t number) {
     member.place = absent;
 }
 
-// The threads cannot be unwound from where they stand, so this ends the process.
+// The threads cannot be unwound from where they are, so this ends the process.
 void Baton::give_up(const char *what) {
     std::fflush(nullptr);
-    std::fprintf(stderr, "The simulation has come to %s, after %llu turns at %llu ns.\n", what, static_cast<unsigned long long>(turns_),
-                 static_cast<unsigned long long>(now_ns_));
+    std::fprintf(stderr, "The simulation has come to %s, after %llu turns at %llu ns.\n", what,
+                 static_cast<unsigned long long>(turns_), static_cast<unsigned long long>(now_ns_));
     for (const auto &member : members_) {
         if (member->finished) continue;
         const char *state = member->place == absent ? "sleeps" : "runs";
-        std::fprintf(stderr, "  %s %s: %s\n", member->name.c_str(), state, member->waits_for ? member->waits_for().c_str() : "");
+        std::fprintf(stderr, "  %s %s: %s\n", member->name.c_str(), state,
+                     member->waits_for ? member->waits_for().c_str() : "");
     }
     std::fprintf(stderr, "Repeat with LANYARD_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed_));
     std::_Exit(1);

@@ -1,12 +1,13 @@
-// Threads that take turns: of all threads of a simulation exactly one runs, the one that holds the baton; who is next is drawn
-// from a seed. Time is virtual: a turn takes a little, and when everyone sleeps it jumps to the next event. So a whole job in one
-// process runs the same way each time, under sanitizers too, and when everyone sleeps and nothing is to come that is proof of a
-// deadlock, which ends the process with a report of what each waits for and the seed.
+// Threads that take turns: of all threads of a simulation exactly one runs, the one that holds the baton. The
+// next one is drawn from a seed. Time is virtual: a turn takes a little, and when all threads sleep, time
+// jumps to the next event. A whole job in one process therefore runs the same way each time, also under
+// sanitizers. If all threads sleep and no event is to come, this proves a deadlock. It ends the process with
+// the seed and a report of what each thread waits for.
 //
-// Used by the simulated network (sim_network.h) and by tests that run ranks as threads. Without threads (a test that drives
-// paths by itself) time goes on with every tick.
-// Thread rule: add() and run() by the test's thread; everything else by the thread that runs. All memory that the threads share
-// is handed over with the baton, so nothing else needs a lock.
+// Used by the simulated network (sim_network.h) and by tests that run ranks as threads. Without threads (a
+// test that drives paths by itself), time advances with every tick.
+// Thread rule: add() and run() by the test's thread; everything else by the thread that runs. All memory that
+// the threads share is handed over with the baton, so nothing else needs a lock.
 #pragma once
 
 #include <condition_variable>
@@ -28,7 +29,8 @@ public:
     Baton(const Baton &) = delete;
     Baton &operator=(const Baton &) = delete;
 
-    // A thread of the simulation; its number, from 0 on. `waits_for` says what it waits for, in the report of a deadlock.
+    // Adds a thread to the simulation. Returns its number, starting at 0. `waits_for` describes what it waits
+    // for, in the report of a deadlock.
     uint32_t add(std::string name, std::function<void()> body, std::function<std::string()> waits_for);
     // Runs all of them to their end.
     void run();
@@ -38,18 +40,18 @@ public:
     Random &random() { return random_; }
     uint64_t turns() const { return turns_; }
 
-    // A little time goes by.
+    // A little time passes.
     void tick();
-    // Lets others run.
+    // Lets other threads run.
     void pass();
-    // Sleeping as idle.h has it: sleep() returns at once if this thread was notified since arm().
+    // Sleeping as in idle.h: sleep() returns at once if this thread was notified since arm().
     void arm();
     void sleep();
     void sleep_until(uint64_t time_ns);
     void notify(uint32_t thread);
-    // Later; several for the same thread are allowed.
+    // At that time. Several notifications for the same thread are allowed.
     void notify_at(uint64_t time_ns, uint32_t thread);
-    // Something moved: these turns are no endless loop.
+    // Something moved, so these turns are no endless loop.
     void progress() { fruitless_turns_ = 0; }
 
 private:
@@ -65,7 +67,9 @@ private:
     struct Event {
         uint64_t time_ns, order;
         uint32_t thread;
-        bool operator>(const Event &other) const { return time_ns != other.time_ns ? time_ns > other.time_ns : order > other.order; }
+        bool operator>(const Event &other) const {
+            return time_ns != other.time_ns ? time_ns > other.time_ns : order > other.order;
+        }
     };
     static constexpr size_t absent = SIZE_MAX;
     static constexpr uint32_t nobody = UINT32_MAX;

@@ -1,3 +1,4 @@
+// See sim_network.h.
 #include "path/sim/sim_network.h"
 
 #include <algorithm>
@@ -29,11 +30,13 @@ SimNetwork::SimNetwork(Baton &baton, const Behaviour &behaviour, uint32_t peers)
 
 uint64_t SimNetwork::delay_ns() {
     Random &random = baton_.random();
-    uint64_t most = random.chance(behaviour_.long_delay_percent) ? behaviour_.long_delay_ns : behaviour_.usual_delay_ns;
+    uint64_t most =
+        random.chance(behaviour_.long_delay_percent) ? behaviour_.long_delay_ns : behaviour_.usual_delay_ns;
     return random.below(most + 1);
 }
 
-// May one more frame go this way? When not, the sender is told as soon as it is worth trying again.
+// May one more frame be sent this way? If not, the sender is notified as soon as another attempt is
+// worthwhile.
 bool SimNetwork::room(uint32_t from, uint32_t to) {
     Way &way = this->way(from, to);
     if (way.stalled_until_ns > baton_.now_ns()) return false;
@@ -79,7 +82,8 @@ int SimNetwork::depart(uint32_t own, Sink &sink) {
         Departure leaving = std::move(peer.leaving[i]);
         peer.leaving.erase(peer.leaving.begin() + static_cast<std::ptrdiff_t>(i));
         const std::vector<std::byte> &payload = leaving.frame.payload;
-        LANYARD_MUST(!leaving.buffer || std::memcmp(leaving.buffer, payload.data(), payload.size()) == 0);  // untouched while pending
+        // Unchanged while pending.
+        LANYARD_MUST(!leaving.buffer || std::memcmp(leaving.buffer, payload.data(), payload.size()) == 0);
         if (!peers_[leaving.frame.to].dead) launch(std::move(leaving.frame));
         else --in_flight_;
         baton_.progress();
@@ -209,6 +213,8 @@ int SimPath::poll(Sink &sink, int budget, uint64_t) {
     return work + network_.arrive(own_, sink, budget - std::min(work, budget));
 }
 
-std::string SimPath::describe() const { return "sim: " + std::to_string(network_.peers_.size()) + " simulated processes"; }
+std::string SimPath::describe() const {
+    return "sim: " + std::to_string(network_.peers_.size()) + " simulated processes";
+}
 
 }  // namespace lanyard::sim

@@ -1,7 +1,8 @@
-// A network for tests, in the virtual time of a Baton: it connects the paths of many runtimes in one process and does, by a seed,
-// everything that path.h allows. Envelopes of one pair of peers keep their order; between pairs, and for bulk, anything goes:
-// delays short and long, queues that fill, sends refused for a while, bulk that stays pending, direct access to memory refused now
-// and then. Bytes that were changed while a send was pending are found out.
+// A network for tests, in the virtual time of a Baton. It connects the paths of many runtimes in one process
+// and does, from a seed, everything that path.h permits. Envelopes of one pair of peers keep their order.
+// Between pairs, and for bulk, anything may happen: short and long delays, queues that fill, sends refused
+// for a while, bulk that stays pending, direct access to memory refused now and then. Bytes that were changed
+// while a send was pending are detected.
 // Thread rule: the thread that holds the baton. Compiled into tests only.
 #pragma once
 
@@ -23,15 +24,15 @@ struct Behaviour {
     int long_delay_percent = 2;
     size_t max_eager = 4096;
     size_t max_bulk = 8192;
-    uint32_t queue_frames = 16;  // on their way from one peer to another; then full
+    uint32_t queue_frames = 16;  // in flight from one peer to another; beyond this, full
     int stall_percent = 4;       // of sends: nothing is taken from this pair for a while
     int pending_percent = 40;    // of bulk sends
-    bool bulk_follows = false;   // envelopes that were sent before it
+    bool bulk_follows = false;   // bulk arrives after envelopes that were sent before it
     bool touches_memory = false;
-    int refuse_percent = 0;      // of gets and puts
-    int preempt_percent = 25;    // of polls: others run first
+    int refuse_percent = 0;    // of gets and puts
+    int preempt_percent = 25;  // of polls: other threads run first
 
-    // One of many kinds of network, some of them nasty.
+    // One of many kinds of network, some of them hostile.
     static Behaviour any(Random &random);
 };
 
@@ -62,9 +63,9 @@ public:
     SimNetwork(Baton &baton, const Behaviour &behaviour, uint32_t peers);
 
     SimPath &path(uint32_t peer) { return *paths_[peer]; }
-    // The thread of the baton that polls this peer's path and is told when there is reason to.
+    // The thread of the baton that polls this peer's path and is notified when there is a reason to.
     void drives(uint32_t peer, uint32_t thread) { peers_[peer].thread = thread; }
-    // The process is gone: the others are told, and what was on its way to and from it is lost.
+    // The process has ended: it is reported to the others, and everything in flight to and from it is lost.
     void kill(uint32_t peer);
     // Frames that have been sent and not delivered.
     size_t in_flight() const { return in_flight_; }
@@ -95,7 +96,7 @@ private:
         bool dead = false;
         std::multimap<uint64_t, Frame> arriving;  // by time of arrival
         std::vector<Departure> leaving;
-        std::vector<uint32_t> to_report;  // lost peers
+        std::vector<uint32_t> to_report;  // failed peers
         std::set<uint32_t> reported;
         std::atomic<uint64_t> words[shared_words] = {};
     };

@@ -1,3 +1,4 @@
+// See sim_sockets.h.
 #include "path/sim/sim_sockets.h"
 
 #include <errno.h>
@@ -45,7 +46,8 @@ Address SimInternet::address_of(uint32_t process, uint32_t which) {
 
 std::vector<Address> SimInternet::addresses_of(uint32_t process) const {
     std::vector<Address> list;
-    for (uint32_t which = 0; which < behaviour_.addresses; ++which) list.push_back(address_of(process, which));
+    for (uint32_t which = 0; which < behaviour_.addresses; ++which)
+        list.push_back(address_of(process, which));
     return list;
 }
 
@@ -56,7 +58,8 @@ uint64_t SimInternet::rate_by(const Address &address) const {
 
 uint64_t SimInternet::delay_ns() {
     Random &random = baton_.random();
-    uint64_t most = random.chance(behaviour_.long_delay_percent) ? behaviour_.long_delay_ns : behaviour_.usual_delay_ns;
+    uint64_t most =
+        random.chance(behaviour_.long_delay_percent) ? behaviour_.long_delay_ns : behaviour_.usual_delay_ns;
     return random.below(most + 1);
 }
 
@@ -65,10 +68,11 @@ bool SimInternet::is_on(const Cut &cut, const Stream &stream, uint64_t time_ns) 
         auto process = static_cast<uint32_t>(at.bytes[2] << 8 | at.bytes[3]);
         return process == cut.process && (cut.which == UINT32_MAX || at.bytes[1] == cut.which);
     };
-    return time_ns >= cut.from_ns && time_ns < cut.until_ns && (is_behind(stream.addresses[0]) || is_behind(stream.addresses[1]));
+    return time_ns >= cut.from_ns && time_ns < cut.until_ns &&
+           (is_behind(stream.addresses[0]) || is_behind(stream.addresses[1]));
 }
 
-// When what would come at this time does come.
+// The time at which something arrives that would arrive at `time_ns` without cuts.
 uint64_t SimInternet::passes_ns(const Stream &stream, uint64_t time_ns) {
     for (size_t i = 0; i < cuts_.size();) {
         if (!is_on(cuts_[i++], stream, time_ns)) continue;
@@ -79,7 +83,7 @@ uint64_t SimInternet::passes_ns(const Stream &stream, uint64_t time_ns) {
     return time_ns;
 }
 
-// UINT64_MAX: it is not.
+// UINT64_MAX: the cable is not cut.
 uint64_t SimInternet::cut_since_ns(const Stream &stream) const {
     uint64_t since = UINT64_MAX;
     for (const Cut &cut : cuts_)
@@ -99,13 +103,15 @@ void SimInternet::tell(uint32_t process, uint64_t time_ns) {
     if (process < threads_.size()) baton_.notify_at(time_ns, threads_[process]);
 }
 
-// Each end finds out some time; until then it may still read what had come.
+// Each end learns of it at some time. Until then it may still read what had arrived.
 void SimInternet::reset(Stream &stream) {
     ++resets_;
     for (End &end : stream.ends) {
-        end.reset_time_ns = std::min(end.reset_time_ns, baton_.now_ns() + (baton_.random().chance(50) ? 0 : delay_ns()));
+        end.reset_time_ns =
+            std::min(end.reset_time_ns, baton_.now_ns() + (baton_.random().chance(50) ? 0 : delay_ns()));
         while (!end.coming.empty() && end.coming.back().time_ns > end.reset_time_ns) {
-            end.coming_bytes -= end.coming.back().bytes.size() - (end.coming.size() == 1 ? end.read_of_first : 0);
+            end.coming_bytes -=
+                end.coming.back().bytes.size() - (end.coming.size() == 1 ? end.read_of_first : 0);
             end.coming.pop_back();
         }
         if (end.coming.empty()) end.read_of_first = 0;
@@ -151,20 +157,23 @@ Address SimSockets::other_end(int number) {
     return socket.stream->addresses[1 - socket.side];
 }
 
-// The other host acknowledges what comes, also while its process does not read.
+// The other host acknowledges what arrives even while its process does not read.
 uint64_t SimSockets::silence_ns(int number) {
     const Socket &socket = sockets_[at(number)];
     const SimInternet::Stream &stream = *socket.stream;
     const SimInternet::End &own = stream.ends[socket.side], &other = stream.ends[1 - socket.side];
     uint64_t now = now_ns();
     if (other.coming.empty() || other.coming.back().time_ns <= now) return 0;
-    return now - std::max({stream.established_ns, SimInternet::latest_come_ns(own, now), SimInternet::latest_come_ns(other, now)});
+    return now - std::max({stream.established_ns, SimInternet::latest_come_ns(own, now),
+                           SimInternet::latest_come_ns(other, now)});
 }
 
 Sockets::Traffic SimSockets::traffic(int number) {
     const Socket &socket = sockets_[at(number)];
-    bool held_back = net_.behaviour_.held_back_percent > 0 && net_.baton_.random().chance(net_.behaviour_.held_back_percent);
-    return {socket.stream->read[1 - socket.side], net_.rate_by(socket.stream->addresses[1 - socket.side]), held_back};
+    bool held_back = net_.behaviour_.held_back_percent > 0 &&
+                     net_.baton_.random().chance(net_.behaviour_.held_back_percent);
+    return {socket.stream->read[1 - socket.side], net_.rate_by(socket.stream->addresses[1 - socket.side]),
+            held_back};
 }
 
 int SimSockets::accept(int number) {
@@ -185,7 +194,8 @@ int SimSockets::connect(const Address &to) {
     stream->addresses[0] = SimInternet::address_of(process_, to.bytes[1]).with_port(1);
     stream->addresses[1] = to;
     stream->established_ns = net_.passes_ns(*stream, now_ns() + 1 + net_.delay_ns());
-    auto listener = std::find_if(net_.listeners_.begin(), net_.listeners_.end(), [&](const auto &each) { return each->at == to; });
+    auto listener = std::find_if(net_.listeners_.begin(), net_.listeners_.end(),
+                                 [&](const auto &each) { return each->at == to; });
     if (listener == net_.listeners_.end() || random.chance(net_.behaviour_.refuse_percent)) {
         stream->refused = true;
     } else if (random.chance(net_.behaviour_.vanish_percent)) {
@@ -194,7 +204,8 @@ int SimSockets::connect(const Address &to) {
         stream->ends[1].process = (*listener)->process;
         auto &waiting = (*listener)->waiting;
         uint64_t time_ns = stream->established_ns;
-        auto behind = std::find_if(waiting.begin(), waiting.end(), [&](const auto &each) { return each.time_ns > time_ns; });
+        auto behind = std::find_if(waiting.begin(), waiting.end(),
+                                   [&](const auto &each) { return each.time_ns > time_ns; });
         waiting.insert(behind, {time_ns, stream});
         net_.tell((*listener)->process, time_ns);
     }
@@ -218,7 +229,7 @@ size_t SimSockets::portion(size_t bytes) {
     return 1 + random.below(random.chance(30) ? std::min<size_t>(bytes, 8) : bytes);
 }
 
-// The kernel asks a host that says nothing for a sign of life.
+// The kernel sends keepalives to a host that is silent.
 void SimSockets::note_silence(Socket &socket) {
     if (!socket.stream || net_.behaviour_.patience_ns == UINT64_MAX) return;
     uint64_t since_ns = net_.cut_since_ns(*socket.stream), now = now_ns();
@@ -229,7 +240,9 @@ void SimSockets::note_silence(Socket &socket) {
 
 bool SimSockets::misfortune(SimInternet::Stream &stream) {
     SocketBehaviour &behaviour = net_.behaviour_;
-    if (behaviour.resets_left <= 0 || net_.baton_.random().below(1000) >= static_cast<uint64_t>(behaviour.reset_permille)) return false;
+    if (behaviour.resets_left <= 0 ||
+        net_.baton_.random().below(1000) >= static_cast<uint64_t>(behaviour.reset_permille))
+        return false;
     --behaviour.resets_left;
     net_.reset(stream);
     return true;
@@ -238,7 +251,8 @@ bool SimSockets::misfortune(SimInternet::Stream &stream) {
 void SimSockets::flip_a_bit(std::vector<std::byte> &bytes) {
     Random &random = net_.baton_.random();
     SocketBehaviour &behaviour = net_.behaviour_;
-    if (behaviour.flips_left <= 0 || random.below(1000) >= static_cast<uint64_t>(behaviour.flip_permille)) return;
+    if (behaviour.flips_left <= 0 || random.below(1000) >= static_cast<uint64_t>(behaviour.flip_permille))
+        return;
     --behaviour.flips_left;
     bytes[random.below(bytes.size())] ^= static_cast<std::byte>(1u << random.below(8));
     ++net_.flips_;
@@ -257,8 +271,10 @@ ssize_t SimSockets::read(int number, const iovec *parts, int count) {
     while (read < room && !own.coming.empty() && own.coming.front().time_ns <= now_ns()) {
         const std::vector<std::byte> &bytes = own.coming.front().bytes;
         while (part_used == parts[part].iov_len) ++part, part_used = 0;
-        size_t some = std::min({bytes.size() - own.read_of_first, room - read, parts[part].iov_len - part_used});
-        std::memcpy(static_cast<std::byte *>(parts[part].iov_base) + part_used, bytes.data() + own.read_of_first, some);
+        size_t some =
+            std::min({bytes.size() - own.read_of_first, room - read, parts[part].iov_len - part_used});
+        std::memcpy(static_cast<std::byte *>(parts[part].iov_base) + part_used,
+                    bytes.data() + own.read_of_first, some);
         part_used += some;
         read += some;
         own.read_of_first += some;
@@ -298,13 +314,16 @@ ssize_t SimSockets::write(int number, const iovec *parts, int count) {
         return -EAGAIN;
     }
     bytes = portion(std::min(bytes, room));
-    SimInternet::Chunk chunk{std::max(net_.passes_ns(stream, now_ns() + net_.delay_ns()), other.last_time_ns), {}};
+    SimInternet::Chunk chunk{std::max(net_.passes_ns(stream, now_ns() + net_.delay_ns()), other.last_time_ns),
+                             {}};
     for (int i = 0; i < count && chunk.bytes.size() < bytes; ++i) {
         auto *from = static_cast<const std::byte *>(parts[i].iov_base);
-        chunk.bytes.insert(chunk.bytes.end(), from, from + std::min(parts[i].iov_len, bytes - chunk.bytes.size()));
+        chunk.bytes.insert(chunk.bytes.end(), from,
+                           from + std::min(parts[i].iov_len, bytes - chunk.bytes.size()));
     }
     net_.baton_.progress();
-    if (other.reset_time_ns != UINT64_MAX && !silent) return static_cast<ssize_t>(bytes);  // it will not come
+    // It will not arrive.
+    if (other.reset_time_ns != UINT64_MAX && !silent) return static_cast<ssize_t>(bytes);
     flip_a_bit(chunk.bytes);
     auto end_at = [&](uint64_t time_ns) {
         if (time_ns >= own.reset_time_ns) return;
@@ -312,7 +331,8 @@ ssize_t SimSockets::write(int number, const iovec *parts, int count) {
         net_.tell(process_, time_ns);
     };
     if (other.closed) end_at(chunk.time_ns);  // the answer
-    if (chunk.time_ns - now_ns() > net_.behaviour_.patience_ns) end_at(now_ns() + net_.behaviour_.patience_ns);
+    if (chunk.time_ns - now_ns() > net_.behaviour_.patience_ns)
+        end_at(now_ns() + net_.behaviour_.patience_ns);
     other.last_time_ns = chunk.time_ns;
     other.coming_bytes += bytes;
     net_.tell(other.process, chunk.time_ns);
@@ -328,12 +348,13 @@ void SimSockets::close(int number) {
         SimInternet::Stream &stream = *socket.stream;
         SimInternet::End &own = stream.ends[socket.side], &other = stream.ends[1 - socket.side];
         own.closed = true;
-        bool resets = own.coming_bytes > 0;  // the kernel answers a close with unread bytes like that
+        bool resets = own.coming_bytes > 0;  // that is how the kernel answers a close with unread bytes
         bool silent = net_.passes_ns(stream, now_ns()) > now_ns();
         if (resets && !silent) net_.reset(stream);
         if (!resets || !silent) {
             other.ended = true;
-            other.end_time_ns = std::max(net_.passes_ns(stream, now_ns() + net_.delay_ns()), other.last_time_ns);
+            other.end_time_ns =
+                std::max(net_.passes_ns(stream, now_ns() + net_.delay_ns()), other.last_time_ns);
             net_.tell(other.process, other.end_time_ns);
         }
     }
@@ -350,7 +371,8 @@ void SimSockets::watch(int number, uint64_t token, bool writable) {
 
 bool SimSockets::readable(const Socket &socket) const {
     uint64_t now = net_.baton_.now_ns();
-    if (socket.listener) return !socket.listener->waiting.empty() && socket.listener->waiting.front().time_ns <= now;
+    if (socket.listener)
+        return !socket.listener->waiting.empty() && socket.listener->waiting.front().time_ns <= now;
     const SimInternet::End &own = socket.stream->ends[socket.side];
     if (own.reset_time_ns <= now) return true;
     size_t received = 0, wanted = own.coming_bytes >= net_.behaviour_.capacity ? 1 : socket.wake_at;
@@ -366,7 +388,8 @@ bool SimSockets::writable(const Socket &socket) const {
     uint64_t now = net_.baton_.now_ns();
     if (socket.listener) return false;
     if (socket.side == 0 && socket.stream->established_ns > now) return false;
-    return socket.stream->ends[socket.side].reset_time_ns <= now || socket.stream->ends[1 - socket.side].coming_bytes < net_.behaviour_.capacity;
+    return socket.stream->ends[socket.side].reset_time_ns <= now ||
+           socket.stream->ends[1 - socket.side].coming_bytes < net_.behaviour_.capacity;
 }
 
 int SimSockets::ready(Ready *list, int most) {

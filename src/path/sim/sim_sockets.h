@@ -1,7 +1,9 @@
-// Sockets for tests, in the virtual time of a Baton: streams between the processes of a simulation that do, by a seed, everything that TCP
-// does to a program: bytes late and in any portions, buffers that fill, connections refused, never answered or slow to be accepted,
-// reset at any moment, each end finding out in its own time, with what was on its way lost, and silent while a cable is cut: what is written
-// then comes when the cable is whole again (as the kernel repeats it), a reset does not come at all, and nobody is told of anything.
+// Sockets for tests, in the virtual time of a Baton: streams between the processes of a simulation that do,
+// from a seed, everything that TCP does to a program. Bytes arrive late and in any portions, and buffers
+// fill. Connections are refused, never answered or accepted slowly. They are reset at any moment, each end
+// learns of it in its own time, and what was in flight is lost. While a cable is cut, they are silent: what
+// is written then arrives when the cable is repaired (since the kernel repeats it), a reset does not arrive
+// at all, and nothing is reported.
 // Thread rule: the thread that holds the baton. Compiled into tests only.
 #pragma once
 
@@ -18,46 +20,51 @@ struct SocketBehaviour {
     uint64_t usual_delay_ns = 2000;
     uint64_t long_delay_ns = 200'000;
     int long_delay_percent = 2;
-    size_t capacity = 8192;     // bytes on their way in one direction; then the sender waits
-    int portion_percent = 30;   // of reads and writes: only some of the bytes
-    int refuse_percent = 0;     // of connections: refused
-    int vanish_percent = 0;     // never answered
-    int reset_permille = 0;     // of reads and writes: the connection is reset then
-    int preempt_percent = 25;   // of looks: others run first
+    size_t capacity = 8192;    // bytes in flight in one direction; beyond this, the sender waits
+    int portion_percent = 30;  // of reads and writes: only some of the bytes
+    int refuse_percent = 0;    // of connections: refused
+    int vanish_percent = 0;    // of connections: never answered
+    int reset_permille = 0;    // of reads and writes: the connection is reset then
+    int preempt_percent = 25;  // of polls: other threads run first
     int resets_left = 1'000'000;
-    int flip_permille = 0;      // of writes: one bit is another (not by any(): only links that check their frames survive it)
+    // Of writes: one bit is changed (never set by any(): only links that check their frames survive it).
+    int flip_permille = 0;
     int flips_left = 0;
     uint32_t addresses = 1;     // of each process
-    uint32_t fastest = 0;       // of these; the rates of the others are said to be a third, a fifth...
-    int held_back_percent = 0;  // of the rates that are asked for
-    uint64_t patience_ns = UINT64_MAX;  // a connection ends when the other host has been silent for so long (it is asked for signs of life)
+    uint32_t fastest = 0;  // index of the fastest address; the others have a third of its rate, a fifth...
+    int held_back_percent = 0;  // of the rates that are requested
+    // A connection ends when the other host has been silent for this time (as with keepalives).
+    uint64_t patience_ns = UINT64_MAX;
 
     static SocketBehaviour any(Random &random);
 };
 
 class SimSockets;
 
-// The streams of all processes, and who listens where.
+// The streams of all processes, and which process listens where.
 class SimInternet {
 public:
     SimInternet(Baton &baton, const SocketBehaviour &behaviour) : baton_(baton), behaviour_(behaviour) {}
 
-    // The thread that is told when something happens at the sockets of this process.
+    // The thread that is notified when something happens at the sockets of this process.
     void drives(uint32_t process, uint32_t thread);
     // An address of a process.
     static Address address_of(uint32_t process, uint32_t which = 0);
     std::vector<Address> addresses_of(uint32_t process) const;
-    // What traffic() says of connections to it; nothing else knows of rates.
+    // The rate that traffic() reports for connections to this address. Rates have no other effect.
     uint64_t rate_by(const Address &address) const;
     uint64_t resets() const { return resets_; }
     uint64_t flips() const { return flips_; }
-    // The cable behind one address of a process, or behind all, is cut from then until then. Known before: what is on its way already arrives.
-    // Before drives().
+    // The cable behind one address of a process, or behind all, is cut during this time. This is known in
+    // advance: what is in flight at its beginning still arrives. To be called before drives().
     void cut(uint32_t process, uint64_t from_ns, uint64_t until_ns, uint32_t which = UINT32_MAX) {
         cuts_.push_back({process, which, from_ns, until_ns});
     }
     // From now on nothing breaks.
-    void calm() { behaviour_.reset_permille = behaviour_.refuse_percent = behaviour_.vanish_percent = behaviour_.flip_permille = 0; }
+    void calm() {
+        behaviour_.reset_permille = behaviour_.refuse_percent = behaviour_.vanish_percent =
+            behaviour_.flip_permille = 0;
+    }
 
 private:
     friend class SimSockets;
@@ -65,14 +72,14 @@ private:
         uint64_t time_ns;
         std::vector<std::byte> bytes;
     };
-    struct End {  // of a stream: what comes to it
+    struct End {  // of a stream: what arrives at it
         uint32_t process = UINT32_MAX;
         std::deque<Chunk> coming;
         size_t coming_bytes = 0;
         size_t read_of_first = 0;
         uint64_t last_time_ns = 0;
-        uint64_t read_time_ns = 0;  // when the latest of what was read had come
-        bool ended = false;  // nothing more comes after that
+        uint64_t read_time_ns = 0;  // when the latest of what was read arrived
+        bool ended = false;         // nothing more arrives after that
         uint64_t end_time_ns = 0;
         uint64_t reset_time_ns = UINT64_MAX;
         bool closed = false;  // by its owner
@@ -81,7 +88,7 @@ private:
     struct Stream {
         End ends[2];  // dialer, acceptor
         uint64_t established_ns = 0;
-        Address addresses[2];  // of the ends
+        Address addresses[2];       // of the ends
         uint64_t read[2] = {0, 0};  // bytes, by either end
         bool refused = false;
     };
@@ -117,7 +124,7 @@ private:
     uint16_t next_port_ = 1000;
 };
 
-// Those of one process.
+// The sockets of one process.
 class SimSockets final : public Sockets {
 public:
     SimSockets(SimInternet &internet, uint32_t process) : net_(internet), process_(process) {}

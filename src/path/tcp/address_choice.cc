@@ -1,3 +1,4 @@
+// See address_choice.h.
 #include "path/tcp/address_choice.h"
 
 #include <algorithm>
@@ -14,11 +15,15 @@ constexpr double clearly_better = 1.5;
 std::string megabytes(uint64_t bytes_per_s) {
     char text[32];
     double rate = static_cast<double>(bytes_per_s) / 1e6;
-    std::snprintf(text, sizeof text, rate >= 99.95 ? "%.0f MB/s" : rate >= 9.995 ? "%.1f MB/s" : "%.2f MB/s", rate);
+    std::snprintf(text, sizeof text,
+                  rate >= 99.95   ? "%.0f MB/s"
+                  : rate >= 9.995 ? "%.1f MB/s"
+                                  : "%.2f MB/s",
+                  rate);
     return text;
 }
 
-// The own interface by which an address was reached; "" where that is not known.
+// The own interface by which an address was reached; "" if it is not known.
 std::string name_of(const Address &own, const std::vector<Interface> &interfaces) {
     for (const Interface &interface : interfaces)
         if (same_host(interface.address, own)) return interface.name;
@@ -48,7 +53,8 @@ uint64_t RateSamples::rate() const {
     return *middle;
 }
 
-AddressChoice::AddressChoice(const std::vector<Address> &addresses, uint64_t bytes_between_samples) : samples_(bytes_between_samples) {
+AddressChoice::AddressChoice(const std::vector<Address> &addresses, uint64_t bytes_between_samples)
+    : samples_(bytes_between_samples) {
     for (const Address &address : addresses) all_.push_back({address, {}, 0, {}});
 }
 
@@ -69,7 +75,7 @@ void AddressChoice::connected(const Address &address, const Address &own) {
     Found *known = find(address);
     if (!same) now_ = known ? *known : Found{};
     if (known) known->own = own;
-    else now_.address = address;  // with the port from which the other side has called
+    else now_.address = address;  // with the port from which the other side has dialed
     now_.own = own;
     now_.trouble.clear();
     target_.reset();
@@ -137,7 +143,8 @@ void AddressChoice::look_for_better() {
     if (stage_ != Stage::measuring && stage_ != Stage::proving) return;
     auto slower = [](const Found &a, const Found &b) { return a.rate < b.rate; };
     auto best = std::max_element(all_.begin(), all_.end(), slower);
-    if (now_.rate == 0 || static_cast<double>(best->rate) < clearly_better * static_cast<double>(now_.rate)) return;
+    if (now_.rate == 0 || static_cast<double>(best->rate) < clearly_better * static_cast<double>(now_.rate))
+        return;
     if (stage_ == Stage::measuring) before_ = now_;
     target_ = best->address;
     told_ = false;

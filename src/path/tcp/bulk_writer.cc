@@ -1,21 +1,24 @@
+// See bulk_writer.h.
 #include "path/tcp/bulk_writer.h"
 
 namespace lanyard {
 
 namespace {
-// Nothing else goes before the end of a bulk frame that has begun, but the longer it is the fewer calls read it, and the longer each of
-// them copies while the sender writes on. So frames are as long as a connection takes in about this time.
+// Nothing else is written before the end of a bulk frame that has begun. But a longer frame takes fewer calls
+// to read, and each of them copies more while the sender writes on. Frames are therefore as long as a
+// connection takes in about this time.
 constexpr uint64_t quick_frame_ns = 250'000, slow_frame_ns = 1'000'000;
 }  // namespace
 
-void BulkWriter::open(const FrameForm &form, const FrameHeader &header, const BulkHeader &bulk, Payload &payload, uint64_t token,
-                      uint64_t now_ns) {
+void BulkWriter::open(const FrameForm &form, const FrameHeader &header, const BulkHeader &bulk,
+                      Payload &payload, uint64_t token, uint64_t now_ns) {
     size_t size = payload.size;
     head_.frame = {header, bulk};
     head_bytes_ = form.head_bytes(FrameKind::bulk);
     payload_.hold(payload, token);
     if (form.is_checked())
-        head_.check = form.check_of(head_.frame.header, std::as_bytes(std::span(&head_.frame.bulk, 1)), {payload_.data(), size}, {});
+        head_.check = form.check_of(head_.frame.header, std::as_bytes(std::span(&head_.frame.bulk, 1)),
+                                    {payload_.data(), size}, {});
     written_ = 0;
     begun_ns_ = now_ns;
     open_ = true;
@@ -24,13 +27,14 @@ void BulkWriter::open(const FrameForm &form, const FrameHeader &header, const Bu
 int BulkWriter::pieces(iovec *parts) const {
     int count = 0;
     if (written_ < head_bytes_)
-        parts[count++] = {const_cast<std::byte *>(reinterpret_cast<const std::byte *>(&head_)) + written_, head_bytes_ - written_};
+        parts[count++] = {const_cast<std::byte *>(reinterpret_cast<const std::byte *>(&head_)) + written_,
+                          head_bytes_ - written_};
     size_t done = written_ > head_bytes_ ? written_ - head_bytes_ : 0, size = head_.frame.header.size;
     if (done < size) parts[count++] = {const_cast<std::byte *>(payload_.data()) + done, size - done};
     return count;
 }
 
-// Only a frame that was as long as it might be says something.
+// Only a frame of the maximum length shows anything.
 void BulkWriter::fit_to_pace(uint64_t now_ns) {
     if (head_.frame.header.size < most_) return;
     uint64_t took_ns = now_ns - begun_ns_;

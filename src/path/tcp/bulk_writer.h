@@ -1,4 +1,6 @@
-// The one bulk frame that a connection is writing, and how long the next may be. Pure; the connection writes.
+// The one bulk frame that a connection is writing, and how long the next may be. The connection does the
+// writing.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <sys/uio.h>
@@ -13,33 +15,35 @@ namespace lanyard {
 class BulkWriter {
 public:
     bool is_open() const { return open_; }
-    // Has a part of it been written? Then nothing else may come before its end.
+    // Has a part of it been written? Then nothing else may be written before its end.
     bool has_begun() const { return open_ && written_ > 0; }
-    // Payload of the next frame, where it has a place.
+    // The largest payload of the next frame, if its receiver has a place for it.
     size_t most() const { return most_; }
 
-    // Begins a frame; takes the payload, which must stay where it is until advance() says that all is written.
-    void open(const FrameForm &form, const FrameHeader &header, const BulkHeader &bulk, Payload &payload, uint64_t token, uint64_t now_ns);
-    // What is left to write; how many parts, at most two.
+    // Begins a frame. Takes the payload, which must stay where it is until advance() completes the frame.
+    void open(const FrameForm &form, const FrameHeader &header, const BulkHeader &bulk, Payload &payload,
+              uint64_t token, uint64_t now_ns);
+    // What is left to write. Returns the number of parts, at most two.
     int pieces(iovec *parts) const;
-    // `bytes` were written, of them as many of this frame as it lacked; those.
+    // `bytes` bytes were written, of which the first belong to this frame as far as it lacked any. Returns
+    // how many belong to it.
     size_t advance(size_t bytes) {
         size_t part = std::min(bytes, head_bytes_ + head_.frame.header.size - written_);
         written_ += part;
         return part;
     }
     bool is_written() const { return written_ == head_bytes_ + head_.frame.header.size; }
-    // It is written, or the connection has ended; the token of its payload.
+    // The frame has been written, or the connection has ended. Returns the token of its payload.
     uint64_t close() {
         open_ = false;
         return payload_.release();
     }
-    // It was written in the time until now: the next may be longer, or should be shorter.
+    // The frame has been written, in the time until now. The next may be longer, or should be shorter.
     void fit_to_pace(uint64_t now_ns);
 
 private:
     CheckedBulk head_;
-    size_t head_bytes_ = 0;  // with its check or without
+    size_t head_bytes_ = 0;  // with or without its check
     HeldPayload payload_;
     size_t written_ = 0;  // of head and payload
     uint64_t begun_ns_ = 0;

@@ -1,3 +1,4 @@
+// See connection.h.
 #include "path/tcp/connection.h"
 
 #include <algorithm>
@@ -9,7 +10,8 @@ constexpr int most_pieces = 16;
 }
 
 size_t WakePace::fit(size_t missing, size_t received, uint64_t passed_ns, size_t now_at) {
-    if (missing && received >= least_chunk_bytes && passed_ns >= shortest_look_ns) slow_ = passed_ns * chunk_bytes > slow_chunk_ns * received;
+    if (missing && received >= least_chunk_bytes && passed_ns >= shortest_look_ns)
+        slow_ = passed_ns * chunk_bytes > slow_chunk_ns * received;
     size_t wake_at = slow_ && missing >= least_chunk_bytes ? std::min(missing, chunk_bytes) : 1;
     bool fits = wake_at > 1 && now_at > 1 && now_at <= missing;
     return fits ? now_at : wake_at;
@@ -37,9 +39,10 @@ void Connection::await_room(Sockets &sockets, bool wanted) {
     watch(sockets);
 }
 
-// Some of a payload was read, or its end. What still comes wakes a sleeper by the chunk, and at its end.
+// Some of a payload was read, or its end. The rest wakes a sleeper for each chunk, and at its end.
 void Connection::fit_waking_to_pace(Sockets &sockets, uint64_t now_ns) {
-    size_t wake_at = pace_.fit(frames.missing(), frames.received_since_begun(), now_ns - frames.begun_ns(), wake_at_);
+    size_t wake_at =
+        pace_.fit(frames.missing(), frames.received_since_begun(), now_ns - frames.begun_ns(), wake_at_);
     if (wake_at == wake_at_ || !is_usable()) return;
     wake_at_ = wake_at;
     sockets.wake_at(socket_, wake_at);
@@ -70,7 +73,7 @@ Connection::Wrote Connection::write_some(Sockets &sockets, OutgoingLog &log, std
     return Wrote::all;
 }
 
-// How many of them were of the bulk frame.
+// Returns how many of the bytes belonged to the bulk frame.
 size_t Connection::wrote_bulk(Sockets &sockets, size_t bytes, std::vector<uint64_t> &tokens) {
     size_t part = bulk.advance(bytes);
     bulk_bytes_ += part;

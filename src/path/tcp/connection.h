@@ -1,10 +1,11 @@
-// One connection of a link: a socket, and what is half read from it and half written to it. What must outlive it (numbers, the log) is the link's,
-// which opens it again with another socket; and which may come to have several.
+// One connection of a link: a socket, and what is half read from it and half written to it. What must outlive
+// it (numbers, the log) belongs to the link, which opens it again with another socket. (A link may have
+// several connections in the future.)
 //
-//     written:  a bulk frame that has begun | what is unwritten of the link's log | a bulk frame that has not
+//   written:  a bulk frame that has begun | what is unwritten of the link's log | a bulk frame not begun
 //
-// A connection that cannot be used any more is failed(): it neither reads nor writes until it is closed, which its owner does in poll(), as
-// others are told then.
+// A connection that can no longer be used has_failed(): it neither reads nor writes until it is closed. Its
+// owner closes it in poll(), because other code is informed then.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -18,25 +19,27 @@
 
 namespace lanyard {
 
-// At how many bytes a sleeper is told that payload comes. Of long payload that comes slower than a chunk in slow_chunk_ns it is by the chunk: no
-// packet of it wakes anybody up, and those who wait leave the processor to others.
+// The number of bytes at which a sleeper is woken for arriving payload. Long payload that arrives more slowly
+// than one chunk in slow_chunk_ns wakes it once for each chunk. Single packets of it then wake no thread, and
+// waiting threads leave the processor to others.
 class WakePace {
 public:
-    // `missing` bytes of the payload are still to come, after `received` in so long a time. How many are to be waited for now.
+    // `missing` bytes of the payload have not arrived yet, and `received` bytes have arrived in `passed_ns`.
+    // Returns how many bytes to wait for now.
     size_t fit(size_t missing, size_t received, uint64_t passed_ns, size_t now_at);
 
 private:
     static constexpr size_t chunk_bytes = 64 * 1024, least_chunk_bytes = 16 * 1024;
     static constexpr uint64_t slow_chunk_ns = 50'000, shortest_look_ns = 10'000;
 
-    bool slow_ = false;  // a chunk of payload takes longer to come than a sleeper to wake up
+    bool slow_ = false;  // a chunk of payload takes longer to arrive than a sleeper takes to wake up
 };
 
 class Connection {
 public:
     enum class Wrote { nothing, some, all };
 
-    // `token` is what its socket is watched under.
+    // `token` identifies its socket among those that are watched.
     explicit Connection(uint32_t token) : token_(token) {}
     Connection(const Connection &) = delete;
     Connection &operator=(const Connection &) = delete;
@@ -47,26 +50,30 @@ public:
     bool is_usable() const { return socket_ >= 0 && !failed_; }
     bool has_failed() const { return failed_; }
     void fail() { failed_ = true; }
-    // There is a socket, which is watched from now on. The connection was closed before.
+    // Takes over a socket, which is watched from now on. The connection must be closed.
     void open(Sockets &sockets, int socket);
-    // Closes the socket. What was half read or written is given up; `tokens` gets that of bulk whose payload is not needed any more.
+    // Closes the socket. What was half read or written is given up. The token of bulk whose payload is no
+    // longer needed is appended to `tokens`.
     void close(Sockets &sockets, std::vector<uint64_t> &tokens);
 
     // Is payload half read, or bulk half written?
     bool is_busy() const { return bulk.is_open() || frames.in_payload(); }
-    // Does payload come so slowly that who waits for it had better sleep?
+    // Does payload arrive so slowly that a thread that waits for it should sleep?
     bool is_slow() const { return wake_at_ > 1; }
-    // The socket has taken all it could: it is watched for room.
+    // The socket has taken as much as it could. It is watched for room.
     bool awaits_room() const { return awaits_room_; }
     uint64_t bulk_bytes() const { return bulk_bytes_; }
     uint64_t last_received_ns() const { return last_received_ns_; }
 
-    // One write, of what is unwritten of the log and of the bulk frame. `nothing` also when the socket takes no more, or it failed. `tokens`
-    // gets that of a bulk frame that has been written.
+    // Makes one write of what is unwritten of the log and of the bulk frame. Returns `nothing` also if the
+    // socket takes no more or has failed. The token of a bulk frame that has been written is appended to
+    // `tokens`.
     Wrote write_some(Sockets &sockets, OutgoingLog &log, std::vector<uint64_t> &tokens);
-    // Writes to the socket at once, where nothing else is to be written before: how many bytes have gone.
+    // Writes to the socket at once, if nothing else must be written before. Returns how many bytes were
+    // written.
     size_t write_first(Sockets &sockets, const OutgoingLog &log, const iovec *parts, int count);
-    // Reads while `user`, as FrameReader::read() says, takes what comes; how many frames and portions that were.
+    // Reads as long as `user` takes what arrives; FrameReader::read() describes `user`. Returns the number of
+    // frames and portions. In addition:
     //   user.spend()    a portion was read
     //   user.budget()   what is left to spend
     template <class User>
@@ -90,7 +97,7 @@ public:
         if (frames.in_payload() || is_slow()) fit_waking_to_pace(sockets, now_ns);
         return work;
     }
-    // The socket is watched, also for room where that is awaited.
+    // Watches the socket, also for room if room is awaited.
     void watch(Sockets &sockets) { sockets.watch(socket_, token_, awaits_room_); }
 
     FrameReader frames;
@@ -107,7 +114,7 @@ private:
     bool failed_ = false;
     bool awaits_room_ = false;
     WakePace pace_;
-    size_t wake_at_ = 1;  // bytes at which the socket is readable for who asks
+    size_t wake_at_ = 1;  // number of bytes from which the socket counts as readable
     uint64_t bulk_bytes_ = 0;
     uint64_t last_received_ns_ = 0;
 };

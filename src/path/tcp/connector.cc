@@ -1,4 +1,4 @@
-// Attempts: begun, accepted, repeated after a while, given up.
+// Attempts to connect: begun, accepted, repeated after a while, given up. See connector.h.
 #include "path/tcp/connector.h"
 
 #include <errno.h>
@@ -16,15 +16,16 @@ constexpr uint64_t ms = 1'000'000;
 constexpr uint64_t connect_patience_ns = 3'000 * ms;
 constexpr uint64_t first_pause_ns = 5 * ms, longest_pause_ns = 1'000 * ms;
 constexpr uint64_t shortage_patience_ns = 1'000 * ms;
-constexpr uint64_t others_after_ns = 250 * ms;        // where an address is known to be good
-constexpr size_t most_strangers = 128;  // that have not said who they are
+constexpr uint64_t others_after_ns = 250 * ms;  // if one address is known to be good
+constexpr size_t most_strangers = 128;          // connections that have not identified themselves
 
 bool is_shortage(int result) { return result == -EMFILE || result == -ENFILE; }
 
 }  // namespace
 
 Connector::Connector(Sockets &sockets, const WireIdentity &identity, const Processes &processes, User &user)
-    : sockets_(sockets), identity_(identity), processes_(processes), user_(user), meter_(sockets, identity, processes, token) {
+    : sockets_(sockets), identity_(identity), processes_(processes), user_(user),
+      meter_(sockets, identity, processes, token) {
     grow();
 }
 
@@ -38,7 +39,7 @@ void Connector::close() {
     listeners_.clear();
 }
 
-// 0 or -errno.
+// Returns 0 or -errno.
 int Connector::listen_at(const std::vector<Address> &addresses, uint16_t port) {
     for (const Address &address : addresses) {
         int listener = sockets_.listen(address.with_port(port));
@@ -53,7 +54,8 @@ int Connector::listen_at(const std::vector<Address> &addresses, uint16_t port) {
     return 0;
 }
 
-Error Connector::listen(const std::vector<Address> &addresses, uint16_t least, uint16_t most, uint16_t &port) {
+Error Connector::listen(const std::vector<Address> &addresses, uint16_t least, uint16_t most,
+                        uint16_t &port) {
     uint32_t choices = least == 0 ? 16 : static_cast<uint32_t>(most - least) + 1;
     auto first = static_cast<uint32_t>(sockets_.random() % choices);
     int result = -EADDRNOTAVAIL;
@@ -65,9 +67,14 @@ Error Connector::listen(const std::vector<Address> &addresses, uint16_t least, u
     if (result < 0) {
         std::string where;
         for (const Address &address : addresses) where += (where.empty() ? "" : ", ") + to_text(address);
-        std::string ports = least ? " with a port of LANYARD_PORT_RANGE=" + std::to_string(least) + "-" + std::to_string(most) : "";
-        const char *advice = least && result == -EADDRINUSE ? "; each process of a host needs a port of its own: name more of them" : "";
-        return Error(ErrorClass::other, "this process cannot listen at " + where + ports + ": " + system_text(-result) + advice);
+        std::string ports =
+            least ? " with a port of LANYARD_PORT_RANGE=" + std::to_string(least) + "-" + std::to_string(most)
+                  : "";
+        const char *advice = least && result == -EADDRINUSE
+                                 ? "; each process of a host needs a port of its own: name more of them"
+                                 : "";
+        return Error(ErrorClass::other,
+                     "this process cannot listen at " + where + ports + ": " + system_text(-result) + advice);
     }
     for (int listener : listeners_) sockets_.watch(listener, token, false);
     port = sockets_.bound(listeners_.front()).port;
@@ -76,8 +83,8 @@ Error Connector::listen(const std::vector<Address> &addresses, uint16_t least, u
 
 bool Connector::under_way(uint32_t peer, bool dialed) const {
     return std::any_of(attempts_.begin(), attempts_.end(), [&](const auto &attempt) {
-        return attempt->stage != Stage::ended && attempt->stage != Stage::held && attempt->stage != Stage::refusing && attempt->peer == peer &&
-               attempt->dialed == dialed;
+        return attempt->stage != Stage::ended && attempt->stage != Stage::held &&
+               attempt->stage != Stage::refusing && attempt->peer == peer && attempt->dialed == dialed;
     });
 }
 
@@ -94,7 +101,7 @@ void Connector::give_up(uint32_t peer) {
         if (attempt->peer == peer) end(*attempt);
 }
 
-// A further attempt, as far as epochs go.
+// Counts a further attempt, with the next epoch.
 void Connector::begin_attempt(uint32_t peer) {
     Pair &pair = pairs_[peer];
     ++pair.epoch;
@@ -110,7 +117,8 @@ void Connector::dial(uint32_t peer, uint64_t now_ns) {
     if (Error error = user_.addresses(peer, addresses, first)) pair.trouble = error.take().sentence;
     begin_attempt(peer);
     for (size_t i = 0; i < addresses.size(); ++i)
-        dial_one(peer, addresses[i], first == 0 || i < first ? now_ns : now_ns + others_after_ns, false, now_ns);
+        dial_one(peer, addresses[i], first == 0 || i < first ? now_ns : now_ns + others_after_ns, false,
+                 now_ns);
     settle(peer, now_ns);
 }
 
@@ -123,7 +131,8 @@ void Connector::move(uint32_t peer, const Address &address) {
 }
 
 // Dials at `start_ns`.
-void Connector::dial_one(uint32_t peer, const Address &address, uint64_t start_ns, bool moves, uint64_t now_ns) {
+void Connector::dial_one(uint32_t peer, const Address &address, uint64_t start_ns, bool moves,
+                         uint64_t now_ns) {
     auto attempt = std::make_unique<Attempt>();
     attempt->stage = Stage::later;
     attempt->dialed = true;
@@ -137,8 +146,9 @@ void Connector::dial_one(uint32_t peer, const Address &address, uint64_t start_n
 
 bool Connector::connect(Attempt &attempt, uint64_t now_ns) {
     int socket = sockets_.connect(attempt.address);
-    // Nothing is closed for a connection that the job has already.
-    if (is_shortage(socket) && !attempt.moves && user_.make_room()) socket = sockets_.connect(attempt.address);
+    // No connection is closed for one that only moves an existing connection.
+    if (is_shortage(socket) && !attempt.moves && user_.make_room())
+        socket = sockets_.connect(attempt.address);
     if (socket < 0) {
         pairs_[attempt.peer].trouble = to_text_with_port(attempt.address) + ": " + system_text(-socket);
         if (!attempt.moves) note_shortage(socket, now_ns);
@@ -152,13 +162,15 @@ bool Connector::connect(Attempt &attempt, uint64_t now_ns) {
     return true;
 }
 
-// Told once, when it does not pass, since the others see no more of it than a process that does not answer.
+// Reported once, if the shortage lasts, since the other processes only see a process that does not answer.
 void Connector::note_shortage(int result, uint64_t now_ns) {
     if (!is_shortage(result)) return;
     if (!short_since_ns_) short_since_ns_ = now_ns;
     if (shortage_told_ || now_ns < short_since_ns_ + shortage_patience_ns) return;
     shortage_told_ = true;
-    log(LogLevel::warn, "tcp", "no socket can be opened for a further connection of the job: %s; raise the limit of open files (ulimit -n)",
+    log(LogLevel::warn, "tcp",
+        "no socket can be opened for a further connection of the job: %s; raise the limit of open files "
+        "(ulimit -n)",
         system_text(-result).c_str());
 }
 
@@ -173,7 +185,8 @@ int Connector::accept_all(uint64_t now_ns) {
             }
             short_since_ns_ = 0;
             auto is_unknown = [](const auto &attempt) { return attempt->stage == Stage::accepted; };
-            if (std::count_if(attempts_.begin(), attempts_.end(), is_unknown) >= static_cast<std::ptrdiff_t>(most_strangers)) {
+            if (std::count_if(attempts_.begin(), attempts_.end(), is_unknown) >=
+                static_cast<std::ptrdiff_t>(most_strangers)) {
                 auto oldest = std::find_if(attempts_.begin(), attempts_.end(), is_unknown);
                 refuse_stranger(**oldest, "it says nothing, and others wait");
             }
@@ -191,7 +204,7 @@ int Connector::accept_all(uint64_t now_ns) {
 int Connector::poll() {
     uint64_t now_ns = sockets_.now_ns();
     int work = accept_all(now_ns);
-    // What is heard may begin further attempts.
+    // By index, since greetings that are received may begin further attempts.
     for (size_t i = 0; i < attempts_.size(); ++i) work += advance(*attempts_[i], now_ns);
     work += take_measured(now_ns);
     std::erase_if(attempts_, [](const auto &attempt) { return attempt->stage == Stage::ended; });
@@ -238,7 +251,9 @@ void Connector::end(Attempt &attempt) {
 
 void Connector::fail(Attempt &attempt, const std::string &why, uint64_t now_ns) {
     uint32_t peer = attempt.peer;
-    if (peer == UINT32_MAX) return now_ns < attempt.deadline_ns ? end(attempt) : refuse_stranger(attempt, "it does not say who it is");
+    if (peer == UINT32_MAX)
+        return now_ns < attempt.deadline_ns ? end(attempt)
+                                            : refuse_stranger(attempt, "it does not say who it is");
     if (attempt.dialed) pairs_[peer].trouble = to_text_with_port(attempt.address) + ": " + why;
     log(LogLevel::debug, "tcp", "peer %u: an attempt to connect has failed: %s", peer, why.c_str());
     if (attempt.stage == Stage::hello_sent && now_ns >= attempt.deadline_ns) pairs_[peer].no_answer = true;
@@ -250,7 +265,7 @@ void Connector::fail(Attempt &attempt, const std::string &why, uint64_t now_ns) 
     settle(peer, now_ns);
 }
 
-// After an attempt has ended: a hello that waited for that is answered, else the next attempt is prepared.
+// An attempt has ended: answers a hello that waited for this, otherwise prepares the next attempt.
 void Connector::settle(uint32_t peer, uint64_t now_ns) {
     Pair &pair = pairs_[peer];
     if (under_way(peer, true) || under_way(peer, false)) return;

@@ -1,21 +1,27 @@
-// Makes the one connection between two processes of a job, again whenever it is lost. Greets on it (greeting.h) and hands the socket to its
-// user, who speaks frames.
+// Makes the one connection between two processes of a job, and makes it again whenever it is lost. Exchanges
+// the greetings (greeting.h) and hands the socket to its user, which exchanges frames.
 //
-// Which connection counts
-// - Each attempt has an epoch, greater than any the dialer knows of for this pair. Of two attempts the one with the greater epoch counts; of
-//   two with the same epoch, which both sides began at once, the one dialed by the process with the lower name. So both sides choose alike
-//   without asking. The lower one therefore keeps a hello of the same epoch waiting until its own attempt is decided, and the higher one drops
-//   its own attempt when such a hello comes.
-// - An attempt dials every address of the peer at once, with the same epoch; the first that is welcomed is confirmed, the others are closed.
-// - Before it names the envelope it expects, a process closes the connection it had (User::let_go): nothing that still lies in an old one
-//   can arrive later. A connection counts for the dialer when it has sent `confirm`, for the acceptor when that has come; either may be wrong
-//   about the other for a while, and then finds its connection closed and dials again, with a greater epoch.
-//   Where one address is known to be good, by having been used, the others follow only after a while.
-// - An attempt that fails is repeated, after a pause that grows to a second, until the user stops wanting it. So is one that gets no answer,
-//   after a time that grows from two seconds to thirty: the peer may compute, but its answer may also have gone a way that is dead.
-// - A connection is moved to another address by an attempt at that address alone. The one that there is stays until that is welcomed.
+// Which connection counts:
+// - Each attempt has an epoch, greater than any that the dialer has seen for this pair. Of two attempts, the
+//   one with the greater epoch counts. If both sides began at once with the same epoch, the attempt dialed by
+//   the process with the lower name counts. Both sides thus choose alike without further messages. The lower
+//   one therefore keeps a hello of the same epoch waiting until its own attempt is decided, and the higher
+//   one drops its own attempt when such a hello arrives.
+// - An attempt dials every address of the peer at once, with the same epoch. The first that is welcomed is
+//   confirmed, and the others are closed. If one address is known to be good because it has been used, the
+//   others follow only after a while.
+// - Before it names the envelope that it expects, a process closes the connection that it had (User::let_go),
+//   so nothing that still lies in an old connection can arrive later. A connection counts for the dialer when
+//   it has sent `confirm`, and for the acceptor when `confirm` has arrived. For a while, either side may have
+//   another view than its peer; it then finds its connection closed and dials again, with a greater epoch.
+// - An attempt that fails is repeated after a pause that grows to one second, until the user no longer wants
+//   it. An attempt without an answer is repeated after a time that grows from two seconds to thirty: the peer
+//   may compute, but its answer may also have taken a dead route.
+// - A connection is moved to another address by an attempt at that address alone. The present connection
+//   stays until this attempt is welcomed.
 //
-// Strangers: what does not prove itself is counted and closed, changes nothing, and only so many can wait at a time.
+// Strangers: a connection without a valid proof is counted and closed and changes nothing. Only a limited
+// number of unproven connections can wait at a time.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -36,27 +42,32 @@ public:
     class User {
     public:
         virtual ~User() = default;
-        // Closes the connection to the peer, if there is one, and says which envelope is expected next.
+        // Closes the connection to the peer, if there is one. Returns the number of the envelope that is
+        // expected next.
         virtual uint64_t let_go(uint32_t peer) = 0;
-        // The connection, whose other end expects this envelope next. The socket is the user's now.
+        // The connection is made, and the peer expects this envelope next. The socket now belongs to the
+        // user.
         virtual void connected(uint32_t peer, int socket, uint64_t peer_expects) = 0;
-        // `first`: how many of them, from the front, are to be tried before the others; 0: all at once.
+        // `first`: how many addresses, from the front, are to be tried before the others; 0: all at once.
         virtual Error addresses(uint32_t peer, std::vector<Address> &list, size_t &first) = 0;
-        // The peer's host has taken a connection, though the peer itself has not answered yet: it may be computing.
+        // The peer's host has accepted a connection, though the peer itself has not answered yet. It may be
+        // computing.
         virtual void alive(uint32_t peer) = 0;
-        // No further socket can be opened: closes one if it can.
+        // No further socket can be opened. Closes a connection if it can.
         virtual bool make_room() { return false; }
-        // Its settings are such that there cannot be a connection. Called inside poll(), and again when the peer asks again.
+        // The peer's settings permit no connection. Called inside poll(), and again when the peer dials
+        // again.
         virtual void unfit(uint32_t peer, const char *why) = 0;
-        // What measure() has found.
+        // The result of measure().
         virtual void measured(uint32_t peer, const AddressChoice::Found &found) = 0;
-        // What move() wanted has failed.
+        // The connection could not be moved as move() requested.
         virtual void not_moved(uint32_t peer) = 0;
     };
     struct Counts {
         Tally<uint64_t> made, dialed, strangers, measured, moves;
     };
-    // Tokens of its own sockets in Sockets::ready(): only when one of these is ready, or a deadline has come, poll() has work.
+    // Token of this class's own sockets in Sockets::ready(). poll() has work only if one of these is ready or
+    // a deadline has passed.
     static constexpr uint64_t token = UINT64_MAX;
 
     Connector(Sockets &sockets, const WireIdentity &identity, const Processes &processes, User &user);
@@ -64,61 +75,73 @@ public:
     Connector(const Connector &) = delete;
     Connector &operator=(const Connector &) = delete;
 
-    // Listens at these addresses, all with one port, which is drawn from least..most (0, 0: the kernel chooses) and returned in `port`.
+    // Listens at these addresses, all with one port. The port is chosen at random from least..most (0, 0: the
+    // kernel chooses) and returned in `port`.
     Error listen(const std::vector<Address> &addresses, uint16_t least, uint16_t most, uint16_t &port);
-    // There are more processes.
+    // The table of processes has grown.
     void grow() { pairs_.resize(processes_.count()); }
     // Begins an attempt to connect, unless one is under way.
     void want(uint32_t peer);
-    // Begins to make the connection to a peer anew by this address, unless an attempt is under way.
+    // Begins to move the connection with the peer to this address, unless an attempt is under way.
     void move(uint32_t peer, const Address &address);
-    // Measures what this address gives, by writing to it for so long, beside the connection.
+    // Measures the rate of this address, by writing to it for this time, beside the connection.
     void measure(uint32_t peer, const Address &address, uint64_t writing_ns, uint64_t bytes_between_samples) {
         meter_.begin(peer, address, writing_ns, bytes_between_samples);
     }
-    // Are there sockets to spare for that?
+    // Are there sockets to spare for a measurement?
     bool may_measure() const { return short_since_ns_ == 0 && meter_.may_begin(); }
-    // The connection to this peer is needed no more.
+    // The connection to this peer is no longer needed.
     void give_up(uint32_t peer);
-    // Why the latest attempt failed, for reports; "" when none did.
+    // Why the latest attempt failed, for reports; "" if none did.
     const std::string &trouble(uint32_t peer) { return pairs_[peer].trouble; }
 
-    // Greets; the work done. Reads the clock itself: the engine's may have stood still while the program computed, and a patience that is
-    // counted from then would be over at once.
+    // Exchanges greetings. Returns the work done. Reads the clock itself: the engine's time may have stood
+    // still while the program computed, and a timeout that is counted from then would expire at once.
     int poll();
-    // When poll() has work though no socket is ready.
+    // When poll() has work even if no socket is ready.
     uint64_t deadline_ns() const;
     const Counts &counts() const { return counts_; }
     void close();
 
 private:
-    enum class Stage { later, connecting, hello_sent, confirming, accepted, held, welcome_sent, refusing, ended };
+    enum class Stage {
+        later,
+        connecting,
+        hello_sent,
+        confirming,
+        accepted,
+        held,
+        welcome_sent,
+        refusing,
+        ended
+    };
     // One socket on which greetings are exchanged.
     struct Attempt {
         int socket = -1;
         Stage stage = Stage::ended;
         bool dialed = false;
-        bool moves = false;  // a connection that there is
+        bool moves = false;  // an existing connection
         uint32_t peer = UINT32_MAX;
         uint64_t deadline_ns = UINT64_MAX;
         Address address;
         Greeting sent{}, received{};
         size_t to_write = 0, written = 0, read = 0;
     };
-    // What is known of this process and one other. `epoch` is the greatest of any attempt that counted here.
+    // What is known about this process and one other. `epoch` is the greatest of any attempt that counted
+    // here.
     struct Pair {
         uint32_t epoch = 0;
         bool dialed_by_other = false;  // the attempt of that epoch
         bool confirmed = false;        // it became a connection
         bool wanted = false;
         uint32_t failures = 0;
-        uint32_t unanswered = 0;       // attempts since the last connection that ended since no answer came
-        bool no_answer = false;        // the attempt under way is one
+        uint32_t unanswered = 0;         // attempts since the last connection that ended without an answer
+        bool no_answer = false;          // the attempt under way is one of these
         uint64_t again_ns = UINT64_MAX;  // when to dial again
         std::string trouble;
     };
 
-    static constexpr uint64_t greeting_patience_ns = 10'000'000'000;  // with a side that has dialed
+    static constexpr uint64_t greeting_patience_ns = 10'000'000'000;  // towards a side that has dialed
 
     // connector.cc: attempts
     int listen_at(const std::vector<Address> &addresses, uint16_t port);
@@ -134,7 +157,7 @@ private:
     void fail(Attempt &attempt, const std::string &why, uint64_t now_ns);
     void settle(uint32_t peer, uint64_t now_ns);
 
-    // handshake.cc: what is said on them
+    // handshake.cc: the greetings on them
     int advance(Attempt &attempt, uint64_t now_ns);
     bool flush(Attempt &attempt, uint64_t now_ns);
     bool read_greeting(Attempt &attempt, uint64_t now_ns);

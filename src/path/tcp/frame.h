@@ -1,18 +1,23 @@
-// What two processes say to each other on a connection once it is made (path/tcp/greeting.h): frames, each a header and a body.
+// The messages of two processes on an established connection (path/tcp/greeting.h): frames, each with a
+// header and a body.
 //
 //     0        1        2                 4                 8                 12                16
 //     | kind   | flags  | reserved        | size            | sequence        | acknowledged    |
 //
-//   envelope       body: Envelope (32 bytes), then `size` bytes of payload. `sequence`: its number on this link, from 0, modulo 2^32
-//   bulk           body: BulkHeader (16 bytes), then `size` bytes of payload. No number: what is lost is asked for again (p2p)
+//   envelope       body: Envelope (32 bytes), then `size` bytes of payload. `sequence`: its number on this
+//                  link, from 0, modulo 2^32
+//   bulk           body: BulkHeader (16 bytes), then `size` bytes of payload. No number: what is lost is
+//                  requested again (p2p)
 //   acknowledge    no body
 //
-// `acknowledged`, in every frame: the sender has all envelopes of the other direction up to, not including, this one. `flags`:
-// answer_now asks for a frame back at once, if only an `acknowledge`; idle_close: the connection is closed behind this frame, as it is quiet.
+// `acknowledged`, in every frame: the sender has received all envelopes of the other direction before this
+// number. `flags`: answer_now requests a frame at once, even if only an `acknowledge`; idle_close: the
+// connection is closed after this frame because it is idle.
 //
-// With LANYARD_CHECKSUM=on every frame has a FrameCheck behind its body, and `reserved` is kind_check(), which says that the kind, and with
-// it the number of bytes to wait for, is right. Every part is checked before it is believed: the kind when the header is here, header and
-// body when the FrameCheck is, the first bytes of payload before the sink is asked for their place, the payload when the frame is whole.
+// With LANYARD_CHECKSUM=on, every frame has a FrameCheck after its body, and `reserved` is kind_check(),
+// which protects the kind and with it the number of bytes to wait for. Every part is verified before it is
+// used: the kind when the header has arrived, header and body when the FrameCheck has, the first bytes of
+// payload before the sink is asked for their place, and the payload when the frame is complete.
 #pragma once
 
 #include <cstddef>
@@ -54,10 +59,10 @@ struct FrameCheck {
 };
 static_assert(sizeof(FrameCheck) == 12);
 
-constexpr size_t most_checked_bulk = 64 * 1024;  // payload of a bulk frame, where frames are checked
-constexpr size_t most_bulk = 4 * 1024 * 1024;    // and where they are not
+constexpr size_t most_checked_bulk = 64 * 1024;  // payload of a bulk frame with checksums
+constexpr size_t most_bulk = 4 * 1024 * 1024;    // the same without checksums
 
-// A frame and its check as they go over the connection.
+// A frame and its check as they are transmitted.
 struct CheckedEnvelope {
     EnvelopeFrame frame;
     FrameCheck check;
@@ -66,10 +71,12 @@ struct CheckedBulk {
     BulkFrame frame;
     FrameCheck check;
 };
-static_assert(offsetof(CheckedEnvelope, check) == sizeof(EnvelopeFrame) && offsetof(CheckedBulk, check) == sizeof(BulkFrame));
+static_assert(offsetof(CheckedEnvelope, check) == sizeof(EnvelopeFrame) &&
+              offsetof(CheckedBulk, check) == sizeof(BulkFrame));
 
 constexpr uint16_t kind_check(const FrameHeader &header) {
-    return static_cast<uint16_t>(~(static_cast<unsigned>(header.kind) | static_cast<unsigned>(header.flags) << 8));
+    return static_cast<uint16_t>(
+        ~(static_cast<unsigned>(header.kind) | static_cast<unsigned>(header.flags) << 8));
 }
 
 // Bytes between a frame's header and its payload, or its check.

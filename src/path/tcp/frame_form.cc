@@ -1,17 +1,19 @@
+// See frame_form.h.
 #include "path/tcp/frame_form.h"
 
 #include <algorithm>
 
 namespace lanyard {
 
-FrameCheck FrameForm::check_of(FrameHeader &header, std::span<const std::byte> body, std::span<const std::byte> first,
-                               std::span<const std::byte> rest) const {
+FrameCheck FrameForm::check_of(FrameHeader &header, std::span<const std::byte> body,
+                               std::span<const std::byte> first, std::span<const std::byte> rest) const {
     header.reserved = kind_check(header);
     FrameCheck check;
     check.head = crc_(body.data(), body.size(), crc_(&header, sizeof header));
     auto beginning = first.first(std::min(first.size(), most_beginning));
     auto beginning_of_rest = rest.first(std::min(rest.size(), most_beginning - beginning.size()));
-    check.beginning = crc_(beginning_of_rest.data(), beginning_of_rest.size(), crc_(beginning.data(), beginning.size()));
+    check.beginning =
+        crc_(beginning_of_rest.data(), beginning_of_rest.size(), crc_(beginning.data(), beginning.size()));
     check.payload = crc_(rest.data(), rest.size(), crc_(first.data(), first.size()));
     return check;
 }

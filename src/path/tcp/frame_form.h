@@ -1,5 +1,6 @@
-// The form of all frames of a job's connections: with checksums or without, and how long each kind may be. Makes the checks of a frame that
-// is sent, and judges what was received. Pure.
+// The form of all frames on a job's connections: with or without checksums, and how long each kind may be.
+// Computes the checks of a frame that is sent, and judges what was received. No state beyond this form, and
+// no input or output.
 #pragma once
 
 #include <sys/types.h>
@@ -12,7 +13,7 @@
 
 namespace lanyard {
 
-// What stands before the payload: header, body, and the check where there are checks.
+// What precedes the payload: header, body, and the check if there is one.
 union FrameHead {
     FrameHeader header;
     EnvelopeFrame envelope;
@@ -22,25 +23,32 @@ union FrameHead {
 
 class FrameForm {
 public:
-    // With `crc` frames are checked; all processes of a job need that alike.
+    // With `crc`, frames carry checksums; all processes of a job must have the same setting.
     explicit FrameForm(size_t max_eager, Crc32c crc = {})
-        : crc_(crc), check_bytes_(crc ? sizeof(FrameCheck) : 0), max_eager_(max_eager), max_bulk_(crc ? most_checked_bulk : most_bulk) {}
+        : crc_(crc), check_bytes_(crc ? sizeof(FrameCheck) : 0), max_eager_(max_eager),
+          max_bulk_(crc ? most_checked_bulk : most_bulk) {}
 
     bool is_checked() const { return check_bytes_ > 0; }
     size_t check_bytes() const { return check_bytes_; }
     size_t head_bytes(FrameKind kind) const { return sizeof(FrameHeader) + body_bytes(kind) + check_bytes_; }
 
-    // The check of a frame with this payload, `first` and then `rest`; completes the header.
-    FrameCheck check_of(FrameHeader &header, std::span<const std::byte> body, std::span<const std::byte> first,
-                        std::span<const std::byte> rest) const;
-    // The sum of these bytes, behind others whose sum is `before`.
-    uint32_t sum(const std::byte *data, size_t bytes, uint32_t before = 0) const { return crc_(data, bytes, before); }
+    // The check of a frame with this payload, `first` and then `rest`. Completes the header.
+    FrameCheck check_of(FrameHeader &header, std::span<const std::byte> body,
+                        std::span<const std::byte> first, std::span<const std::byte> rest) const;
+    // The sum of these bytes, which follow others whose sum is `before`.
+    uint32_t sum(const std::byte *data, size_t bytes, uint32_t before = 0) const {
+        return crc_(data, bytes, before);
+    }
 
     // Can this be the header of a frame?
     bool is_sensible(const FrameHeader &header) const;
-    // The rest is for frames that are checked. Of a whole head:
-    bool is_right(const FrameHead &head) const { return crc_(head.bytes, sizeof(FrameHeader) + body_bytes(head.header.kind)) == check_in(head).head; }
-    // How many of the first `received` bytes of the payload may be believed before the rest is here; -1: they are wrong.
+    // The remaining functions are for frames with checksums.
+    // Is the head, which is complete, right?
+    bool is_right(const FrameHead &head) const {
+        return crc_(head.bytes, sizeof(FrameHeader) + body_bytes(head.header.kind)) == check_in(head).head;
+    }
+    // How many of the first `received` bytes of the payload may be used before the rest has arrived; -1: they
+    // are wrong.
     ssize_t believed(const FrameHead &head, const std::byte *payload, size_t received) const;
     // Is this the sum of the whole payload?
     bool is_payload_sum(const FrameHead &head, uint32_t sum) const { return check_in(head).payload == sum; }

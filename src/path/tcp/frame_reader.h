@@ -1,6 +1,7 @@
-// Takes frames out of what one connection brings, in whatever portions. The head is collected here; the payload of a frame that is
-// wholly in the buffer is used there, one that comes in parts is assembled (path/assembly.h), and read straight to its place.
-// Rule: a frame is complete once, when its last byte is here and its checks are right.
+// Extracts frames from what arrives on one connection, in whatever portions. The head is collected here. The
+// payload of a frame that is completely in the buffer is used there. Payload that arrives in parts is
+// assembled (path/assembly.h) and read straight to its place.
+// Rule: a frame is complete once, when its last byte has arrived and its checks are right.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -16,13 +17,13 @@ namespace lanyard {
 
 class Connection;
 
-// What was read from one connection and is not taken apart yet. One buffer serves all connections of a process: it is filled again when
-// this is empty.
+// What was read from one connection and has not been processed yet. One buffer serves all connections of a
+// process: it is filled again when it is empty.
 class ReadBuffer {
 public:
     static constexpr size_t room = 64 * 1024;
 
-    // Whose the rest is; nullptr: there is none.
+    // The connection to which the rest belongs; nullptr: there is none.
     Connection *owner() const { return owner_; }
     std::byte *begin() {
         if (!bytes_) bytes_ = std::make_unique_for_overwrite<std::byte[]>(room);
@@ -48,39 +49,46 @@ class FrameReader {
 public:
     enum class Fault { unknown_form, damaged };
 
-    // Is part of a frame here?
+    // Has a part of a frame arrived?
     bool in_frame() const { return head_received_ > 0 || in_payload(); }
     bool in_payload() const { return payload_.is_open(); }
     size_t missing() const { return payload_.missing(); }
-    // Of the payload, since it is known to come in parts; and when that was.
-    size_t received_since_begun() const { return payload_.received() - std::min(payload_.received(), at_once_); }
+    // Bytes of the payload that have arrived since it was known to arrive in parts; and when that was.
+    size_t received_since_begun() const {
+        return payload_.received() - std::min(payload_.received(), at_once_);
+    }
     uint64_t begun_ns() const { return begun_ns_; }
 
-    // Where to read to next: what is missing of a payload, then the buffer. How many parts; `bytes` in all.
+    // Where to read next: to the missing part of a payload, then to the buffer. Returns the number of parts;
+    // `bytes` is the total.
     int room(ReadBuffer &buffer, iovec (&parts)[2], size_t &bytes) {
         int count = 0;
-        size_t missing = this->missing(), behind = missing || was_long_ ? bytes_behind_payload : ReadBuffer::room;
+        size_t missing = this->missing(),
+               behind = missing || was_long_ ? bytes_behind_payload : ReadBuffer::room;
         if (missing) parts[count++] = {payload_.next(), missing};
         parts[count++] = {buffer.begin(), behind};
         bytes = missing + behind;
         return count;
     }
-    // So many bytes were read there, for `owner`. The number of frames that this completes, by
-    //   user.complete(head, payload)      all of it is here, during the call; false: it is refused
-    //   user.begin(head, payload, come, assembly)   the first bytes of the payload are here, and more comes: begins the assembly.
-    //                                     false: the frame is refused
-    //   user.fault(fault)                 what came is no frame, or a damaged one
-    //   user.has_enough(frames)           is the rest to be left in the buffer? `frames` were completed from the buffer so far
-    // Behind a frame that is refused, and after a fault, nothing is looked at; the connection is to be closed.
+    // `bytes` bytes were read there, for `owner`. Returns the number of frames that this completes. Calls:
+    //   user.complete(head, payload)      the whole frame is here, during the call; false: it is refused
+    //   user.begin(head, payload, received, assembly)
+    //                                     the first bytes of the payload are here, and more follow: begins
+    //                                     the assembly. false: the frame is refused
+    //   user.fault(fault)                 what arrived is no frame, or a damaged one
+    //   user.has_enough(frames)           shall the rest be left in the buffer? `frames` were completed from
+    //                                     the buffer so far
+    // Nothing is looked at after a refused frame or a fault; the connection must be closed.
     template <class User>
-    int read(const FrameForm &form, ReadBuffer &buffer, Connection &owner, size_t bytes, uint64_t now_ns, User &&user) {
+    int read(const FrameForm &form, ReadBuffer &buffer, Connection &owner, size_t bytes, uint64_t now_ns,
+             User &&user) {
         size_t missing = this->missing(), direct = std::min(bytes, missing);
         payload_.arrived(direct);
         buffer.filled(owner, bytes - direct);
         int frames = direct && direct == missing ? complete(form, buffer, payload_.payload(), user) : 0;
         return buffer.owner() ? frames + take_apart(form, buffer, now_ns, user) : frames;
     }
-    // The same with what was left in the buffer, which is this connection's.
+    // The same with what was left in the buffer, which belongs to this connection.
     template <class User>
     int take_apart(const FrameForm &form, ReadBuffer &buffer, uint64_t now_ns, User &&user);
 
@@ -91,7 +99,8 @@ public:
     }
 
 private:
-    // Read with a payload that has a place, and where the next payload will have one: the less of that is in the buffer the less is copied.
+    // Bytes to read after a payload that has a place, and where the next payload will have one: the less of
+    // it is in the buffer, the less is copied.
     static constexpr size_t bytes_behind_payload = 4096;
 
     template <class User>
@@ -104,17 +113,19 @@ private:
     int complete(const FrameForm &form, ReadBuffer &buffer, const std::byte *payload, User &user) {
         std::unique_ptr<std::byte[]> room = payload_.end();  // which may hold the payload
         head_received_ = 0;
-        if (form.is_checked() && !form.is_payload_sum(head_, form.sum(payload + summed_, head_.header.size - summed_, sum_)))
+        if (form.is_checked() &&
+            !form.is_payload_sum(head_, form.sum(payload + summed_, head_.header.size - summed_, sum_)))
             return fault(buffer, Fault::damaged, user);
         if (!user.complete(head_, payload)) buffer.drop();
         return 1;
     }
-    // The payload comes in parts.
+    // The payload arrives in parts.
     template <class User>
     void begin_payload(const FrameForm &form, ReadBuffer &buffer, uint64_t now_ns, User &user) {
         size_t at_once = buffer.left();
         ssize_t believed = static_cast<ssize_t>(at_once);
-        if (form.is_checked() && head_.header.kind == FrameKind::envelope) believed = form.believed(head_, buffer.at(), at_once);
+        if (form.is_checked() && head_.header.kind == FrameKind::envelope)
+            believed = form.believed(head_, buffer.at(), at_once);
         if (believed < 0) {
             fault(buffer, Fault::damaged, user);
             return;
@@ -130,10 +141,10 @@ private:
 
     FrameHead head_;
     size_t head_received_ = 0;
-    bool was_long_ = false;  // the latest payload came in parts: the next may too
-    Assembly payload_;       // open: the head is complete, and the payload comes in parts
+    bool was_long_ = false;  // the latest payload arrived in parts, so the next may too
+    Assembly payload_;       // open: the head is complete, and the payload arrives in parts
     size_t at_once_ = 0;     // of the payload
-    uint64_t begun_ns_ = 0;  // to come, but what came at once
+    uint64_t begun_ns_ = 0;  // when the payload began to arrive, except for what arrived at once
     uint32_t sum_ = 0;       // of the payload's first `summed_` bytes, which do not lie at the place
     size_t summed_ = 0;
 };
@@ -154,7 +165,8 @@ int FrameReader::take_apart(const FrameForm &form, ReadBuffer &buffer, uint64_t 
         }
         size_t head_bytes = sizeof(FrameHeader);
         bool knows_kind = head_received_ >= head_bytes;
-        if (head_received_ == 0 && left >= head_bytes) {  // most often it comes as a whole, and is taken at once
+        // Usually it arrives as a whole and is taken at once.
+        if (head_received_ == 0 && left >= head_bytes) {
             std::memcpy(head_.bytes, buffer.at(), head_bytes);
             knows_kind = true;
         }

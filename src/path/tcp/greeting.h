@@ -1,19 +1,24 @@
-// What two processes say to each other on a new connection, before any frame:
+// The messages of two processes on a new connection, before any frame:
 //
 //     dialer                                acceptor
-//       hello    (epoch)          ------->    whose job, whose secret, newer than what I have?  closes an older connection
+//       hello    (epoch)          ------->    checks job, secret and epoch
+//                                             closes an older connection
 //                                 <-------    welcome  (I expect envelope n)
-//       confirm  (I expect m)     ------->    from here on frames, both ways
+//       confirm  (I expect m)     ------->
+//       frames                    <------>    frames
 //
-// or, instead of welcome, `behind (epoch)`: the dialer tries again with a greater one. That is also the answer to a hello whose settings
-// differ: the dialer sees the other's settings in it, and both give up.
+// Instead of welcome, the acceptor may send `behind (epoch)`: the dialer tries again with a greater epoch.
+// This is also the answer to a hello whose settings differ: the dialer sees the other's settings in it, and
+// both give up.
 //
-// A connection that is only to be measured (meter.h) begins with `measure` instead of hello, and is welcomed without regard to epochs.
+// A connection that is only to be measured (meter.h) begins with `measure` instead of hello, and is welcomed
+// without regard to epochs.
 //
-// Every greeting has this one form of 80 bytes in the byte order of its host. `proof` is the keyed hash, with the job's secret, of the
-// greeting without its proof, preceded by the proof of the greeting it answers; so nobody without the secret can say anything, an answer
-// belongs to one question, and what is said again later is not believed: a hello must have a greater epoch than any before it, and a
-// confirm answers the nonce in a welcome.
+// Every greeting has this one form of 80 bytes, in the byte order of its host. `proof` is the keyed hash,
+// with the job's secret, of the proof of the answered greeting followed by this greeting without its proof. A
+// process without the secret can therefore send no valid greeting, and an answer belongs to one greeting.
+// Repeated greetings are not accepted: a hello must have a greater epoch than any before it, and a confirm
+// answers the nonce in a welcome.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +34,10 @@ enum class GreetingKind : uint16_t { hello = 1, welcome, confirm, behind, measur
 
 struct Greeting {
     uint32_t magic;
-    uint16_t version;  // of what is said on connections
+    uint16_t version;  // of the protocol on connections
     GreetingKind kind;
     uint8_t job[16];
-    uint32_t from, to;  // numbers of processes, of the jobs below
+    uint32_t from, to;  // numbers of processes, in the jobs below
     uint32_t settings;  // that both sides must have alike, by bits
     uint32_t epoch;
     uint64_t expects;  // welcome, confirm: the number of the next envelope
@@ -46,7 +51,7 @@ constexpr uint32_t greeting_magic = 0x4c4e5944;
 constexpr uint16_t wire_version = 2;
 constexpr uint32_t checksum_setting = 1;  // Greeting::settings: LANYARD_CHECKSUM=on
 
-// Who this process is to others.
+// The identity of this process towards others.
 struct WireIdentity {
     uint8_t job[16] = {};
     ProcessName own;
@@ -60,13 +65,16 @@ inline void address(Greeting &greeting, ProcessName to) {
     greeting.to = to.number;
 }
 
-inline bool speaks_another_version(const Greeting &greeting) { return greeting.magic == greeting_magic && greeting.version != wire_version; }
+inline bool speaks_another_version(const Greeting &greeting) {
+    return greeting.magic == greeting_magic && greeting.version != wire_version;
+}
 
-// Fills in what is the same in all greetings, and the proof. `answered` is the greeting that this one answers, or nullptr.
+// Fills in what is the same in all greetings, and the proof. `answered` is the greeting that this one
+// answers, or nullptr.
 void seal(Greeting &greeting, const WireIdentity &identity, const Greeting *answered);
-// Why a greeting is not believed; "" when it is.
+// Why a greeting is not accepted; "" if it is.
 std::string doubt(const Greeting &greeting, const WireIdentity &identity, const Greeting *answered);
-// Why the process that has sent it, and is believed, can have no connection with this one; nullptr when it can.
+// Why the process that sent this accepted greeting can have no connection with this one; nullptr if it can.
 const char *difference(const Greeting &greeting, const WireIdentity &identity);
 
 }  // namespace lanyard

@@ -1,4 +1,5 @@
-// What is said on an attempt until it is a connection, and which of several counts.
+// The greetings on an attempt until it is a connection, and which of several attempts counts. See
+// connector.h.
 #include <errno.h>
 
 #include <algorithm>
@@ -10,10 +11,11 @@
 namespace lanyard {
 
 namespace {
-constexpr uint64_t first_answer_patience_ns = 2'000'000'000, answer_patience_ns = 30'000'000'000;  // a peer that computes does not answer meanwhile
+// A peer that computes does not answer meanwhile.
+constexpr uint64_t first_answer_patience_ns = 2'000'000'000, answer_patience_ns = 30'000'000'000;
 }  // namespace
 
-// Moves one attempt on as far as it goes now.
+// Advances one attempt as far as possible now.
 int Connector::advance(Attempt &attempt, uint64_t now_ns) {
     int work = 0;
     if (attempt.stage == Stage::later) {
@@ -25,7 +27,9 @@ int Connector::advance(Attempt &attempt, uint64_t now_ns) {
     if (attempt.stage == Stage::connecting) {
         int result = sockets_.connect_result(attempt.socket);
         if (result == 0) {
-            attempt.deadline_ns = now_ns + std::min(first_answer_patience_ns << std::min(pairs_[attempt.peer].unanswered, 16u), answer_patience_ns);
+            attempt.deadline_ns =
+                now_ns + std::min(first_answer_patience_ns << std::min(pairs_[attempt.peer].unanswered, 16u),
+                                  answer_patience_ns);
             attempt.stage = Stage::hello_sent;
             user_.alive(attempt.peer);
             say(attempt, GreetingKind::hello, pairs_[attempt.peer].epoch, 0, nullptr);
@@ -35,7 +39,8 @@ int Connector::advance(Attempt &attempt, uint64_t now_ns) {
             return 1;
         }
     }
-    if (attempt.stage == Stage::held) {  // its dialer has nothing to say before it is answered, but may give up
+    // Its dialer has nothing to send before it is answered, but may give up.
+    if (attempt.stage == Stage::held) {
         char byte;
         iovec place{&byte, 1};
         if (sockets_.read(attempt.socket, &place, 1) != -EAGAIN) end(attempt);
@@ -59,10 +64,11 @@ int Connector::advance(Attempt &attempt, uint64_t now_ns) {
     return work;
 }
 
-// False while something is still to be written, and when the attempt has ended.
+// False while something is still to be written, and if the attempt has ended.
 bool Connector::flush(Attempt &attempt, uint64_t now_ns) {
     while (attempt.written < attempt.to_write) {
-        iovec rest{reinterpret_cast<char *>(&attempt.sent) + attempt.written, attempt.to_write - attempt.written};
+        iovec rest{reinterpret_cast<char *>(&attempt.sent) + attempt.written,
+                   attempt.to_write - attempt.written};
         ssize_t bytes = sockets_.write(attempt.socket, &rest, 1);
         if (bytes > 0) {
             attempt.written += static_cast<size_t>(bytes);
@@ -75,10 +81,11 @@ bool Connector::flush(Attempt &attempt, uint64_t now_ns) {
     return true;
 }
 
-// True once a whole greeting has come.
+// True when a whole greeting has arrived.
 bool Connector::read_greeting(Attempt &attempt, uint64_t now_ns) {
     while (attempt.read < sizeof(Greeting)) {
-        iovec rest{reinterpret_cast<char *>(&attempt.received) + attempt.read, sizeof(Greeting) - attempt.read};
+        iovec rest{reinterpret_cast<char *>(&attempt.received) + attempt.read,
+                   sizeof(Greeting) - attempt.read};
         ssize_t bytes = sockets_.read(attempt.socket, &rest, 1);
         if (bytes > 0) {
             attempt.read += static_cast<size_t>(bytes);
@@ -92,7 +99,8 @@ bool Connector::read_greeting(Attempt &attempt, uint64_t now_ns) {
     return true;
 }
 
-void Connector::say(Attempt &attempt, GreetingKind kind, uint32_t epoch, uint64_t expects, const Greeting *answered) {
+void Connector::say(Attempt &attempt, GreetingKind kind, uint32_t epoch, uint64_t expects,
+                    const Greeting *answered) {
     attempt.sent = {};
     attempt.sent.kind = kind;
     address(attempt.sent, processes_.name(attempt.peer));
@@ -110,7 +118,8 @@ void Connector::heard(Attempt &attempt, uint64_t now_ns) {
     heard_answer(attempt, now_ns);
 }
 
-// Does the attempt whose hello has come count more than what is known? (The head of connector.h says why.)
+// Does the attempt whose hello has arrived count more than what is known? (The head of connector.h has the
+// reasons.)
 bool Connector::counts(const Attempt &attempt, const Pair &pair) const {
     uint32_t epoch = attempt.received.epoch;
     if (epoch != pair.epoch) return epoch > pair.epoch;
@@ -121,12 +130,15 @@ bool Connector::counts(const Attempt &attempt, const Pair &pair) const {
 void Connector::heard_hello(Attempt &attempt, uint64_t now_ns) {
     const Greeting &hello = attempt.received;
     std::string why = doubt(hello, identity_, nullptr);
-    if (why.empty() && hello.kind != GreetingKind::hello && hello.kind != GreetingKind::measure) why = "it does not begin with a hello";
+    if (why.empty() && hello.kind != GreetingKind::hello && hello.kind != GreetingKind::measure)
+        why = "it does not begin with a hello";
     uint32_t peer = processes_.find(sender_of(hello));
-    if (why.empty() && (peer == nobody || sender_of(hello) == identity_.own)) why = "there is no such process in the job";
+    if (why.empty() && (peer == nobody || sender_of(hello) == identity_.own))
+        why = "there is no such process in the job";
     if (speaks_another_version(hello)) return refuse_version(attempt);
     if (!why.empty()) return refuse_stranger(attempt, why);
-    if (const char *difference = lanyard::difference(hello, identity_)) return refuse_unfit(attempt, peer, difference);
+    if (const char *difference = lanyard::difference(hello, identity_))
+        return refuse_unfit(attempt, peer, difference);
     if (hello.kind == GreetingKind::measure) {
         meter_.serve(std::exchange(attempt.socket, -1), peer, hello);
         return end(attempt);
@@ -150,7 +162,8 @@ void Connector::welcome(Attempt &attempt, uint64_t now_ns) {
     Pair &pair = pairs_[attempt.peer];
     for (auto &other : attempts_) {
         if (other->peer != attempt.peer || other.get() == &attempt) continue;
-        bool sibling = !other->dialed && other->stage == Stage::welcome_sent && other->received.epoch == attempt.received.epoch;
+        bool sibling = !other->dialed && other->stage == Stage::welcome_sent &&
+                       other->received.epoch == attempt.received.epoch;
         if (!sibling) end(*other);
     }
     pair.epoch = attempt.received.epoch;
@@ -162,11 +175,12 @@ void Connector::welcome(Attempt &attempt, uint64_t now_ns) {
     say(attempt, GreetingKind::welcome, pair.epoch, user_.let_go(attempt.peer), &attempt.received);
 }
 
-// Of a hello: welcome or behind. Of a welcome: confirm.
+// The answer to a hello is welcome or behind. The answer to a welcome is confirm.
 void Connector::heard_answer(Attempt &attempt, uint64_t now_ns) {
     Pair &pair = pairs_[attempt.peer];
     std::string why = doubt(attempt.received, identity_, &attempt.sent);
-    if (why.empty() && processes_.find(sender_of(attempt.received)) != attempt.peer) why = "another process answers";
+    if (why.empty() && processes_.find(sender_of(attempt.received)) != attempt.peer)
+        why = "another process answers";
     if (!why.empty()) {
         ++counts_.strangers;
         return fail(attempt, why, now_ns);
@@ -181,7 +195,7 @@ void Connector::heard_answer(Attempt &attempt, uint64_t now_ns) {
         hand_over(attempt);
     } else if (attempt.stage == Stage::hello_sent && kind == GreetingKind::welcome) {
         end_others(attempt);
-        pair.wanted = true;  // also of a connection that is moved: the old one ends here
+        pair.wanted = true;  // also if a connection is moved, since the old one ends here
         attempt.stage = Stage::confirming;
         say(attempt, GreetingKind::confirm, pair.epoch, user_.let_go(attempt.peer), &attempt.received);
     } else if (attempt.stage == Stage::hello_sent && kind == GreetingKind::behind) {
@@ -195,7 +209,7 @@ void Connector::heard_answer(Attempt &attempt, uint64_t now_ns) {
     }
 }
 
-// The connection is made: its socket goes to the user.
+// The connection is made. Its socket goes to the user.
 void Connector::hand_over(Attempt &attempt) {
     Pair &pair = pairs_[attempt.peer];
     end_others(attempt);
@@ -217,7 +231,7 @@ void Connector::end_others(const Attempt &chosen) {
         if (other->peer == chosen.peer && other.get() != &chosen) end(*other);
 }
 
-// The answer tells the other side why; it goes out though the peer is given up.
+// The answer shows the other side the reason. It is sent although the peer is given up.
 void Connector::refuse_unfit(Attempt &attempt, uint32_t peer, const char *why) {
     ++counts_.strangers;
     attempt.stage = Stage::refusing;
@@ -227,11 +241,13 @@ void Connector::refuse_unfit(Attempt &attempt, uint32_t peer, const char *why) {
     user_.unfit(peer, why);
 }
 
-// Not believed, but answered with our version, unproven, so that it can say why there is no connection. Told once: it may be a process of the job.
+// The greeting is not accepted. The answer contains our version, without proof, so that the other side can
+// report why there is no connection. Reported once, since it may be a process of the job.
 void Connector::refuse_version(Attempt &attempt) {
     std::string why = doubt(attempt.received, identity_, nullptr);
     ++counts_.strangers;
-    log(std::exchange(version_told_, true) ? LogLevel::debug : LogLevel::warn, "tcp", "a connection is refused: %s", why.c_str());
+    log(std::exchange(version_told_, true) ? LogLevel::debug : LogLevel::warn, "tcp",
+        "a connection is refused: %s", why.c_str());
     attempt.stage = Stage::refusing;
     attempt.sent = {};
     attempt.sent.magic = greeting_magic;

@@ -1,3 +1,4 @@
+// See hot_links.h.
 #include "path/tcp/hot_links.h"
 
 #include "path/tcp/link.h"
@@ -36,7 +37,9 @@ void HotLinks::prepare_to_sleep(bool process_sleeps) {
     sleeps_ += process_sleeps;
     for (Link *link : hot_) {
         watch(*link);
-        link->heat.arrivals = 0;  // a program that comes and goes would have it in and out of the set with each message
+        // Otherwise, a program that moves in and out of MPI would add and remove the socket with each
+        // message.
+        link->heat.arrivals = 0;
     }
     hot_.clear();
 }

@@ -1,5 +1,6 @@
-// The links that are read without asking the kernel first, as much comes on them lately while this process does not sleep. Their sockets are not
-// watched meanwhile: what arrives at a socket that is watched costs more.
+// The links that are read without querying the kernel first, because much has arrived on them recently while
+// this process did not sleep. Their sockets are not watched meanwhile, since data that arrives at a watched
+// socket costs more.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -15,21 +16,22 @@ struct Link;
 // Of one link.
 struct Heat {
     bool hot = false;
-    uint32_t arrivals = 0;  // since this process slept last
-    uint32_t sleeps = 0;    // that many times it had slept then
+    uint32_t arrivals = 0;  // since this process last slept
+    uint32_t sleeps = 0;    // how often it had slept then
 };
 
 class HotLinks {
 public:
-    // A link is hot for so long after something came.
+    // A link is hot for this time after something arrived.
     HotLinks(Sockets &sockets, uint64_t hot_ns) : sockets_(sockets), hot_ns_(hot_ns) {}
 
     bool empty() const { return hot_.empty(); }
-    // None is from now on.
+    // No link is hot from now on.
     void disable() { most_ = 0; }
-    // Something came on a link that is watched.
+    // Something arrived on a link that is watched.
     void note_arrival(Link &link);
-    // Reads those that are still hot, by read(link, budget), until the budget is spent; the work done.
+    // Reads links that are still hot, by read(link, budget), until the budget is spent. Returns the work
+    // done.
     template <class Read>
     int read(int budget, uint64_t now_ns, Read read) {
         int work = 0;
@@ -39,7 +41,7 @@ public:
         }
         return work;
     }
-    // Nobody polls for a while: all are watched again.
+    // There will be no polls for a while: all links are watched again.
     void prepare_to_sleep(bool process_sleeps);
 
 private:

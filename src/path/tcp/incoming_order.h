@@ -1,5 +1,7 @@
-// The envelopes that a link receives: which is the next, and when the peer is to be told what is here. It is told in every frame; alone where
-// it has asked, where much has come, or after a while. Pure.
+// The order of the envelopes that a link receives: which is the next, and when to acknowledge. Every frame
+// acknowledges. A frame for this alone is sent when the peer has asked, when much has arrived, or after a
+// while.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <algorithm>
@@ -10,31 +12,32 @@ namespace lanyard {
 
 class IncomingOrder {
 public:
-    // The number of the next envelope; the only one that may be taken.
+    // The number of the next envelope, the only one that may be taken.
     uint64_t expected() const { return expected_; }
     bool is_next(const FrameHeader &header) const { return widened(header.sequence, expected_) == expected_; }
-    // It is taken, with its frame of so many bytes. The peer is to be told by `answer_by_ns`, if not sooner.
+    // The next envelope is taken, with its frame of this size. It must be acknowledged at `answer_by_ns` at
+    // the latest.
     void take(size_t bytes, uint64_t answer_by_ns) {
         ++expected_;
         untold_bytes_ += bytes;
         answer_due_ns_ = std::min(answer_due_ns_, answer_by_ns);
     }
-    // The peer asks.
+    // The peer asks for an acknowledgement.
     void ask() { asked_ = true; }
-    // Something has told it.
+    // Some frame has acknowledged everything.
     void told() {
         untold_bytes_ = 0;
         asked_ = false;
         answer_due_ns_ = no_deadline;
     }
-    // Is the peer to be told at once?
+    // Should an acknowledgement be sent at once?
     bool wants_answer(size_t after_bytes) const { return asked_ || untold_bytes_ >= after_bytes; }
-    // When it is to be told; no_deadline: it knows all.
+    // When an acknowledgement is due; no_deadline: everything is acknowledged.
     uint64_t answer_due_ns() const { return answer_due_ns_; }
 
 private:
     uint64_t expected_ = 0;
-    size_t untold_bytes_ = 0;  // that came since it was last told
+    size_t untold_bytes_ = 0;  // that arrived since the last acknowledgement
     bool asked_ = false;
     uint64_t answer_due_ns_ = no_deadline;
 };

@@ -1,5 +1,5 @@
-// What this process and one peer remember about each other, whatever connections come and go between them. tcp_path.h is what
-// uses it; its rules are at the head there. An idle link is a few hundred bytes.
+// What this process and one peer remember about each other while connections between them come and go. Used
+// by the parts of tcp_path.h, whose head states the rules. An idle link costs a few hundred bytes.
 #pragma once
 
 #include <algorithm>
@@ -11,30 +11,31 @@
 
 namespace lanyard {
 
-// As Links has counted a link.
+// The state of a link as counted in Links.
 struct Counted {
     bool busy = false, unsettled = false, slow = false;
     bool operator==(const Counted &) const = default;
 };
 
 struct Link {
-    Link(uint32_t number, SpareBlocks &spare, size_t check_bytes) : peer(number), connection(number), log(spare, check_bytes) {}
+    Link(uint32_t number, SpareBlocks &spare, size_t check_bytes)
+        : peer(number), connection(number), log(spare, check_bytes) {}
 
-    // When something was sent or came.
+    // When something was last sent or received.
     uint64_t used_ns() const { return std::max(sent_ns, connection.last_received_ns()); }
 
     const uint32_t peer;
     bool was_connected = false;
-    bool told_waiting = false;  // that there is no connection yet
-    bool lost = false;          // given up for ever
-    bool idle_closed = false;       // one side closes the connection, or has closed it, as it is quiet
-    bool to_flush = false;      // something was said inside poll(), at whose end it is written
-    bool keeps = false;         // in the list of those whose log keeps payload of the program
-    bool due = false;           // in the list of those with something due
+    bool told_waiting = false;  // that no connection exists yet has been reported
+    bool lost = false;          // given up for good
+    bool idle_closed = false;   // one side closes, or has closed, the connection because it is idle
+    bool to_flush = false;      // something was sent inside poll(), at whose end it is written
+    bool keeps = false;         // is in the list of links whose log keeps payload of the program
+    bool due = false;           // is in the list of links for which something is due
     Counted counted;
     Heat heat;
     uint64_t sent_ns = 0;
-    uint64_t parted_ns = 0;     // since when there is no connection; 0: nobody has missed it
+    uint64_t parted_ns = 0;  // since when a needed connection has been missing; 0: none is missing
     Connection connection;
     Route route;
 

@@ -1,3 +1,4 @@
+// See link_keeper.h.
 #include "path/tcp/link_keeper.h"
 
 #include <algorithm>
@@ -21,7 +22,8 @@ void LinkKeeper::connected(uint32_t peer, int socket, uint64_t peer_expects) {
     Link &link = links_.at(peer);
     if (link.lost) return links_.sockets.close(socket);
     if (peer_expects > link.next_number) {
-        log(LogLevel::warn, "tcp", "peer %u: it expects an envelope that was never sent; the connection is closed", peer);
+        log(LogLevel::warn, "tcp",
+            "peer %u: it expects an envelope that was never sent; the connection is closed", peer);
         ++links_.counts.garbled;
         return links_.sockets.close(socket);
     }
@@ -36,8 +38,11 @@ void LinkKeeper::connected(uint32_t peer, int socket, uint64_t peer_expects) {
     link.log.acknowledged(peer_expects);
     link.log.take_released(links_.reports.tokens());
     const char *again = link.was_connected ? " again" : "";
-    if (log_enabled(LogLevel::debug)) log(LogLevel::debug, "tcp", "peer %u: connected%s by %s", peer, again, to_text(link.route.last).c_str());
-    if (event_wanted(Event::connection_made)) tell_event(Event::connection_made, 0, {peer, link.was_connected});
+    if (log_enabled(LogLevel::debug))
+        log(LogLevel::debug, "tcp", "peer %u: connected%s by %s", peer, again,
+            to_text(link.route.last).c_str());
+    if (event_wanted(Event::connection_made))
+        tell_event(Event::connection_made, 0, {peer, link.was_connected});
     if (link.was_connected) links_.sink->renewed(peer);
     link.was_connected = true;
     writer_.write_out(link);
@@ -66,7 +71,8 @@ void LinkKeeper::alive(uint32_t peer) {
     link.connection.silence.heard(now_ns);
 }
 
-// Whom there was a connection with does not change: somebody else says that.
+// The settings of a process do not change. If a connection with the peer existed before, another process sent
+// this greeting, and it has no effect.
 void LinkKeeper::unfit(uint32_t peer, const char *why) {
     Link &link = links_.at(peer);
     if (link.lost || link.was_connected) return;
@@ -74,7 +80,7 @@ void LinkKeeper::unfit(uint32_t peer, const char *why) {
     lose(link, std::string("at all: ") + why);
 }
 
-// Closes the connection and makes everything ready to begin anew on the next.
+// Closes the connection and prepares everything for a new beginning on the next one.
 void LinkKeeper::part(Link &link) {
     if (links_.buffer.owner() == &link.connection) links_.buffer.drop();
     link.connection.close(links_.sockets, links_.reports.tokens());
@@ -96,11 +102,13 @@ void LinkKeeper::check_silence(Link &link, uint64_t now_ns) {
                             .all_written = link.log.unwritten() == 0,
                             .bulk_bytes = connection.bulk_bytes(),
                             .last_received_ns = connection.last_received_ns()};
-    switch (connection.silence.check(seen, {links_.limits.silence_ns, links_.limits.peer_timeout_ns}, now_ns)) {
+    switch (
+        connection.silence.check(seen, {links_.limits.silence_ns, links_.limits.peer_timeout_ns}, now_ns)) {
         case SilenceCheck::Finding::fine: break;
         case SilenceCheck::Finding::unanswered: writer_.answer(link, answer_now); break;
         case SilenceCheck::Finding::silent:
-            log(LogLevel::debug, "tcp", "peer %u: its host is silent; another connection is tried", link.peer);
+            log(LogLevel::debug, "tcp", "peer %u: its host is silent; another connection is tried",
+                link.peer);
             ++links_.counts.silences;
             connector_.want(link.peer);
             break;
@@ -115,14 +123,16 @@ void LinkKeeper::tend_one(Link &link, uint64_t now_ns) {
     Connection &connection = link.connection;
     if (connection.has_failed() && connection.is_open()) {
         part(link);
-        // What the other side had for us may have been lost with it, and it may wait for us to ask.
+        // What the other side sent to us may have been lost with the connection, and it may wait for us to
+        // request it again.
         if (!links_.leaving && (!link.idle_closed || !link.log.empty())) connector_.want(link.peer);
     }
     if (connection.silence.due_ns() && connection.silence.due_ns() <= now_ns) check_silence(link, now_ns);
     if (link.incoming.answer_due_ns() <= now_ns && connection.is_open()) writer_.answer(link);
     if (connection.is_open() || !link.parted_ns || link.lost) return;
     if (now_ns >= link.parted_ns + links_.limits.peer_timeout_ns) return time_out(link);
-    if (!link.was_connected && !link.told_waiting && now_ns >= link.parted_ns + Links::tell_waiting_after_ns) tell_waiting(link);
+    if (!link.was_connected && !link.told_waiting && now_ns >= link.parted_ns + Links::tell_waiting_after_ns)
+        tell_waiting(link);
 }
 
 void LinkKeeper::tend(uint64_t now_ns) {
@@ -131,24 +141,29 @@ void LinkKeeper::tend(uint64_t now_ns) {
         if (link->lost) continue;
         const Connection &connection = link->connection;
         if (connection.silence.due_ns()) links_.set_due(*link, connection.silence.due_ns());
-        if (link->incoming.answer_due_ns() != no_deadline && connection.is_open()) links_.set_due(*link, link->incoming.answer_due_ns());
-        if (!connection.is_open() && link->parted_ns) links_.set_due(*link, link->parted_ns + links_.patience_ns(*link));
+        if (link->incoming.answer_due_ns() != no_deadline && connection.is_open())
+            links_.set_due(*link, link->incoming.answer_due_ns());
+        if (!connection.is_open() && link->parted_ns)
+            links_.set_due(*link, link->parted_ns + links_.patience_ns(*link));
     }
 }
 
-// Who has waited for a first connection for a while may want to know why.
+// A user who has waited for a first connection for a while may want to know why.
 void LinkKeeper::tell_waiting(Link &link) {
     link.told_waiting = true;
     const std::string &trouble = connector_.trouble(link.peer);
-    log(LogLevel::warn, "tcp", "process %u cannot be reached so far (%s); it is tried until %llu s are over (LANYARD_PEER_TIMEOUT)%s", link.peer,
-        trouble.empty() ? "no answer" : trouble.c_str(), static_cast<unsigned long long>(links_.limits.peer_timeout_ns / 1'000'000'000),
-        interfaces_hint);
+    log(LogLevel::warn, "tcp",
+        "process %u cannot be reached so far (%s); it is tried until %llu s are over "
+        "(LANYARD_PEER_TIMEOUT)%s",
+        link.peer, trouble.empty() ? "no answer" : trouble.c_str(),
+        static_cast<unsigned long long>(links_.limits.peer_timeout_ns / 1'000'000'000), interfaces_hint);
 }
 
 void LinkKeeper::time_out(Link &link) {
     const std::string &trouble = connector_.trouble(link.peer);
-    lose(link, "since " + std::to_string(links_.limits.peer_timeout_ns / 1'000'000'000) + " s (LANYARD_PEER_TIMEOUT)" +
-                   (trouble.empty() ? "" : "; the last attempt: " + trouble) + (link.was_connected ? "" : interfaces_hint));
+    lose(link, "since " + std::to_string(links_.limits.peer_timeout_ns / 1'000'000'000) +
+                   " s (LANYARD_PEER_TIMEOUT)" + (trouble.empty() ? "" : "; the last attempt: " + trouble) +
+                   (link.was_connected ? "" : interfaces_hint));
 }
 
 void LinkKeeper::lose(Link &link, const std::string &why) {
@@ -162,11 +177,11 @@ void LinkKeeper::lose(Link &link, const std::string &why) {
 
 bool LinkKeeper::is_quiet(const Link &link) const {
     const Connection &connection = link.connection;
-    return connection.is_usable() && link.log.empty() && !connection.bulk.is_open() && !connection.frames.in_frame() &&
-           links_.buffer.owner() != &connection;
+    return connection.is_usable() && link.log.empty() && !connection.bulk.is_open() &&
+           !connection.frames.in_frame() && links_.buffer.owner() != &connection;
 }
 
-// Closes the connection of this kind that was used last the longest ago; false when there is none.
+// Closes the idle connection that was used least recently. Returns false if there is none.
 bool LinkKeeper::make_room() {
     Link *oldest = nullptr;
     links_.for_each([&](Link &each) {
@@ -177,7 +192,8 @@ bool LinkKeeper::make_room() {
 
 bool LinkKeeper::close_quiet(Link &link) {
     writer_.answer(link, idle_close);
-    if (link.connection.has_failed() || link.log.unwritten() > 0) return false;  // it will be closed for that, or is not quiet any more
+    // It will be closed for that, or is no longer idle.
+    if (link.connection.has_failed() || link.log.unwritten() > 0) return false;
     log(LogLevel::debug, "tcp", "peer %u: the connection is closed while it is quiet", link.peer);
     ++links_.counts.rested;
     link.idle_closed = true;

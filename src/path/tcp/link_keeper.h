@@ -1,9 +1,12 @@
-// The life of links: connections that come and go, what is due for a link when, peers that are lost.
+// The life of links: opens and closes connections, does what is due for a link at some time, detects failed
+// peers.
 //
-// Connections are closed though nothing is wrong with them, too, as a process may have only so many: those that have been quiet longest.
-// Nothing is under way on such a one: all that this side sent is acknowledged, no frame is half read or half written. It says so with
-// its last frame (idle_close), and then closes. The other side may have sent something meanwhile; then it finds its log not empty,
-// connects again and sends it again, as after any loss. Otherwise it leaves the connection closed until one of the two needs it.
+// Connections are also closed when nothing is wrong with them, because a process may have only a limited
+// number: those that have been idle longest. Nothing is under way on such a connection: everything that this
+// side sent is acknowledged, and no frame is half read or half written. This side states the close in its
+// last frame (idle_close) and then closes. The other side may have sent something meanwhile. It then finds
+// its log not empty, connects again and sends it again, as after any loss. Otherwise it leaves the connection
+// closed until one of the two needs it.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -18,7 +21,7 @@ public:
 
     // Does what is due.
     void tend(uint64_t now_ns);
-    // Closes connections that are quiet, all of them; and, at the end, every one.
+    // close_quiet(): closes all connections that are idle. close_all(): at the end, closes every connection.
     void close_quiet();
     void close_all();
 

@@ -1,10 +1,11 @@
+// See link_reader.h.
 #include "path/tcp/link_reader.h"
 
 #include "base/log.h"
 
 namespace lanyard {
 
-// What the connection of one link brings in one go.
+// What arrives on the connection of one link in one call.
 class LinkReader::Frames {
 public:
     Frames(LinkReader &reader, Link &link, int budget) : reader_(reader), link_(link), budget_(budget) {}
@@ -33,7 +34,8 @@ private:
 // Frames were taken, or the connection has failed.
 inline void LinkReader::finish(Link &link) {
     if (link.connection.has_failed()) links_.fail(link);
-    else if (link.incoming.wants_answer(links_.limits.answer_after) && link.connection.is_open()) writer_.answer(link);
+    else if (link.incoming.wants_answer(links_.limits.answer_after) && link.connection.is_open())
+        writer_.answer(link);
     links_.recount(link);
 }
 
@@ -48,13 +50,15 @@ int LinkReader::take_rest(int budget) {
     Connection *connection = links_.buffer.owner();
     if (!connection) return 0;
     Link &link = *links_.find(connection->token());
-    int work = connection->frames.take_apart(links_.form, links_.buffer, links_.now_ns, Frames(*this, link, budget));
+    int work =
+        connection->frames.take_apart(links_.form, links_.buffer, links_.now_ns, Frames(*this, link, budget));
     finish(link);
     return work;
 }
 
-// The payload comes in parts, so many bytes of it are here.
-bool LinkReader::begin(Link &link, const FrameHead &head, const std::byte *payload, size_t received, Assembly &assembly) {
+// The payload arrives in parts; `received` bytes of it are here.
+bool LinkReader::begin(Link &link, const FrameHead &head, const std::byte *payload, size_t received,
+                       Assembly &assembly) {
     if (head.header.kind == FrameKind::bulk) {
         assembly.begin(*links_.sink, link.peer, head.bulk.bulk, head.header.size);
         return true;
@@ -62,7 +66,8 @@ bool LinkReader::begin(Link &link, const FrameHead &head, const std::byte *paylo
     if (!link.incoming.is_next(head.header)) return garbled(link, "an envelope that is not the next");
     const Envelope envelope = head.envelope.envelope;
     assembly.begin(*links_.sink, link.peer, envelope, payload, received, head.header.size);
-    if (link.to_flush && !link.connection.awaits_room()) writer_.write_out(link);  // the answer to an offer, while its first bytes come
+    // The answer to an offer leaves while the first bytes of the message arrive.
+    if (link.to_flush && !link.connection.awaits_room()) writer_.write_out(link);
     return true;
 }
 
@@ -75,7 +80,8 @@ bool LinkReader::take_frame(Link &link, const FrameHead &head, const std::byte *
     link.log.take_released(links_.reports.tokens());
     if (header.flags & answer_now) link.incoming.ask();
     link.idle_closed = header.flags & idle_close;
-    if (header.kind == FrameKind::envelope) return take_envelope(link, header, head.envelope.envelope, payload);
+    if (header.kind == FrameKind::envelope)
+        return take_envelope(link, header, head.envelope.envelope, payload);
     if (header.kind == FrameKind::bulk) {
         ++links_.counts.bulk_received;
         links_.sink->bulk(link.peer, head.bulk.bulk, payload, header.size);
@@ -83,9 +89,10 @@ bool LinkReader::take_frame(Link &link, const FrameHead &head, const std::byte *
     return true;
 }
 
-bool LinkReader::take_envelope(Link &link, const FrameHeader &header, const Envelope &carried, const std::byte *payload) {
+bool LinkReader::take_envelope(Link &link, const FrameHeader &header, const Envelope &carried,
+                               const std::byte *payload) {
     if (!link.incoming.is_next(header)) return garbled(link, "an envelope that is not the next");
-    const Envelope envelope = carried;  // what the sink sends may change what is here
+    const Envelope envelope = carried;  // what the sink sends may change the bytes here
     ++links_.counts.envelopes_received;
     bool was_told = link.incoming.answer_due_ns() == no_deadline;
     link.incoming.take(sizeof(EnvelopeFrame) + header.size, links_.now_ns + links_.limits.answer_within_ns);
@@ -94,16 +101,18 @@ bool LinkReader::take_envelope(Link &link, const FrameHeader &header, const Enve
     return true;
 }
 
-// Told of once: who has set LANYARD_CHECKSUM wants to know, and nothing else goes wrong.
+// Reported once as a warning: a user who has set LANYARD_CHECKSUM wants to know, and there are no other
+// consequences.
 void LinkReader::damaged(Link &link) {
     ++links_.counts.damaged;
     log(links_.counts.damaged == 1 ? LogLevel::warn : LogLevel::info, "tcp",
-        "peer %u: what came was damaged on its way (a checksum is wrong, %llu so far); it is sent again on a new connection", link.peer,
-        static_cast<unsigned long long>(links_.counts.damaged));
+        "peer %u: what came was damaged on its way (a checksum is wrong, %llu so far); it is sent again on a "
+        "new connection",
+        link.peer, static_cast<unsigned long long>(links_.counts.damaged));
     links_.fail(link);
 }
 
-// False: nothing more is read of this connection.
+// Returns false: nothing more is read from this connection.
 bool LinkReader::garbled(Link &link, const char *what) {
     log(LogLevel::warn, "tcp", "peer %u: %s; the connection is made anew", link.peer, what);
     ++links_.counts.garbled;

@@ -1,3 +1,4 @@
+// See link_writer.h.
 #include "path/tcp/link_writer.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ void LinkWriter::want(Link &link) {
     connector_.want(link.peer);
 }
 
-// Of a frame that goes next: it also tells the peer what has come from it.
+// The header of the frame that is sent next, which also acknowledges what has arrived.
 FrameHeader LinkWriter::header(Link &link, FrameKind kind, size_t size) {
     link.incoming.told();
     return {.kind = kind,
@@ -63,13 +64,17 @@ Sent LinkWriter::send(Link &link, const Envelope &envelope, Payload &&payload) {
     CheckedEnvelope head;
     head.frame = {header(link, FrameKind::envelope, payload.size), envelope};
     bool checked = form.is_checked() && payload.data;
-    if (checked) head.check = form.check_of(head.frame.header, bytes_of(head.frame.envelope), {payload.data, payload.size}, {});
+    if (checked)
+        head.check =
+            form.check_of(head.frame.header, bytes_of(head.frame.envelope), {payload.data, payload.size}, {});
     size_t written = 0, size = payload.size;
-    if (connected && payload.data && payload.size >= links_.limits.write_first_from) written = write_first(link, head, payload);
+    if (connected && payload.data && payload.size >= links_.limits.write_first_from)
+        written = write_first(link, head, payload);
     size_t head_bytes = sizeof head.frame + form.check_bytes();
     std::byte *place = link.log.append(head_bytes + size), *copy = place + head_bytes;
     if (size) payload.copy(copy, size);
-    if (form.is_checked() && !checked) head.check = form.check_of(head.frame.header, bytes_of(head.frame.envelope), {copy, size}, {});
+    if (form.is_checked() && !checked)
+        head.check = form.check_of(head.frame.header, bytes_of(head.frame.envelope), {copy, size}, {});
     std::memcpy(place, &head.frame, sizeof head.frame);
     if (form.is_checked()) std::memcpy(place + sizeof head.frame, &head.check, sizeof head.check);
     if (written) link.log.written(written);
@@ -77,7 +82,7 @@ Sent LinkWriter::send(Link &link, const Envelope &envelope, Payload &&payload) {
     return Sent::done;
 }
 
-// Where nothing else is to be written before it: how many bytes of the frame have gone.
+// Writes if nothing else must be written before it. Returns how many bytes of the frame were written.
 size_t LinkWriter::write_first(Link &link, const CheckedEnvelope &head, const Payload &payload) {
     iovec parts[] = {{const_cast<CheckedEnvelope *>(&head), sizeof head.frame + links_.form.check_bytes()},
                      {const_cast<std::byte *>(payload.data), payload.size}};
@@ -94,11 +99,14 @@ Sent LinkWriter::send_kept(Link &link, const Envelope &envelope, const KeptPaylo
     EnvelopeFrame frame{header(link, FrameKind::envelope, bytes), envelope};
     FrameCheck check{};
     if (form.is_checked())
-        check = form.check_of(frame.header, bytes_of(frame.envelope), {payload.head, payload.head_size}, {payload.data, payload.size});
-    std::byte *place = link.log.append_kept(sizeof frame + form.check_bytes() + bytes, payload.data, payload.size, payload.token);
+        check = form.check_of(frame.header, bytes_of(frame.envelope), {payload.head, payload.head_size},
+                              {payload.data, payload.size});
+    std::byte *place = link.log.append_kept(sizeof frame + form.check_bytes() + bytes, payload.data,
+                                            payload.size, payload.token);
     std::memcpy(place, &frame, sizeof frame);
     if (form.is_checked()) std::memcpy(place + sizeof frame, &check, sizeof check);
-    if (payload.head_size) std::memcpy(place + sizeof frame + form.check_bytes(), payload.head, payload.head_size);
+    if (payload.head_size)
+        std::memcpy(place + sizeof frame + form.check_bytes(), payload.head, payload.head_size);
     if (!link.keeps) keeping_.push_back(&link);
     link.keeps = true;
     sent(link, connected);
@@ -108,7 +116,8 @@ Sent LinkWriter::send_kept(Link &link, const Envelope &envelope, const KeptPaylo
 void LinkWriter::copy_kept() {
     for (size_t i = 0; i < keeping_.size();) {
         Link &link = *keeping_[i];
-        bool all_written = link.connection.is_open() && link.log.unwritten() == 0 && link.log.bytes() < links_.limits.log_limit;
+        bool all_written = link.connection.is_open() && link.log.unwritten() == 0 &&
+                           link.log.bytes() < links_.limits.log_limit;
         if (all_written && link.log.awaited_bytes() <= links_.limits.copy_kept_up_to) {
             link.log.copy_kept();
             link.log.take_released(links_.reports.tokens());
@@ -136,12 +145,13 @@ void LinkWriter::flush_all() {
 Sent LinkWriter::send_bulk(Link &link, const BulkHeader &bulk, Payload &&payload, uint64_t token) {
     Connection &connection = link.connection;
     if (!is_connected(link) || connection.bulk.is_open()) return Sent::full;
-    connection.bulk.open(links_.form, header(link, FrameKind::bulk, payload.size), bulk, payload, token, links_.sockets.now_ns());
+    connection.bulk.open(links_.form, header(link, FrameKind::bulk, payload.size), bulk, payload, token,
+                         links_.sockets.now_ns());
     ++links_.counts.bulk_sent;
     if (!connection.awaits_room()) write_out(link);
     links_.recount(link);
     if (connection.bulk.is_open()) return Sent::pending;
-    links_.reports.retract_sent();  // `done` says it
+    links_.reports.retract_sent();  // `done` reports it
     return Sent::done;
 }
 

@@ -1,5 +1,5 @@
-// What a link sends: it numbers envelopes, keeps them in the link's log, and has the connection write that and the bulk frame that is open.
-// What poll() makes this process say goes out together at its end.
+// What a link sends: numbers envelopes, stores them in the link's log, and has the connection write the log
+// and the open bulk frame. What is sent inside poll() is written together at its end.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -9,9 +9,10 @@ namespace lanyard {
 
 class LinkWriter {
 public:
-    LinkWriter(Links &links, Connector &connector, Routes &routes) : links_(links), connector_(connector), routes_(routes) {}
+    LinkWriter(Links &links, Connector &connector, Routes &routes)
+        : links_(links), connector_(connector), routes_(routes) {}
 
-    // As Path's, to a peer that is not lost.
+    // As in Path, to a peer that has not failed.
     Sent send(Link &link, const Envelope &envelope, Payload &&payload);
     Sent send_kept(Link &link, const Envelope &envelope, const KeptPayload &payload);
     Sent send_bulk(Link &link, const BulkHeader &bulk, Payload &&payload, uint64_t token);
@@ -22,13 +23,14 @@ public:
         if (!link.connection.is_open()) want(link);
         return link.connection.is_usable();
     }
-    // Tells the peer what has come, in a frame of its own, to which there must be a connection.
+    // Sends an acknowledgement in a frame of its own. There must be a connection.
     void answer(Link &link, uint8_t flags = 0);
     // Writes until nothing is left or the socket takes no more.
     void write_out(Link &link);
-    // Writes what was said inside poll().
+    // Writes what was sent inside poll().
     void flush_all();
-    // Where the owner has nothing better to do: payload that was written and is not yet acknowledged is copied, so that its send is over.
+    // For when the owner has nothing better to do: copies payload that was written and is not yet
+    // acknowledged, so that its send is complete.
     void copy_kept();
     bool keeps_any() const { return !keeping_.empty(); }
 
@@ -42,7 +44,7 @@ private:
     Connector &connector_;
     Routes &routes_;
     std::vector<Link *> to_flush_;
-    std::vector<Link *> keeping_;  // those whose log keeps payload of the program
+    std::vector<Link *> keeping_;  // links whose log keeps payload of the program
 };
 
 }  // namespace lanyard

@@ -1,3 +1,4 @@
+// See links.h.
 #include "path/tcp/links.h"
 
 namespace lanyard {

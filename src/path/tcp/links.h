@@ -1,5 +1,7 @@
-// All links of this process, by peer; what is kept over all of them; and what the parts of the TCP path share (LinkWriter, LinkReader, LinkKeeper).
-// Rule: who changes what is unwritten, unread or unacknowledged of a link calls recount() before poll() ends.
+// All links of this process, by peer, with totals over all of them and what the parts of the TCP path share
+// (LinkWriter, LinkReader, LinkKeeper).
+// Rule: code that changes what is unwritten, unread or unacknowledged on a link calls recount() before poll()
+// ends.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -19,12 +21,12 @@ public:
 
     size_t peers() const { return table_.size(); }
     void grow(uint32_t peers) { table_.resize(peers); }
-    // Made at first contact.
+    // Creates the link at first contact.
     Link &at(uint32_t peer) {
         Link *link = find(peer);
         return link ? *link : make(peer);
     }
-    // nullptr: there was no contact yet.
+    // nullptr: there has been no contact yet.
     Link *find(uint32_t peer) const { return table_[peer].get(); }
     template <class Visit>
     void for_each(Visit visit) {
@@ -32,38 +34,42 @@ public:
             if (link) visit(*link);
     }
 
-    // After anything that was written, read or acknowledged.
+    // To be called after anything was written, read or acknowledged.
     void recount(Link &link) {
         const Connection &connection = link.connection;
-        Counted now{link.log.unwritten() > 0 || connection.is_busy(), !link.log.empty(), connection.is_slow()};
+        Counted now{link.log.unwritten() > 0 || connection.is_busy(), !link.log.empty(),
+                    connection.is_slow()};
         if (now != link.counted) count(link, now);
-        if (link.connection.silence.begin(now.unsettled, connection.bulk_bytes(), now_ns)) set_due(link, connection.silence.due_ns());
+        if (link.connection.silence.begin(now.unsettled, connection.bulk_bytes(), now_ns))
+            set_due(link, connection.silence.due_ns());
     }
     uint32_t busy() const { return busy_; }
     uint32_t unsettled() const { return unsettled_; }
     uint32_t coming_slowly() const { return coming_slowly_; }
 
-    // Something is to be done for this link, not before `when_ns` (LinkKeeper).
+    // Something must be done for this link, not before `when_ns` (LinkKeeper).
     void set_due(Link &link, uint64_t when_ns) {
         due_at_ns_ = std::min(due_at_ns_, when_ns);
         if (!link.due) list_due(link);
     }
     uint64_t due_at_ns() const { return due_at_ns_; }
-    // Those of which that was said, who are not any more.
+    // Returns the links for which set_due() was called, and empties the list.
     std::vector<Link *> take_due();
-    // The connection is of no use any more; it is closed by poll(), which may tell others.
+    // The connection can no longer be used. poll() closes it, since this may involve calls to others.
     void fail(Link &link) {
         link.connection.fail();
         set_due(link, 0);
     }
-    // There is no connection since then, and one is needed.
+    // A needed connection has been missing since then.
     void miss(Link &link, uint64_t since_ns) {
         link.parted_ns = since_ns;
         set_due(link, since_ns + patience_ns(link));
     }
-    // Until something is to be said or done of a connection that is missing.
+    // How long a connection may be missing until something must be reported or done.
     uint64_t patience_ns(const Link &link) const {
-        return link.was_connected || link.told_waiting ? limits.peer_timeout_ns : std::min(limits.peer_timeout_ns, tell_waiting_after_ns);
+        return link.was_connected || link.told_waiting
+                   ? limits.peer_timeout_ns
+                   : std::min(limits.peer_timeout_ns, tell_waiting_after_ns);
     }
     static constexpr uint64_t tell_waiting_after_ns = 5'000'000'000;
 
@@ -74,7 +80,7 @@ public:
     Reports reports;
     ReadBuffer buffer;
     Sink *sink = nullptr;  // while poll() runs
-    uint64_t now_ns = 0;   // as poll() was told
+    uint64_t now_ns = 0;   // as passed to poll()
     Tally<uint32_t> open;  // connections
     bool leaving = false;
 

@@ -1,3 +1,4 @@
+// See meter.h.
 #include "path/tcp/meter.h"
 
 #include <errno.h>
@@ -33,7 +34,8 @@ void Meter::end(Run &run, const char *trouble) {
     if (run.found.rate == 0) run.found.trouble = trouble;
 }
 
-void Meter::begin(uint32_t peer, const Address &address, uint64_t writing_ns, uint64_t bytes_between_samples) {
+void Meter::begin(uint32_t peer, const Address &address, uint64_t writing_ns,
+                  uint64_t bytes_between_samples) {
     auto run = std::make_unique<Run>(bytes_between_samples);
     run->peer = peer;
     run->writing_ns = writing_ns;
@@ -43,7 +45,7 @@ void Meter::begin(uint32_t peer, const Address &address, uint64_t writing_ns, ui
     run->deadline_ns = sockets_.now_ns() + answer_patience_ns;
     if (run->socket < 0) {
         end(*run, system_text(-run->socket).c_str());
-        run->deadline_ns = 0;  // poll() tells of it
+        run->deadline_ns = 0;  // poll() reports it
     } else {
         sockets_.watch(run->socket, token_, true);
     }
@@ -51,12 +53,14 @@ void Meter::begin(uint32_t peer, const Address &address, uint64_t writing_ns, ui
 }
 
 bool Meter::may_begin() const {
-    return std::count_if(runs_.begin(), runs_.end(), [](const auto &run) { return run->peer != UINT32_MAX; }) < enough_begun;
+    return std::count_if(runs_.begin(), runs_.end(),
+                         [](const auto &run) { return run->peer != UINT32_MAX; }) < enough_begun;
 }
 
 void Meter::serve(int socket, uint32_t peer, const Greeting &measure) {
     auto serves = [](const auto &run) { return run->stage == Stage::serving; };
-    if (std::count_if(runs_.begin(), runs_.end(), serves) >= most_served) end(**std::find_if(runs_.begin(), runs_.end(), serves), "");
+    if (std::count_if(runs_.begin(), runs_.end(), serves) >= most_served)
+        end(**std::find_if(runs_.begin(), runs_.end(), serves), "");
     auto run = std::make_unique<Run>();
     run->socket = socket;
     run->stage = Stage::serving;
@@ -75,10 +79,11 @@ void Meter::say(Run &run, GreetingKind kind, uint32_t to, const Greeting *answer
     sockets_.watch(run.socket, token_, true);
 }
 
-// Is the greeting out?
+// Has the greeting been written?
 bool Meter::flush(Run &run) {
     while (run.greeting_written < sizeof(Greeting)) {
-        iovec rest{reinterpret_cast<char *>(&run.sent) + run.greeting_written, sizeof(Greeting) - run.greeting_written};
+        iovec rest{reinterpret_cast<char *>(&run.sent) + run.greeting_written,
+                   sizeof(Greeting) - run.greeting_written};
         ssize_t bytes = sockets_.write(run.socket, &rest, 1);
         if (bytes <= 0) {
             if (bytes != -EAGAIN) end(run, "closed the connection");
@@ -131,7 +136,8 @@ int Meter::advance(Run &run, uint64_t now_ns) {
 int Meter::greet(Run &run, uint64_t now_ns) {
     if (!flush(run)) return 0;
     while (run.greeting_read < sizeof(Greeting)) {
-        iovec rest{reinterpret_cast<char *>(&run.received) + run.greeting_read, sizeof(Greeting) - run.greeting_read};
+        iovec rest{reinterpret_cast<char *>(&run.received) + run.greeting_read,
+                   sizeof(Greeting) - run.greeting_read};
         ssize_t bytes = sockets_.read(run.socket, &rest, 1);
         if (bytes <= 0) {
             if (bytes != -EAGAIN) end(run, "does not belong to the job: the connection was closed");
@@ -140,7 +146,8 @@ int Meter::greet(Run &run, uint64_t now_ns) {
         run.greeting_read += static_cast<size_t>(bytes);
     }
     std::string why = doubt(run.received, identity_, &run.sent);
-    bool answers = run.received.kind == GreetingKind::welcome && processes_.find(sender_of(run.received)) == run.peer;
+    bool answers =
+        run.received.kind == GreetingKind::welcome && processes_.find(sender_of(run.received)) == run.peer;
     if (why.empty() && !answers) why = "it answers something else";
     if (!why.empty()) {
         end(run, ("does not belong to the job: " + why).c_str());
@@ -152,7 +159,7 @@ int Meter::greet(Run &run, uint64_t now_ns) {
     return 1;
 }
 
-// Until the time is over, or everything has arrived. What is still in the kernel then goes on its way.
+// Until the time is over, or everything has arrived. What is still in the kernel then is sent nevertheless.
 int Meter::write_zeros(Run &run, uint64_t now_ns) {
     static const std::byte zeros[piece_bytes] = {};
     int work = 0;
@@ -169,7 +176,7 @@ int Meter::write_zeros(Run &run, uint64_t now_ns) {
     }
     Sockets::Traffic traffic = sockets_.traffic(run.socket);
     run.samples.add(traffic);
-    run.found.rate = traffic.rate;  // where there is too little for samples
+    run.found.rate = traffic.rate;  // used if there is too little for samples
     if (run.bytes >= most_bytes) sockets_.watch(run.socket, token_, false);
     if (now_ns >= run.deadline_ns || traffic.acked >= most_bytes) end(run, "gave nothing");
     return work;

@@ -1,13 +1,14 @@
-// Measures what an address of a peer gives, by a connection of its own that carries nothing of the program: both sides prove that they belong to
-// the job, then the dialer writes zeros for a few milliseconds and asks the kernel how they get on. The other side reads and drops them.
+// Measures the rate of an address of a peer, by a connection of its own that carries nothing of the program.
+// Both sides prove that they belong to the job. Then the dialer writes zeros for a few milliseconds and
+// queries the kernel for the rate. The other side reads and drops them.
 //
 //     dialer                                acceptor
-//       measure                   ------->    proven like a hello, but changes nothing about the pair's connection
+//       measure                   ------->    proven like a hello, but does not affect the pair's connection
 //                                 <-------    welcome
 //       zeros                     ------->    read and dropped, until the dialer closes
 //
-// What it costs: at most `most_bytes` on an address the job does not use. Who says again what was said before (the proof of `measure` answers
-// nothing) makes this process drop some bytes more, and only so many can do that at a time.
+// The cost is at most `most_bytes` on an address that the job does not use. A replayed `measure` (its proof
+// answers nothing) makes this process drop some more bytes, and only a limited number can do that at a time.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -34,13 +35,13 @@ public:
     Meter(const Meter &) = delete;
     Meter &operator=(const Meter &) = delete;
 
-    // Begins to measure, by writing for so long; the outcome comes from poll().
+    // Begins a measurement by writing for this time. poll() returns the outcome.
     void begin(uint32_t peer, const Address &address, uint64_t writing_ns, uint64_t bytes_between_samples);
-    // Not while it measures much already: each takes a socket.
+    // False while many measurements are under way, since each takes a socket.
     bool may_begin() const;
-    // Answers a `measure` of that peer that was proven, and drops what comes. The socket is the meter's now.
+    // Answers a proven `measure` of that peer, and drops what arrives. The socket now belongs to the meter.
     void serve(int socket, uint32_t peer, const Greeting &measure);
-    // The work done; what has been measured is appended.
+    // Returns the work done, and appends finished measurements.
     int poll(uint64_t now_ns, std::vector<Outcome> &outcomes);
     uint64_t deadline_ns() const;
     void close();

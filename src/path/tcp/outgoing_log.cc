@@ -1,3 +1,4 @@
+// See outgoing_log.h.
 #include "path/tcp/outgoing_log.h"
 
 #include <algorithm>
@@ -56,7 +57,7 @@ std::byte *OutgoingLog::append_kept(size_t bytes, const std::byte *kept, size_t 
     return place;
 }
 
-// The kept bytes are not needed any more where they are.
+// The kept bytes are no longer needed where they are.
 void OutgoingLog::release(Block &block) {
     kept_bytes_ -= block.size;
     if (!block.token) return;
@@ -106,8 +107,9 @@ void OutgoingLog::written(size_t bytes) {
 
 bool OutgoingLog::has_written(uint64_t sequence) const {
     if (sequence <= acknowledged_ || unwritten_ == 0) return true;
-    // From the end, since hardly ever much is unwritten: the first block that goes on to be written, and in it, or in the one before where
-    // it is kept payload, the frame that does.
+    // Searches from the end, since there is hardly ever much unwritten: for the first block that is not
+    // completely written, and in it for the frame being written. If that block is kept payload, the frame is
+    // in the preceding block.
     size_t first = blocks_.size() - 1;
     while (first > 0 && blocks_[first - 1].written < blocks_[first - 1].end) --first;
     bool kept_goes_on = blocks_[first].continues;
@@ -143,7 +145,7 @@ void OutgoingLog::acknowledged(uint64_t sequence) {
     trim();
 }
 
-// Gives back what nobody needs any more.
+// Returns memory that is no longer needed.
 void OutgoingLog::trim() {
     size_t gone = 0;
     auto drop = [this](Block &block, size_t bytes) {
@@ -175,7 +177,8 @@ void OutgoingLog::trim() {
 }
 
 void OutgoingLog::give_back(Block &block) {
-    if (block.own && block.size == usual_block && spare_.list.size() < most_spare) spare_.list.push_back(std::move(block.own));
+    if (block.own && block.size == usual_block && spare_.list.size() < most_spare)
+        spare_.list.push_back(std::move(block.own));
 }
 
 void OutgoingLog::clear() {

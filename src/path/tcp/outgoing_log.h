@@ -1,13 +1,13 @@
-// The envelopes that a link has taken and its peer has not acknowledged, as the bytes that go over the connection: what is in
-// here is written from here, and from here again when a connection was lost. Acknowledgements travel in it too, in order with the rest, but are
-// not kept once written.
+// The envelopes that a link has taken and its peer has not acknowledged, as the bytes that are written to the
+// connection. They are written from here, and again from here when a connection was lost. Acknowledgements
+// are in the log too, in order with the rest, but are not kept once written.
 //
 //     | acknowledged: gone | written: here until acknowledged | unwritten |
 //
-// Long payload may stay where the program has it ("kept") until it is acknowledged, or copied after all.
+// Long payload may stay in the program's memory ("kept") until it is acknowledged, or copied after all.
 //
-// Memory: blocks of 4 KiB, or of one frame that is larger, given back as their last frame goes, to a pool that all logs share; an
-// empty log has none.
+// Memory: blocks of 4 KiB, or of one frame that is larger. A block is returned with its last frame, to a pool
+// that all logs share. An empty log has none.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -28,55 +28,63 @@ struct SpareBlocks {
 
 class OutgoingLog {
 public:
-    // Each frame has so many bytes besides what its header tells: its check.
-    explicit OutgoingLog(SpareBlocks &spare, size_t check_bytes = 0) : spare_(spare), check_bytes_(check_bytes) {}
+    // `check_bytes`: bytes of each frame in addition to what its header states, for its check.
+    explicit OutgoingLog(SpareBlocks &spare, size_t check_bytes = 0)
+        : spare_(spare), check_bytes_(check_bytes) {}
 
-    // Room for a whole frame of `bytes`, to be filled at once.
+    // Room for a whole frame of `bytes`. The caller fills it at once.
     std::byte *append(size_t bytes);
-    // The same for a frame whose last `kept_size` bytes are at `kept`, and stay there until take_released() names the token; room for the rest.
+    // The same for a frame whose last `kept_size` bytes are at `kept` and stay there until take_released()
+    // returns the token. Returns room for the rest.
     std::byte *append_kept(size_t bytes, const std::byte *kept, size_t kept_size, uint64_t token);
     bool empty() const { return blocks_.empty(); }
-    // Bytes copied here; bytes kept elsewhere with a token; and those of all that are not yet written.
+    // bytes(): copied here. awaited_bytes(): kept elsewhere with a token. unwritten(): of all these, not yet
+    // written.
     size_t bytes() const { return bytes_; }
     size_t awaited_bytes() const { return awaited_bytes_; }
     size_t unwritten() const { return unwritten_; }
-    // Copies what is kept elsewhere and somebody waits for.
+    // Copies payload that is kept elsewhere and has a token.
     void copy_kept();
-    // Appends the tokens (but 0) of payload that is not needed any more where it was, since this was asked last.
+    // Appends the tokens (except 0) of payload that is no longer needed where it was, since the last such
+    // call.
     void take_released(std::vector<uint64_t> &tokens) {
         if (!released_.empty()) move_released(tokens);
     }
 
-    // The unwritten bytes, in order, as at most `most` pieces; how many.
+    // The unwritten bytes, in order, as at most `most` pieces. Returns the number of pieces.
     int pieces(iovec *parts, int most) const;
-    // So many of them have been written.
+    // This number of bytes has been written.
     void written(size_t bytes);
-    // The peer has all envelopes before this one. On the connection on which they went they must have been written to their end.
+    // The peer has all envelopes before this one. Those that were sent on the present connection must have
+    // been written completely.
     void acknowledged(uint64_t sequence);
-    // Are all envelopes before this one acknowledged, or written to their end?
+    // Are all envelopes before this one acknowledged or completely written?
     bool has_written(uint64_t sequence) const;
-    // The envelopes that are not acknowledged, but of which nothing is kept elsewhere: nobody waits for them any more.
+    // The envelopes that are not acknowledged and of which nothing is kept elsewhere: the program does not
+    // wait for them any more.
     std::vector<Envelope> copied() const;
-    // The connection is a new one: all that is left is unwritten again.
+    // The connection is a new one: everything that is left is unwritten again.
     void rewind();
-    // All is given up.
+    // Everything is given up.
     void clear();
 
 private:
-    // Its last frame may go on in the next block, which then is kept, and nothing else is in that one.
+    // Its last frame may continue in the next block, which then is kept payload and contains nothing else.
     struct Block {
         std::unique_ptr<std::byte[]> own;
         const std::byte *bytes = nullptr;  // `own`, or kept
         uint64_t token = 0;
-        bool continues = false;            // the last frame of the block before
+        bool continues = false;  // the last frame of the preceding block
         size_t size = 0;
-        size_t begin = 0;    // of the first frame kept
+        size_t begin = 0;    // of the first frame still here
         size_t written = 0;  // up to here
         size_t end = 0;
     };
 
     static FrameHeader header_at(const Block &block, size_t offset);
-    size_t frame_bytes(const FrameHeader &header) const { return sizeof header + body_bytes(header.kind) + check_bytes_ + header.size; }
+    size_t frame_bytes(const FrameHeader &header) const {
+        return sizeof header + body_bytes(header.kind) + check_bytes_ + header.size;
+    }
     Block &add_block(size_t size);
     void release(Block &block);
     void move_released(std::vector<uint64_t> &tokens);
@@ -86,7 +94,7 @@ private:
     SpareBlocks &spare_;
     const size_t check_bytes_;
     std::vector<Block> blocks_;  // oldest first
-    size_t next_ = 0;            // all before this one are written to their end
+    size_t next_ = 0;            // all blocks before this one are completely written
     uint64_t acknowledged_ = 0;
     size_t bytes_ = 0, kept_bytes_ = 0, awaited_bytes_ = 0;
     size_t unwritten_ = 0;

@@ -1,3 +1,4 @@
+// See routes.h.
 #include "path/tcp/routes.h"
 
 #include <algorithm>
@@ -10,7 +11,8 @@ Error Routes::addresses(uint32_t peer, Route &route, std::vector<Address> &list,
     if (route.addresses.empty())
         if (Error error = find_(peer, route.addresses)) return error;
     list = route.addresses;
-    auto last = std::find_if(list.begin(), list.end(), [&](const Address &each) { return same_host(each, route.last); });
+    auto last = std::find_if(list.begin(), list.end(),
+                             [&](const Address &each) { return same_host(each, route.last); });
     first = last == list.end() ? 0 : 1;
     if (first) std::rotate(list.begin(), last, last + 1);
     return {};
@@ -25,12 +27,13 @@ void Routes::weigh(uint32_t peer, Route &route, int socket, bool may_measure) {
     if (!route.choice) {
         std::vector<Address> list;
         size_t first = 0;
-        if (Error error = addresses(peer, route, list, first)) error.discard();  // with no address there is no choice
+        // Without addresses there is no choice.
+        if (Error error = addresses(peer, route, list, first)) error.discard();
         route.choice = std::make_unique<AddressChoice>(list, bytes_between_samples());
         route.choice->connected(route.last, sockets_.bound(socket));
     }
     if (!route.choice->samples_wanted() || !route.choice->several()) return;
-    if (!may_measure || !connector_.may_measure()) return;  // later perhaps
+    if (!may_measure || !connector_.may_measure()) return;  // perhaps later
     route.choice->sample(sockets_.traffic(socket));
     follow_choice(peer, route, true);
 }
@@ -49,17 +52,19 @@ void Routes::not_moved(uint32_t peer, Route &route, bool is_needed) {
 
 void Routes::follow_choice(uint32_t peer, Route &route, bool is_needed) {
     if (!route.choice) return;
-    for (const Address &address : route.choice->to_measure()) connector_.measure(peer, address, measure_ns_, bytes_between_samples());
+    for (const Address &address : route.choice->to_measure())
+        connector_.measure(peer, address, measure_ns_, bytes_between_samples());
     if (std::optional<Address> address = route.choice->to_move_to()) {
         if (is_needed) connector_.move(peer, *address);
-        else route.last = *address;  // it goes by that when it is needed again
+        else route.last = *address;  // the connection uses that address when it is needed again
     }
     if (route.choice->to_report()) tell_choice(peer, route);
 }
 
 void Routes::tell_choice(uint32_t peer, Route &route) {
     if (!route.choice || route.choice->reported() || !route.choice->several()) return;
-    std::string text = route.choice->report(log_enabled(LogLevel::info) ? interfaces() : std::vector<Interface>());
+    std::string text =
+        route.choice->report(log_enabled(LogLevel::info) ? interfaces() : std::vector<Interface>());
     log(LogLevel::info, "tcp", "peer %u: %s", peer, text.c_str());
 }
 

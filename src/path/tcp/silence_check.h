@@ -1,8 +1,10 @@
-// Whether the other host acknowledges what was written to a connection, looked at now and then while anything is outstanding.
+// Whether the other host acknowledges what was written to a connection. This is checked now and then while
+// anything is outstanding.
 //
-// A host that acknowledges nothing, though the connection is open, may be reached by another one. Where it has everything, but the peer has not
-// answered, the peer computes or its answer goes a way that is dead: a question shows which.
-// Pure: the time and what the socket says come in.
+// If a host acknowledges nothing although the connection is open, another connection may reach it. If it has
+// everything but the peer has not answered, either the peer computes or its answer takes a dead route; a
+// question shows which.
+// The time and the socket's state are passed in. Thread rule: the owner of the engine.
 #pragma once
 
 #include <algorithm>
@@ -18,22 +20,23 @@ public:
         fine,
         unanswered,  // the peer is to be asked whether it is there
         silent,      // for longer than the limit: another connection is to be tried
-        timed_out,   // for so long that the peer counts as lost
+        timed_out,   // for so long that the peer has failed
     };
     struct Limits {
         uint64_t silence_ns, peer_timeout_ns;
     };
     struct Seen {
-        uint64_t silent_for_ns;  // the other host has acknowledged nothing for so long, of what was written; 0: it has all of that
-        bool unacknowledged;     // there are envelopes that the peer has not acknowledged
-        bool all_written;        // all of them were written to the connection
-        uint64_t bulk_bytes;     // that the connection has taken, ever
+        // For how long the other host has acknowledged nothing of what was written; 0: it has all of it.
+        uint64_t silent_for_ns;
+        bool unacknowledged;  // there are envelopes that the peer has not acknowledged
+        bool all_written;     // all of them were written to the connection
+        uint64_t bulk_bytes;  // that the connection has ever taken
         uint64_t last_received_ns;
     };
 
-    // When it is to be checked next; 0: not.
+    // The time of the next check; 0: none.
     uint64_t due_ns() const { return due_ns_; }
-    // Something was written, read or acknowledged: true if checks begin now.
+    // Something was written, read or acknowledged. Returns true if checks begin now.
     bool begin(bool unacknowledged, uint64_t bulk_bytes, uint64_t now_ns) {
         if (due_ns_ || (!unacknowledged && bulk_bytes == heard_bulk_)) return false;
         due_ns_ = now_ns + every_ns;
@@ -52,19 +55,19 @@ public:
         heard_bulk_ = bulk_bytes;
         due_ns_ = checked_ns_ = 0;
     }
-    // Since when nothing is known of the other host, as the connection ends now.
+    // The connection ends now. Returns since when nothing has been known of the other host.
     uint64_t ended(uint64_t now_ns) {
-        uint64_t since_ns = checked_ns_ ? heard_ns_ : now_ns;  // the kernel may have given up a host that was silent
+        uint64_t since_ns = checked_ns_ ? heard_ns_ : now_ns;  // the kernel may have given up a silent host
         checked_ns_ = 0;
         return since_ns;
     }
 
 private:
     uint64_t due_ns_ = 0;
-    uint64_t checked_ns_ = 0;  // when that was done last; 0: not on this connection
-    uint64_t heard_ns_ = 0;    // when it had acknowledged something since the time before
+    uint64_t checked_ns_ = 0;  // time of the last check; 0: none on this connection
+    uint64_t heard_ns_ = 0;    // when the host had acknowledged something since the check before
     uint64_t heard_bulk_ = 0;  // bulk_bytes that it had acknowledged then
-    uint64_t asked_ns_ = 0;    // when the peer was asked last
+    uint64_t asked_ns_ = 0;    // when the peer was last asked
 };
 
 }  // namespace lanyard

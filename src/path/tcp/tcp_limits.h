@@ -1,4 +1,4 @@
-// What the TCP path may do, and what it counts.
+// Limits of the TCP path, and what it counts.
 #pragma once
 
 #include "path/network_counters.h"
@@ -7,19 +7,23 @@
 namespace lanyard {
 
 struct TcpLimits : ReliableLimits {
-    size_t write_first_from = 4096;        // payload of so many bytes is copied after it has been written
-    size_t keep_from = 16 * 1024;          // payload of so many bytes need not be copied at all
-    size_t copy_kept_up_to = 256 * 1024;   // bytes that may be copied after all
-    size_t answer_after = 256 * 1024;      // bytes come since the last acknowledgement; were it more than copy_kept_up_to, senders would wait
+    size_t write_first_from = 4096;       // payload of at least this size is copied after it has been written
+    size_t keep_from = 16 * 1024;         // payload of at least this size need not be copied at all
+    size_t copy_kept_up_to = 256 * 1024;  // bytes of kept payload that may be copied nevertheless
+    // An acknowledgement is due when this many bytes have arrived since the last one. If it were more than
+    // copy_kept_up_to, senders would wait.
+    size_t answer_after = 256 * 1024;
     uint64_t answer_within_ns = 10'000'000;
     uint64_t peer_timeout_ns = 60'000'000'000;
     uint64_t silence_ns = 2'000'000'000;
     uint32_t most_open = UINT32_MAX;
-    uint64_t hot_ns = 200'000;             // a link is read without asking for so long after something came
-    uint64_t look_every_ns = 0;            // the other sockets are asked for so often,
-    uint64_t look_beside_hot_ns = 3'000;   // and while there is such a link so often
-    uint64_t weigh_from = 0;               // bytes of bulk on a connection, before other addresses are measured (address_choice.h); 0: never
-    uint64_t measure_ns = 20'000'000;      // how long each of them is written to
+    // For this time after something arrived, a link is read without a query to the kernel.
+    uint64_t hot_ns = 200'000;
+    uint64_t look_every_ns = 0;           // how often the kernel is queried for the other sockets
+    uint64_t look_beside_hot_ns = 3'000;  // the same while such a link exists
+    // Bytes of bulk on a connection before other addresses are measured (address_choice.h); 0: never.
+    uint64_t weigh_from = 0;
+    uint64_t measure_ns = 20'000'000;  // how long each of them is written to
 };
 
 struct TcpCounts : NetworkCounts {

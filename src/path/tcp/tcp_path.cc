@@ -1,4 +1,4 @@
-// The path's part of a poll: which sockets are read in which order. The rest is in the parts.
+// The path's part of a poll: which sockets are read in which order. The parts do the rest. See tcp_path.h.
 #include "path/tcp/tcp_path.h"
 
 #include <algorithm>
@@ -9,7 +9,8 @@ namespace {
 constexpr int most_ready = 32;
 }
 
-TcpPath::TcpPath(Sockets &sockets, const WireIdentity &identity, const Processes &processes, const TcpLimits &limits, Routes::Find find, Crc32c crc)
+TcpPath::TcpPath(Sockets &sockets, const WireIdentity &identity, const Processes &processes,
+                 const TcpLimits &limits, Routes::Find find, Crc32c crc)
     : NetworkPath({.name = "tcp",
                    .max_eager = limits.max_eager,
                    .max_bulk = crc ? most_checked_bulk : max_bulk_frame,
@@ -18,10 +19,11 @@ TcpPath::TcpPath(Sockets &sockets, const WireIdentity &identity, const Processes
                    .bulk_follows = true,
                    .loses_bulk = true,
                    .descriptor = sockets.descriptor()}),
-      identity_(identity), processes_(processes), own_(processes.find(identity.own)), links_(sockets, processes.count(), limits, crc),
-      connector_(sockets, identity_, processes, keeper_),
-      routes_(sockets, connector_, limits.weigh_from, limits.measure_ns, std::move(find)), writer_(links_, connector_, routes_),
-      reader_(links_, writer_), keeper_(links_, connector_, routes_, writer_), hot_(sockets, limits.hot_ns) {
+      identity_(identity), processes_(processes), own_(processes.find(identity.own)),
+      links_(sockets, processes.count(), limits, crc), connector_(sockets, identity_, processes, keeper_),
+      routes_(sockets, connector_, limits.weigh_from, limits.measure_ns, std::move(find)),
+      writer_(links_, connector_, routes_), reader_(links_, writer_),
+      keeper_(links_, connector_, routes_, writer_), hot_(sockets, limits.hot_ns) {
     if (crc) identity_.settings |= checksum_setting;
 }
 
@@ -59,7 +61,7 @@ void TcpPath::prepare_to_sleep(bool process_sleeps) {
     hot_.prepare_to_sleep(process_sleeps);
 }
 
-// Asks which of all sockets have something.
+// Queries the kernel for the sockets that have something, and reads them.
 int TcpPath::look(int budget) {
     Sockets::Ready list[most_ready];
     int count = links_.sockets.ready(list, most_ready);
@@ -86,16 +88,19 @@ int TcpPath::look(int budget) {
 
 int TcpPath::poll(Sink &sink, int budget, uint64_t now_ns) {
     if (closed_) return 0;
-    auto read_hot = [&](int left) { return hot_.read(left, now_ns, [&](Link &link, int most) { return reader_.read_in(link, most); }); };
+    auto read_hot = [&](int left) {
+        return hot_.read(left, now_ns, [&](Link &link, int most) { return reader_.read_in(link, most); });
+    };
     links_.sink = &sink;
     links_.now_ns = now_ns;
     int work = links_.buffer.owner() ? reader_.take_rest(budget) : 0;
-    // Where some links used up the last budget the others come first.
+    // If some links used up the last budget, the others are read first.
     if (!passed_over_) work += read_hot(budget - work);
     looked_ = (now_ns >= look_at_ns_ || passed_over_) && work < budget;
     if (looked_) {
         const TcpLimits &limits = links_.limits;
-        look_at_ns_ = now_ns + (hot_.empty() ? limits.look_every_ns : std::max(limits.look_every_ns, limits.look_beside_hot_ns));
+        look_at_ns_ = now_ns + (hot_.empty() ? limits.look_every_ns
+                                             : std::max(limits.look_every_ns, limits.look_beside_hot_ns));
         work += look(budget - work);
     }
     if (passed_over_ && looked_) work += read_hot(budget - work);
@@ -108,13 +113,13 @@ int TcpPath::poll(Sink &sink, int budget, uint64_t now_ns) {
     return work;
 }
 
-// Nobody sleeps before all sockets have been looked at.
+// The process must not sleep before all sockets have been looked at.
 uint64_t TcpPath::deadline_ns() const {
     if (links_.buffer.owner() || !links_.reports.empty()) return 0;
     return std::min({links_.due_at_ns(), connector_.deadline_ns(), looked_ ? no_deadline : look_at_ns_});
 }
 
-// Asks for an answer where something is open, once for all that is open then.
+// Requests an answer on links with unacknowledged envelopes, once for all that are unacknowledged then.
 bool TcpPath::settled() {
     bool all = true;
     links_.for_each([&](Link &link) {
@@ -138,7 +143,7 @@ bool TcpPath::connected_to_all() {
     for (uint32_t peer = 0; peer < links_.peers(); ++peer) {
         if (!reaches(peer)) continue;
         Link &link = links_.at(peer);
-        if (link.lost || link.was_connected) continue;  // it may have been closed as it was quiet
+        if (link.lost || link.was_connected) continue;  // it may have been closed because it was idle
         writer_.is_connected(link);
         all = false;
     }
@@ -146,7 +151,8 @@ bool TcpPath::connected_to_all() {
 }
 
 std::string TcpPath::describe() const {
-    return "tcp: " + std::to_string(links_.peers() - 1) + " processes over TCP, " + std::to_string(uint32_t{links_.open}) + " of them connected";
+    return "tcp: " + std::to_string(links_.peers() - 1) + " processes over TCP, " +
+           std::to_string(uint32_t{links_.open}) + " of them connected";
 }
 
 }  // namespace lanyard

@@ -1,37 +1,50 @@
-// Links over TCP: to p2p a path like any other, beneath it connections that may break at any moment without harm.
+// Links over TCP. To p2p this is a path like any other; beneath it are connections that may break at any
+// moment without harm.
 //
-// Rules, and why nothing is lost, doubled or disordered
-// 1. An envelope is numbered and copied, with its payload, into the log of its link when send() takes it. The copy stays until the peer
-//    has acknowledged the number, which it does when its p2p has been given the envelope. So send() is `done` at once, and what a lost
-//    connection swallowed is still here. (What may be copied is bounded: p2p keeps payload within the peer's credit, and a link that has
-//    log_limit bytes in its log answers `full`.) Long payload is written first, and copied while it travels. What send_kept() takes stays
-//    where the program has it until it is acknowledged; but when nothing is left to write and only copy_kept_up_to bytes are kept, they
-//    are copied too, so that who waits for the end of its sends need not wait for an answer.
-// 2. The receiver delivers the envelope it expects next and no other. A new connection begins with both sides naming what they expect
-//    (path/tcp/greeting.h), after each has closed the connection before: everything up to there is dropped from the log, the
-//    rest is written again, in order. So each envelope is delivered exactly once.
-// 3. Bulk is not copied: it is written straight from the program's memory and `done` when the kernel has it. A connection that breaks loses what it
-//    held. Both sides are then told `renewed`; the receiver asks again for what it misses, with an envelope (p2p), and ranges that
-//    come twice are the same bytes. So p2p ends a send only when the receiver says that it has everything.
-// 4. Acknowledgements ride on every frame; alone they go when the peer asks (it waits for that to end), when much has come, or after a while.
-// 5. A connection on which what was written is not acknowledged by the other host for silence_ns is dialed beside, on all addresses; it is kept
-//    until another is there. So that a dead one shows, a peer that does not answer, though its host does, is asked again after that time. A
-//    peer not heard of for peer_timeout_ns is lost, and what it has not acknowledged is given up. The program may long have been told that
-//    such a send is over, so p2p is given these envelopes back before the loss (Sink::undelivered).
-// 6. A process that has most_open connections closes a quiet one before it opens another (link_keeper.h).
-// 7. With LANYARD_CHECKSUM=on each frame carries checksums (frame.h), made when it enters the log or is opened as bulk, so that a replay has
-//    the same. A frame that is damaged ends the connection, as if it had been reset before it: its envelope is not counted, its range not
-//    recorded, and both come again. Payload may be written to its place before it is known to be right, as nobody is told of it before;
-//    but not over bytes that are recorded (Incoming::place, p2p/rendezvous_receive.h).
-// 8. A process leaves when all it sent is acknowledged (settled()) and all others have come so far: from then on nobody needs an answer.
-//    Whoever finds a connection closed before that dials again.
+// Rules, and why nothing is lost, duplicated or reordered:
+// 1. When send() takes an envelope, it is numbered and copied, with its payload, into the log of its link.
+//    The copy stays until the peer has acknowledged the number, which the peer does when its p2p has been
+//    given the envelope. send() is therefore `done` at once, and what was lost with a connection is still
+//    here. (The amount of copied payload is bounded: p2p keeps payload within the peer's credit, and a link
+//    that has log_limit bytes in its log returns `full`.) Long payload is written first, and copied while it
+//    travels. What send_kept() takes stays in the program's memory until it is acknowledged. But when nothing
+//    is left to write and at most copy_kept_up_to bytes are kept, they are copied too, so that a program that
+//    waits for the end of its sends need not wait for an answer.
+// 2. The receiver delivers the envelope that it expects next and no other. At the beginning of a new
+//    connection, each side names what it expects (path/tcp/greeting.h), after each has closed the previous
+//    connection. Everything before that is dropped from the log, and the rest is written again, in order.
+//    Each envelope is therefore delivered exactly once.
+// 3. Bulk is not copied: it is written straight from the program's memory and is `done` when the kernel has
+//    it. A connection that breaks loses the bulk in it. `renewed` is then called on both sides. The receiver
+//    requests again what it lacks, with an envelope (p2p), and ranges that arrive twice are the same bytes.
+//    p2p therefore ends a send only when the receiver reports that it has everything.
+// 4. Every frame carries an acknowledgement. A frame for it alone is sent when the peer asks (it waits for
+//    its sends to end), when much has arrived, or after a while.
+// 5. If the other host does not acknowledge what was written to a connection for silence_ns, the peer is
+//    dialed again, on all addresses, and the old connection is kept until another one exists. So that a dead
+//    connection is noticed, a peer that does not answer although its host does is asked again after that
+//    time. A peer that has not been heard of for peer_timeout_ns has failed, and what it has not acknowledged
+//    is given up. The program may have received the completion of such a send long before, so p2p is given
+//    these envelopes back before the loss is reported (Sink::undelivered).
+// 6. A process that has most_open connections closes an idle one before it opens another (link_keeper.h).
+// 7. With LANYARD_CHECKSUM=on, each frame carries checksums (frame.h). They are computed when the frame
+//    enters the log or is opened as bulk, so that a repetition has the same. A damaged frame ends the
+//    connection, as if it had been reset before that frame: its envelope is not counted, its range is not
+//    recorded, and both arrive again. Payload may be written to its place before it has been verified, since
+//    its arrival is reported only later; but it is never written over bytes that are recorded
+//    (Incoming::place, p2p/rendezvous_receive.h).
+// 8. A process leaves when everything that it sent is acknowledged (settled()) and all other processes have
+//    reached the same point: from then on no process needs an answer. A process that finds a connection
+//    closed before that dials again.
 //
-// Parts: links.h has the links and what the others share; connection.h one socket, and what is half read and half written there; link_writer.h
-// sends; link_reader.h receives; link_keeper.h has connections come and go, and finds peers that are lost; routes.h knows by which address;
-// hot_links.h which links are read without asking first. Here is the path, and the order in which poll() goes through all that.
+// Parts: links.h has the links and what the other parts share. connection.h has one socket, and what is half
+// read from it and half written to it. link_writer.h sends, link_reader.h receives. link_keeper.h opens and
+// closes connections and detects failed peers. routes.h decides by which address. hot_links.h decides which
+// links are read without querying the kernel first. This class is the path, and the order in which poll()
+// calls the parts.
 //
-// Reading: one buffer for all links; what is left over of it is dealt with first. The missing payload of a frame is read straight to
-// its place, with the buffer behind it for what follows.
+// Reading: one buffer serves all links, and what is left over in it is processed first. The missing payload
+// of a frame is read straight to its place, with the buffer behind it for what follows.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -49,8 +62,9 @@ class TcpPath final : public NetworkPath {
 public:
     using Counts = TcpCounts;
 
-    // With `crc` frames are checked; all processes of a job need that alike.
-    TcpPath(Sockets &sockets, const WireIdentity &identity, const Processes &processes, const TcpLimits &limits, Routes::Find find, Crc32c crc = {});
+    // With `crc`, frames carry checksums; all processes of a job must have the same setting.
+    TcpPath(Sockets &sockets, const WireIdentity &identity, const Processes &processes,
+            const TcpLimits &limits, Routes::Find find, Crc32c crc = {});
     ~TcpPath() override;
 
     Error listen(const std::vector<Address> &addresses, uint16_t least, uint16_t most, uint16_t &port) {
@@ -64,10 +78,10 @@ public:
     void grow() override;
     void set_secret(const Secret &secret) override { identity_.secret = secret; }
     const Counts &counts() const { return links_.counts; }
-    // A peer's address by which the latest connection to it went.
+    // The address of the peer that the latest connection to it used.
     Address address_of(uint32_t peer) { return links_.at(peer).route.last; }
     const Connector &connector() const { return connector_; }
-    // Connections that there are now.
+    // The number of present connections.
     uint32_t open() const { return links_.open; }
 
     size_t max_bulk_in_place(uint32_t peer) const override {
@@ -81,7 +95,9 @@ public:
     bool settled() override;
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     void prepare_to_sleep(bool process_sleeps) override;
-    PathActivity activity() const override { return {links_.busy() > 0, links_.unsettled() > 0, links_.coming_slowly() > 0}; }
+    PathActivity activity() const override {
+        return {links_.busy() > 0, links_.unsettled() > 0, links_.coming_slowly() > 0};
+    }
     uint64_t deadline_ns() const override;
     std::string describe() const override;
     void close() override;
@@ -101,7 +117,7 @@ private:
     HotLinks hot_;
     uint64_t look_at_ns_ = 0;
     bool looked_ = true;        // in the last poll()
-    bool passed_over_ = false;  // all but the busiest, in the last poll()
+    bool passed_over_ = false;  // the last poll() read only the busiest links
     bool closed_ = false;
     CounterSource counted_[2]{{network_counters(), links_.counts}, {tcp_counters(), *this}};
 };
