@@ -4,7 +4,7 @@
     tools/tidy.py [--root DIR]
 
 Include direction, file and function length, size of classes, line width, no goto, macro allow-list, no unreferenced
-settings, no notes to come back later, '#pragma once', paths that pages name. Prints one line a finding and exits 1 when there
+settings, no notes to come back later, '#pragma once', files that pages and comments name. Prints one line a finding and exits 1 when there
 is any. tools/tidy_exemptions.txt names known offenders, 'rule path', 'rule path:name' or, wherever it lies, 'rule :name' a
 line; an exemption that is no longer needed, or that was not on the list's first version, is a finding too, so the list only
 shrinks. A large class that is to stay so is defended in ARCHITECTURE.md instead, under "Large classes".
@@ -18,6 +18,7 @@ import sys
 
 sys.dont_write_bytecode = True
 import class_sizes  # noqa: E402
+import named_paths  # noqa: E402
 
 # Layers, lowest first; a file may include its own folder and folders of lower rows.
 LAYERS = (("base",), ("config",), ("net", "datatype", "bootstrap"), ("path",), ("engine",), ("p2p",), ("coll",), ("comm", "rma", "io", "tool"),
@@ -52,7 +53,6 @@ FILE_LINES_WARN, FILE_LINES_MAX, FUNCTION_LINES_MAX, WIDTH_MAX = 400, 500, 70, 1
 SIZED_FOLDERS = ("src/p2p/", "src/path/", "src/engine/", "src/coll/")  # where classes have a limit
 METHODS_MAX, MEMBERS_MAX = 40, 20
 LARGE_CLASSES = "## Large classes"  # the section of ARCHITECTURE.md, '- `Name`: why' a line
-PAGES = "docs/internals"  # whose paths exist
 C_SUFFIXES = {".c", ".cc", ".h", ".hpp", ".inc"}
 FOLDERS = ("src", "tests", "tools", "api", "bench", "examples", ".ci")
 
@@ -251,21 +251,17 @@ def check_large_classes(root, large):
         yield Finding("class-size", page.name, defended[name], f"{name} is no large class (any more): take its line out", name)
 
 
-def check_pages(root):
-    """Every path in backquotes in the pages about the library's inside exists; with ': name' after it, the file has that word."""
-    for page in sorted((root / PAGES).glob("*.md")):
+def check_named_paths(root, sources):
+    """Pages and comments name files that exist. `sources`: (path, text) of the code."""
+    for page in sorted({*root.glob("*.md"), *root.glob("docs/*.md"), *root.glob("docs/internals/*.md"), *root.glob("*/README.md")}):
         path = page.relative_to(root).as_posix()
-        for number, line in enumerate(page.read_text().splitlines(), 1):
-            for named, word in re.findall(r"`([\w.-]+/[\w./-]*)(?:: ([\w:~.]+)[^`]*)?`", line):
-                target = root / named
-                if not target.exists():
-                    yield Finding("page", path, number, f"there is no {named}", named)
-                elif word and target.is_file() and not re.search(rf"\b{re.escape(last_word(word))}\b", target.read_text()):
-                    yield Finding("page", path, number, f"{named} has no {word}", word)
-
-
-def last_word(name):
-    return re.split(r"::|\.", name)[-1]
+        for number, words, name in named_paths.in_page(root, path, page.read_text()):
+            yield Finding("page", path, number, words, name)
+    names = named_paths.base_names([*(path for path, _ in sources), *(page.name for page in root.glob("*.md"))])
+    for path, text in sources:
+        if pathlib.PurePath(path).suffix in C_SUFFIXES and not is_generated(path, text):
+            for number, words, name in named_paths.in_comments(root, path, text, names):
+                yield Finding("comment", path, number, words, name)
 
 
 def is_generated(path, text):
@@ -296,7 +292,8 @@ def is_code(path, text):
 
 def findings_in(root):
     warnings, findings, large = [], [], []
-    for path, text in files(root):
+    sources = list(files(root))
+    for path, text in sources:
         if is_generated(path, text) or not is_code(path, text):
             continue
         findings += check_text(path, text)
@@ -307,7 +304,7 @@ def findings_in(root):
             large += large_classes(path, text) if path.startswith(SIZED_FOLDERS) else []
         elif is_python(path, text):
             findings += check_python(path, text)
-    for check in (check_settings(root), check_large_classes(root, large), check_pages(root)):
+    for check in (check_settings(root), check_large_classes(root, large), check_named_paths(root, sources)):
         findings += check
     return findings, warnings
 

@@ -19,7 +19,7 @@ namespace lanyard::tools {
 namespace {
 
 constexpr int usage_error = 2;
-constexpr int options_are_good = 100;  // as in bench/settings.h
+constexpr int options_are_good = 100;  // as in bench/programs/settings.h
 const std::string prefix_of_programs = "bench-";
 
 std::vector<std::string> benchmarks(const Place &place) {

@@ -1,5 +1,5 @@
-// Hosts that several networks join, most of which carry nothing between some of them (path/dgram/ways.cc): all that is sent comes, and what each
-// two then use leads there.
+// Hosts joined by several networks, most of which carry nothing between some of them (path/dgram/peer_routes.cc): every
+// message arrives, and the route that two hosts use in the end leads to the other host.
 #include <gtest/gtest.h>
 
 #include <memory>

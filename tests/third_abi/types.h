@@ -77,7 +77,7 @@ using MPI_T_event_cb_function = void(MPI_T_event_instance, MPI_T_event_registrat
 using MPI_T_event_free_cb_function = void(MPI_T_event_registration, MPI_T_cb_safety, void *);
 using MPI_T_event_dropped_cb_function = void(MPI_Count, MPI_T_event_registration, int, MPI_T_cb_safety, void *);
 
-// Its predefined objects, some of them (variables.cc).
+// Its predefined objects, some of them (door.cc).
 extern CommVariable comm_null, comm_world, comm_self;
 extern DatatypeVariable datatype_null, type_int, type_double, type_byte;
 extern ErrhandlerVariable errhandler_null, errors_return, errors_are_fatal;

@@ -75,6 +75,9 @@ OFFENCES = [
     ("class-size", "ARCHITECTURE.md", "## Large classes\n\n- `Gone`: it was needed.\n", "Gone is no large class (any more)"),
     ("page", "docs/internals/where.md", "Matching: `src/p2p/gone.h`.\n", "there is no src/p2p/gone.h"),
     ("page", "docs/internals/where.md", "Settings: `src/config/settings.inc: gone()`.\n", "src/config/settings.inc has no gone"),
+    ("page", "README.md", "See `src/engine/gone.h`.\n", "there is no src/engine/gone.h"),
+    ("comment", "src/base/a.cc", "int x;  // see engine/gone.h\n", "a comment names engine/gone.h"),
+    ("comment", "src/base/a.h", "// See gone.cc.\n#pragma once\n", "a comment names gone.cc"),
 ]
 
 
@@ -165,4 +168,11 @@ def test_an_exemption_holds_wherever_a_class_lies(tree):
 def test_pages_may_name_folders_files_and_what_is_in_them(tree):
     tree.write("docs/internals/map.md",
                "`src/engine/`, `src/engine/engine.h`, `src/engine/engine.h: user()`, `src/engine/engine.h: s.check`, `MPI_Send`, `a / b`\n")
+    tree.write("README.md", "`build/release/bin/mpirun`, `src/path/NAME/`, `some/folder/of/yours`\n")
+    assert tree.tidy() == (0, "")
+
+
+def test_comments_may_name_files_that_exist(tree):
+    tree.write("src/base/a.cc", "// engine.h, engine/engine.h, src/engine/engine.h, <sys/uio.h>, sys/uio.h, mpi.h\nint x;\n")
+    tree.write("src/base/b.cc", 'const char *text = "gone.h";\n')
     assert tree.tidy() == (0, "")
