@@ -47,7 +47,7 @@ std::string plain(const std::string &text) {
     std::string safe;
     for (char letter : text) {
         if (letter == '\\' || letter == '-') safe += '\\';
-        if (safe.empty() && (letter == '.' || letter == '\'')) safe += "\&";
+        if (safe.empty() && (letter == '.' || letter == '\'')) safe += "\\&";
         safe += letter;
     }
     return safe;
