@@ -237,8 +237,8 @@ const std::vector<EventRow> &event_table() {
                    {"why", integer, 0}}),
         event_row(Event::algorithm, "coll_algorithm", "coll", expert, true,
                   "the best algorithm was chosen; operation: its place among the control variables "
-                  "coll_x_algorithm; algorithm: a value of these; bytes: from how many on it holds; processes: "
-                  "how many take part",
+                  "coll_x_algorithm; algorithm: a value of these; bytes: from how many on it holds; "
+                  "processes: how many take part",
                   {{"operation", integer, 0}, {"algorithm", integer, 0}, {"bytes", count, 0},
                    {"processes", integer, 0}}),
         event_row(Event::connection_made, "network_connection_made", "network", user, false,
