@@ -25,8 +25,8 @@ struct Object {
         references.store(0, std::memory_order_relaxed);  // the holder of the only reference has no competitor
         return true;
     }
-    // The program has one handle more, or one less. The caller then releases the reference that belongs to
-    // it.
+    // The program has one handle more, or one less. After end_handle() the caller also releases the reference
+    // that belongs to the handle.
     void add_handle() {
         if (!predefined()) handles.fetch_add(1, std::memory_order_relaxed);
     }

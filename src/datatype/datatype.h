@@ -3,7 +3,7 @@
 // layout is normalised once (layout.h), when it is created. A Cursor (cursor.h) walks `count` of them; to
 // resume, it needs only a byte position in the packed stream. construct.h creates datatypes, and predefined.h
 // finds the predefined ones.
-// Thread rule: any thread that holds a reference.
+// Thread rule: any thread that holds a reference may read. Names and attributes are not locked here.
 #pragma once
 
 #include <cstddef>

@@ -38,7 +38,7 @@ struct RankProfile {
         uint64_t by_order = 0, by_time = 0, by_probe = 0, too_early = 0;
         uint64_t alone = 0, carried = 0;  // acknowledgements
         uint64_t received = 0, missing = 0;   // of the packets that others have numbered
-        // dropped.
+        // Packets dropped.
         uint64_t doubled = 0, damaged = 0, strangers = 0, stale = 0, garbage = 0, without_room = 0;
         std::vector<Peer> peers;          // those for which most packets were sent again or are missing
     };
