@@ -129,8 +129,9 @@ private:
         auto owner = [](const void *object) -> const Owner & { return *static_cast<const Owner *>(object); };
         std::vector<Counter> all;
         for (const Row &row : rows) {
-            Counter &made = all.emplace_back(Counter{nullptr, row.name, category, row.kind, row.audience, row.unit,
-                                                     row.sentence, row.words, row.places, {}, {}, {}});
+            Counter &made = all.emplace_back(Counter{nullptr, row.name, category, row.kind, row.audience,
+                                                     row.unit, row.sentence, row.words, row.places, {}, {},
+                                                     {}});
             if (row.value)
                 made.value_at = [owner, value = row.value](const void *object, int) {
                     return value(owner(object));

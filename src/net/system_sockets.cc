@@ -104,7 +104,7 @@ int SystemSockets::listen(const Address &at) {
     socklen_t length = to_system(at, place);
     if (bind(socket, reinterpret_cast<sockaddr *>(&place), length) == 0 &&
         ::listen(socket, waiting_connections) == 0 &&
-        // All callers of bound() rely on getsockname.
+        // Callers of bound() rely on getsockname() to succeed.
         getsockname(socket, reinterpret_cast<sockaddr *>(&place), &length) == 0)
         return socket;
     int trouble = -errno;

@@ -224,8 +224,8 @@ Error open_udp(const Settings &settings, const std::vector<Address> &addresses,
     return {};
 }
 
-// An endpoint of libfabric has one address, which other hosts can reach if there is such an address. It
-// chooses its port itself.
+// An endpoint of libfabric has one address, which other hosts can reach if there is such an address. No
+// port is returned, because the endpoint has its own.
 Error open_libfabric(const Settings &settings, const std::vector<Address> &addresses,
                      std::unique_ptr<PacketIo> &packets, std::string &published, uint16_t &) {
     FabricChoice choice;

@@ -262,7 +262,7 @@ void make_helper(Runtime &made) {
     made.engine->set_helper(helper.get(), memory);
     if (periodic) helper->start();
     made.helper = std::move(helper);
-    // Before the objects that it uses are destroyed.
+    // Stops the helper before the objects that it uses are destroyed.
     static const bool registered = std::atexit(stop_helper) == 0;
     static_cast<void>(registered);
 }
