@@ -1,4 +1,5 @@
-// For whom a setting, a counter or an event is: everybody, or who tunes the library.
+// The readers for whom a setting, a counter or an event is meant: every user, or a person who tunes the
+// library.
 #pragma once
 
 namespace lanyard {

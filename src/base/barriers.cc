@@ -1,3 +1,4 @@
+// See barriers.h.
 #include "base/barriers.h"
 
 #include <errno.h>

@@ -1,8 +1,10 @@
-// How fast something was copied at best, and whether trying again still shows it faster: what is learned of each way to copy, where several
-// are tried and the fastest is kept. The best rate counts, since whatever disturbs only slows; a rate that is not clearly better
-// (by a sixteenth) says that the best is known, and the first copies are slow, as they touch memory for the first time.
+// The best rate at which something was copied, and whether further trials still improve it. Each copy method
+// has one where several are tried and the fastest is kept. The best rate counts, because disturbances only
+// make a copy slower. A rate that is not clearly better (by a sixteenth) suggests that the best is known. The
+// first copies are slow, because they touch memory for the first time.
 //
-// One thread at a time notes rates. In memory of several processes, which is zero at first, two may do so: one of the notes is lost then.
+// Thread rule: one thread at a time notes rates. In memory that several processes share, which is zero at
+// first, two may note at once; one of the notes is then lost.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +17,14 @@ namespace lanyard {
 
 template <class Rate>
 struct BestRate {
-    Tally<Rate> bytes_per_us;  // at least 1 once something was noted
-    Tally<uint8_t> no_better;  // notes since it became better, at most as many as end the trials
+    Tally<Rate> bytes_per_us;  // at least 1 once a rate was noted
+    Tally<uint8_t> no_better;  // notes since the best rate rose, at most the number that ends the trials
 
     static Rate of(uint64_t bytes, uint64_t ns) {
         return static_cast<Rate>(std::max<uint64_t>(bytes * 1000 / std::max<uint64_t>(ns, 1), 1));
     }
-    // `trials` that are no better are enough. A rate far below that of another way, which is `hopeless`, counts twice.
+    // `trials` notes without improvement are enough. A rate far below that of another method is `hopeless`
+    // and counts twice.
     void note(Rate rate, int trials, bool hopeless = false) {
         Rate best = bytes_per_us;
         if (rate > best) bytes_per_us = rate;
@@ -34,7 +37,8 @@ struct BestRate {
     }
 };
 
-// Copies of similar size, from `least` bytes on, doubling; the last of the classes has all longer ones.
+// Class of a copy by its size. Class 0 begins at `least` bytes and each class at twice the size of the one
+// before; the last class has all longer copies.
 constexpr int size_class(uint64_t bytes, uint64_t least, int classes) {
     return std::clamp(static_cast<int>(std::bit_width(bytes / least)) - 1, 0, classes - 1);
 }

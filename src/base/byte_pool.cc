@@ -1,3 +1,4 @@
+// See byte_pool.h.
 #include "base/byte_pool.h"
 
 #include <sys/mman.h>
@@ -17,8 +18,10 @@ BytePool::~BytePool() {
 
 namespace {
 
-// Few lengths, so that one that is kept is often right.
-size_t long_length(size_t bytes) { return (bytes + BytePool::page_bytes - 1) / BytePool::page_bytes * BytePool::page_bytes; }
+// Few different lengths, so that a kept block often fits.
+size_t long_length(size_t bytes) {
+    return (bytes + BytePool::page_bytes - 1) / BytePool::page_bytes * BytePool::page_bytes;
+}
 
 }  // namespace
 
@@ -73,14 +76,15 @@ void BytePool::end_page(Page &page) {
     empty_.push_front(page);
 }
 
-// One that nobody has had yet.
+// A page that was never used.
 BytePool::Page *BytePool::new_page() {
     Chunk *chunk = chunks_.front();
     if (!chunk || chunk->made == chunk_pages) chunk = &new_chunk();
     return new (&chunk->page[chunk->made++]) Page;
 }
 
-// At a multiple of its size, by which page_of() finds it; never in huge pages, of which no part goes back.
+// A chunk begins at a multiple of its size, by which chunk_of() finds it. It never has huge pages, because no
+// part of one can be returned.
 BytePool::Chunk &BytePool::new_chunk() {
     void *range = mmap(nullptr, 2 * chunk_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (range == MAP_FAILED) end_without_memory();
@@ -94,7 +98,7 @@ BytePool::Chunk &BytePool::new_chunk() {
     return *chunk;
 }
 
-// All chunks but the oldest go back whole, where nothing lies in them.
+// Empty chunks are returned whole, except the oldest.
 void BytePool::give_back() {
     for (Chunk *chunk = chunks_.front(), *next; chunk; chunk = next) {
         next = chunks_.after(*chunk);
@@ -109,7 +113,8 @@ void BytePool::give_back() {
     }
 }
 
-// Those that lie side by side by one call. Where the system's pages are longer, neighbours would go with one of ours: only chunks go back there.
+// Adjacent pages are returned by one call. Where the system's pages are longer than ours, a page would take
+// its neighbours with it, so only whole chunks are returned there.
 void BytePool::give_back(Chunk &chunk) {
     if (static_cast<size_t>(sysconf(_SC_PAGESIZE)) != page_bytes) return;
     auto goes = [&](size_t i) { return chunk.page[i].held && chunk.page[i].used == 0; };

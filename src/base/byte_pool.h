@@ -1,14 +1,19 @@
-// Memory for what is had in great number for a short time, such as copies of payload: blocks of any length, apart from the heap. What the heap had at
-// its peak stays with the process, as anything that lies behind it holds it, and is the program's to give back; of this pool, pages in which
-// nothing lies go back when shrink() is called.
+// Memory for blocks that exist in great number for a short time, such as copies of payload, apart from the
+// heap. The heap keeps its peak, because any block that lies behind freed memory holds that memory in the
+// process, and the heap is the program's to trim. This pool returns its empty pages when shrink() is called.
 //
-// Pages have blocks of one length each, a multiple of `step`. They lie in chunks of memory from the system, which begin with what is known of their
-// pages. So nothing lies before a block, and a page that holds nothing need not be touched. What was given back last is taken first, and of
-// pages with room the one in which a block was freed last: those in which little lies become empty, and little is in the cache. Of pages that hold
-// nothing one that the process has still is taken first.
-// What is longer than `longest` comes from the heap, where so long blocks leave few gaps. But the heap may give a block of many pages back to the
-// system at once, and who sends one after the other would pay for their faults each time: so of those from `worth_keeping` on some stay here until
-// shrink(), for the next of that length. Not thread-safe.
+// Each page has blocks of one length, a multiple of `step`. Pages lie in chunks of memory from the system. A
+// chunk begins with the records of its pages, so that no header lies before a block and an empty page need
+// not be touched. The block freed last is taken first, from the page with room in which a block was freed
+// last: pages with few blocks become empty, and few pages are in the cache. Among empty pages, one that the
+// process still has is taken first.
+//
+// Blocks longer than `longest` are taken from the heap, where they leave few gaps. But the heap may return a
+// block of many pages to the system at once, and a process that sends one such message after another would
+// pay for the page faults each time. So some blocks of at least `worth_keeping` bytes stay here until
+// shrink(), for the next use of that length.
+//
+// Thread rule: one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +29,15 @@ class BytePool {
 public:
     static constexpr size_t step = 32, longest = 1024;
     static constexpr size_t page_bytes = 4096, chunk_bytes = size_t{1} << 20;
-    static constexpr size_t worth_keeping = 16 * 1024, most_kept = size_t{1} << 20;  // bytes of a long block; of all that are kept
+    // Bytes of a long block; of all kept blocks.
+    static constexpr size_t worth_keeping = 16 * 1024, most_kept = size_t{1} << 20;
 
     BytePool() = default;
     ~BytePool();
     BytePool(const BytePool &) = delete;
     BytePool &operator=(const BytePool &) = delete;
 
-    // Not cleared; for any object.
+    // A block of uninitialised memory, aligned for any object. give() takes it back.
     std::byte *take(size_t bytes) {
         if (bytes > longest) return take_long(bytes);
         size_t length = length_of(bytes);
@@ -45,7 +51,7 @@ public:
         if (page->free + length > page_bytes) page->hook.unlink();
         return block;
     }
-    // What take() gave for so many bytes.
+    // `block` is from take() with the same `bytes`.
     void give(std::byte *block, size_t bytes) {
         if (bytes > longest) return give_long(block, bytes);
         size_t length = length_of(bytes);
@@ -56,33 +62,35 @@ public:
         if (--page.used == 0) end_page(page);
         else if (was_full) with_room_[length / step].push_front(page);
     }
-    // Gives the pages that hold nothing back to the system, and kept blocks to the heap.
+    // Returns the empty pages to the system, and kept blocks to the heap.
     void shrink() {
         if (!empty_.empty()) give_back();
         drop_kept();
     }
-    // Of pages that the process has, but for what is known of them; of those in which something lies; of long blocks that are kept.
+    // Bytes of the pages that the process has, without their records; of the pages that are not empty; of
+    // kept long blocks.
     size_t held_bytes() const { return held_ * page_bytes; }
     size_t used_bytes() const { return used_ * page_bytes; }
     size_t kept_bytes() const { return kept_bytes_; }
 
 private:
-    // `free`: where the next block is to be taken, which was freed and names the one after it, or, being `made`, is the first that nobody has had
-    // yet; without room for a block there, the page is full.
+    // `free` is where the next block is taken: a freed block, which contains the place of the next one, or
+    // `made`, the first place that was never used. The page is full if no block fits there.
     struct Page {
-        Hook hook;  // among those with room, or that hold nothing
+        Hook hook;  // in the list of pages with room, or of empty pages
         uint16_t free = 0, made = 0;
         uint16_t used = 0;  // blocks
-        bool held = false;  // the process has it, so far as it was touched
+        bool held = false;  // the process has its memory, as far as it was touched
     };
     using Pages = List<Page, &Page::hook>;
     static constexpr size_t chunk_pages = chunk_bytes / page_bytes;
-    static constexpr size_t first_page = (chunk_pages * sizeof(Page) + 64 + page_bytes - 1) / page_bytes;  // before that lies the chunk itself
+    // The chunk itself lies before that.
+    static constexpr size_t first_page = (chunk_pages * sizeof(Page) + 64 + page_bytes - 1) / page_bytes;
     struct Chunk {
         Hook hook;
-        size_t made = first_page, used = 0;  // pages that were ever used; that hold something
+        size_t made = first_page, used = 0;  // pages ever used; pages that are not empty
         union {
-            Page page[chunk_pages];  // made when they are needed, so that no more of this is touched
+            Page page[chunk_pages];  // constructed when needed, so that no more of this is touched
         };
 
         Chunk() {}
@@ -100,7 +108,7 @@ private:
         Chunk &chunk = chunk_of(&page);
         return reinterpret_cast<std::byte *>(&chunk) + static_cast<size_t>(&page - chunk.page) * page_bytes;
     }
-    // A long block that nobody has.
+    // A long block that is not in use.
     struct Kept {
         std::byte *block;
         size_t length;
@@ -116,7 +124,7 @@ private:
     Chunk &new_chunk();
 
     Pages with_room_[longest / step + 1];  // by length
-    Pages empty_, given_back_;             // that hold nothing
+    Pages empty_, given_back_;             // empty pages
     List<Chunk, &Chunk::hook> chunks_;     // the newest first
     size_t held_ = 0, used_ = 0;           // pages
     std::vector<Kept> kept_;

@@ -1,4 +1,5 @@
-// The monotonic clock in nanoseconds. Read once per engine step and passed down as `now_ns`.
+// The monotonic clock in nanoseconds. It is read once per turn of the engine and passed down as `now_ns`. Any
+// thread.
 #pragma once
 
 #include <time.h>
@@ -7,10 +8,12 @@
 
 namespace lanyard {
 
-// How long to sleep, at most: until woken.
+// A limit for sleeping: until woken.
 constexpr uint64_t no_limit = UINT64_MAX;
 
-inline timespec to_timespec(uint64_t ns) { return {static_cast<time_t>(ns / 1'000'000'000u), static_cast<long>(ns % 1'000'000'000u)}; }
+inline timespec to_timespec(uint64_t ns) {
+    return {static_cast<time_t>(ns / 1'000'000'000u), static_cast<long>(ns % 1'000'000'000u)};
+}
 
 inline uint64_t clock_ns() {
     timespec t;
@@ -18,7 +21,8 @@ inline uint64_t clock_ns() {
     return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
 }
 
-// A clock that is read for a few nanoseconds, in a unit of its own that does not change: for what is asked much oftener than it happens.
+// A clock that is read within a few nanoseconds, in a constant unit of its own. For places that read it much
+// more often than they need nanoseconds.
 inline uint64_t clock_ticks() {
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc();

@@ -1,4 +1,5 @@
-// Copies of a few bytes, inline: for payload that travels beside the envelope, where a call of memcpy costs more than the copy.
+// Inline copies of a few bytes, for payload that travels beside the envelope. A call of memcpy costs more
+// than the copy there.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,7 @@
 
 namespace lanyard {
 
-// At most 32 bytes. Overlapping halves instead of loops.
+// At most 32 bytes. Copies overlapping halves instead of looping.
 [[gnu::always_inline]] inline void copy_few(void *to, const void *from, size_t bytes) {
     auto *t = static_cast<char *>(to);
     const auto *f = static_cast<const char *>(from);

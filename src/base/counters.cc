@@ -1,3 +1,4 @@
+// See counters.h.
 #include "base/counters.h"
 
 #include <algorithm>
@@ -17,7 +18,9 @@ std::vector<CounterTable *> &declared() {
     return only;
 }
 
-bool adds_up(const Counter &row) { return row.kind == CounterClass::counter || row.kind == CounterClass::timer; }
+bool adds_up(const Counter &row) {
+    return row.kind == CounterClass::counter || row.kind == CounterClass::timer;
+}
 
 }  // namespace
 

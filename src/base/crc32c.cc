@@ -1,3 +1,4 @@
+// See crc32c.h. The variants are a table, the SSE 4.2 instruction and the function of ISA-L.
 #include "base/crc32c.h"
 
 #include <dlfcn.h>
@@ -11,7 +12,7 @@ namespace {
 
 using Function = unsigned(unsigned char *data, int bytes, unsigned before);
 
-// Remainders of all bytes; the polynomial's bits are in reverse.
+// The remainder of each byte value. The bits of the polynomial are in reverse order.
 constexpr std::array<uint32_t, 256> table = [] {
     std::array<uint32_t, 256> made{};
     for (uint32_t byte = 0; byte < 256; ++byte) {
@@ -28,15 +29,18 @@ unsigned by_table(unsigned char *data, int bytes, unsigned before) {
 }
 
 #if defined(__x86_64__)
-// The instruction has its result three cycles later and can begin anew in each: so three parts of a block are summed side by side, and what came
-// out of the earlier ones is brought over the bytes of the later ones.
-constexpr int part_bytes = 240;  // six of them are nearly all of a packet on Ethernet
+// The instruction has its result after three cycles and can start again in each cycle. So three parts of a
+// block are summed side by side, and the results of the earlier parts are advanced over the bytes of the
+// later ones.
+constexpr int part_bytes = 240;  // six parts are nearly all of a packet on Ethernet
 
-// What a checksum becomes behind `part_bytes` zeros. That is linear: the result for a word is that of its four bytes together.
+// Advances a checksum over `part_bytes` zero bytes. The function is linear: its result for a word is the sum
+// of those for its four bytes.
 struct Advance {
     uint32_t by_byte[4][256];
     uint32_t operator()(uint32_t rest) const {
-        return by_byte[0][rest & 255] ^ by_byte[1][rest >> 8 & 255] ^ by_byte[2][rest >> 16 & 255] ^ by_byte[3][rest >> 24];
+        return by_byte[0][rest & 255] ^ by_byte[1][rest >> 8 & 255] ^ by_byte[2][rest >> 16 & 255] ^
+               by_byte[3][rest >> 24];
     }
 };
 
@@ -79,8 +83,8 @@ __attribute__((target("sse4.2"))) unsigned by_instruction(unsigned char *data, i
 }
 auto *best_built_in() { return __builtin_cpu_supports("sse4.2") ? by_instruction : by_table; }
 
-// The library's function for AVX leaves the upper halves of registers in use, with which a program's arithmetic by SSE instructions takes up to
-// two and a half times as long, for as long as nobody clears them.
+// The library's AVX function leaves the upper halves of registers in use. Until they are cleared, a program's
+// SSE arithmetic takes up to two and a half times as long.
 Function *of_library = nullptr;
 __attribute__((target("avx"))) unsigned by_library(unsigned char *data, int bytes, unsigned before) {
     unsigned made = of_library(data, bytes, before);
@@ -111,12 +115,14 @@ Crc32c Crc32c::of_table() {
 }
 
 Error Crc32c::load(Crc32c &made) {
-    void *library = dlopen("libisal.so.2", RTLD_NOW | RTLD_LOCAL);  // stays
+    void *library = dlopen("libisal.so.2", RTLD_NOW | RTLD_LOCAL);  // stays loaded
     void *function = library ? dlsym(library, "crc32_iscsi") : nullptr;
     if (!function) {
         const char *trouble = dlerror();
-        return Error(ErrorClass::other, "LANYARD_CHECKSUM=on needs ISA-L on each machine of the job (Debian: apt-get install libisal2): " +
-                                            std::string(trouble ? trouble : "it has no crc32_iscsi"));
+        return Error(ErrorClass::other,
+                     "LANYARD_CHECKSUM=on needs ISA-L on each machine of the job (Debian: apt-get install "
+                     "libisal2): " +
+                         std::string(trouble ? trouble : "it has no crc32_iscsi"));
     }
     made.function_ = tidied(reinterpret_cast<Function *>(function));
     return {};

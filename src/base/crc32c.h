@@ -1,7 +1,8 @@
-// CRC32C (Castagnoli), by the Intelligent Storage Acceleration Library (ISA-L), which is opened only where the setting LANYARD_CHECKSUM
-// asks for it: nobody else needs it on the machine. Used by links, and by `lanyard doctor`. Datagrams, each of which carries one, are content with
-// the processor's own instruction where the library is not there, or with a table.
-// Thread rule: none; load() before anything else.
+// CRC32C (Castagnoli). The Intelligent Storage Acceleration Library (ISA-L) is loaded only if the setting
+// LANYARD_CHECKSUM requires it, so that other machines need not have it. TCP links and `lanyard doctor` use
+// it. Datagrams each carry a checksum; without the library they use the processor's own instruction, or a
+// table.
+// Thread rule: any thread, after load().
 #pragma once
 
 #include <cstddef>
@@ -13,16 +14,17 @@ namespace lanyard {
 
 class Crc32c {
 public:
-    // Without the library an error that names its package.
+    // Fails without the library, with an error that names its package.
     static Error load(Crc32c &made);
-    // Without any library; where the processor has no instruction for it, ten times slower.
+    // Needs no library. Ten times slower where the processor has no instruction for it.
     static Crc32c built_in();
     static Crc32c of_table();
     explicit operator bool() const { return function_; }
-    // Of `bytes` at `data` (less than 2 GiB), behind others whose checksum is `before`.
+    // Checksum of `bytes` (less than 2 GiB) at `data` that follow other data with the checksum `before`.
     uint32_t operator()(const void *data, size_t bytes, uint32_t before = 0) const {
-        // The library neither inverts what it is given nor what it returns.
-        return ~function_(const_cast<unsigned char *>(static_cast<const unsigned char *>(data)), static_cast<int>(bytes), ~before);
+        // The library's function inverts neither its argument nor its result.
+        return ~function_(const_cast<unsigned char *>(static_cast<const unsigned char *>(data)),
+                          static_cast<int>(bytes), ~before);
     }
 
 private:

@@ -1,3 +1,4 @@
+// See doorbell.h.
 #include "base/doorbell.h"
 
 #include <sys/random.h>
@@ -14,11 +15,12 @@ namespace lanyard {
 
 namespace {
 
-// An abstract name: no file that could stay behind.
+// An abstract name leaves no file behind.
 socklen_t address_of(uint64_t name, sockaddr_un &address) {
     address = {};
     address.sun_family = AF_UNIX;
-    int length = std::snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "lanyard-bell-%016llx", static_cast<unsigned long long>(name));
+    int length = std::snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "lanyard-bell-%016llx",
+                               static_cast<unsigned long long>(name));
     return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<size_t>(length));
 }
 
@@ -28,7 +30,8 @@ int open_socket() { return socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLO
 
 Doorbell::Doorbell() : socket_(open_socket()) {
     if (socket_ < 0) return;
-    if (getrandom(&name_, sizeof name_, 0) != sizeof name_) name_ = clock_ns() ^ static_cast<uint64_t>(getpid()) << 40;
+    if (getrandom(&name_, sizeof name_, 0) != sizeof name_)
+        name_ = clock_ns() ^ static_cast<uint64_t>(getpid()) << 40;
     sockaddr_un address;
     socklen_t length = address_of(name_, address);
     if (bind(socket_, reinterpret_cast<sockaddr *>(&address), length) == 0) return;
@@ -51,7 +54,7 @@ void ring_doorbell(uint64_t name) {
     sockaddr_un address;
     socklen_t length = address_of(name, address);
     char byte = 0;
-    // Where the bell cannot take more it has rung already.
+    // A full socket means that the bell has already rung.
     sendto(sender, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL, reinterpret_cast<sockaddr *>(&address), length);
 }
 

@@ -1,5 +1,6 @@
-// A descriptor by which other processes of the node wake this one while it sleeps in epoll, since there a futex does not help: a
-// datagram socket with a name of its own. Who rings sends it one byte; several rings are one.
+// A descriptor by which other processes of the node wake this one while it sleeps in epoll, where a futex
+// cannot wake it. It is a datagram socket with a name of its own. A process rings it by sending one byte;
+// several rings count as one.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +14,10 @@ public:
     Doorbell(const Doorbell &) = delete;
     Doorbell &operator=(const Doorbell &) = delete;
 
-    // Becomes readable when somebody rings; -1 when the system gave none.
+    // Becomes readable when the bell rings; -1 if the system provided no socket.
     int descriptor() const { return socket_; }
     uint64_t name() const { return name_; }
-    // Forgets all rings until now.
+    // Discards all rings until now.
     void quieten();
 
 private:
@@ -24,7 +25,7 @@ private:
     uint64_t name_ = 0;
 };
 
-// Rings the doorbell of that name, whosever it is. Any thread.
+// Rings the doorbell with that name, in any process. Any thread.
 void ring_doorbell(uint64_t name);
 
 }  // namespace lanyard

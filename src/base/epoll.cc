@@ -1,3 +1,4 @@
+// See epoll.h.
 #include "base/epoll.h"
 
 #include <errno.h>
@@ -21,8 +22,9 @@ bool control(int epoll, int how, int descriptor, uint32_t events) {
     return epoll_ctl(epoll, how, descriptor, &event) == 0;
 }
 
-// The set itself is not there any more, so nothing will ever be heard: who waits would wait for ever. A
-// launcher that is told so by the same loss (pmi_client.cc) has its turn first.
+// The epoll set itself has gone, so nothing can arrive and the process would wait for ever. If the program
+// has also closed the connection to the launcher (pmi_client.cc), the launcher reports that and has three
+// seconds to act first.
 [[noreturn]] void end_without_descriptors() {
     constexpr char text[] =
         "Lanyard: this process has closed a descriptor of the MPI library and cannot go on; let the program "
@@ -39,18 +41,25 @@ int milliseconds(uint64_t limit_ns) {
 
 }  // namespace
 
-bool epoll_add(int epoll, int descriptor, uint32_t events) { return control(epoll, EPOLL_CTL_ADD, descriptor, events); }
-bool epoll_change(int epoll, int descriptor, uint32_t events) { return control(epoll, EPOLL_CTL_MOD, descriptor, events); }
+bool epoll_add(int epoll, int descriptor, uint32_t events) {
+    return control(epoll, EPOLL_CTL_ADD, descriptor, events);
+}
+bool epoll_change(int epoll, int descriptor, uint32_t events) {
+    return control(epoll, EPOLL_CTL_MOD, descriptor, events);
+}
 bool epoll_remove(int epoll, int descriptor) { return control(epoll, EPOLL_CTL_DEL, descriptor, 0); }
 
 int epoll_sleep(int epoll, std::span<epoll_event> events, uint64_t limit_ns) {
     timespec limit = to_timespec(limit_ns);
     auto most = static_cast<int>(events.size());
-    // Which does not know epoll_pwait2 before 3.21, and says so at length.
+    // Valgrind does not support epoll_pwait2 before 3.21, and prints a long message about it.
     if (under_valgrind()) return epoll_wait(epoll, events.data(), most, milliseconds(limit_ns));
     int count = epoll_pwait2(epoll, events.data(), most, limit_ns == no_limit ? nullptr : &limit, nullptr);
-    if (count < 0 && may_be_refused(-errno)) count = epoll_wait(epoll, events.data(), most, milliseconds(limit_ns));  // before Linux 5.11
-    if (count < 0 && may_be_refused(-errno)) count = epoll_pwait(epoll, events.data(), most, milliseconds(limit_ns), nullptr);
+    // Before Linux 5.11.
+    if (count < 0 && may_be_refused(-errno))
+        count = epoll_wait(epoll, events.data(), most, milliseconds(limit_ns));
+    if (count < 0 && may_be_refused(-errno))
+        count = epoll_pwait(epoll, events.data(), most, milliseconds(limit_ns), nullptr);
     if (count < 0 && (errno == EBADF || errno == EINVAL)) end_without_descriptors();
     return count;
 }

@@ -1,4 +1,5 @@
-// Sleeping on an epoll descriptor with a limit in nanoseconds, also on kernels and in containers that know milliseconds only.
+// Sleeping on an epoll descriptor with a limit in nanoseconds, also on kernels and in containers that support
+// only milliseconds. Any thread.
 #pragma once
 
 #include <sys/epoll.h>
@@ -12,8 +13,9 @@ bool epoll_add(int epoll, int descriptor, uint32_t events);
 bool epoll_change(int epoll, int descriptor, uint32_t events);
 bool epoll_remove(int epoll, int descriptor);
 
-// Sleeps until one of the descriptors is ready or limit_ns is over (no_limit: none; 0: it only looks). The number of events, or -1
-// when a signal came between. Limits of less than a millisecond last up to one where the kernel knows no shorter ones.
+// Sleeps until one of the descriptors is ready or limit_ns has passed (no_limit: no limit; 0: does not
+// sleep). Returns the number of events, or -1 if a signal interrupted it. Limits below a millisecond may last
+// up to one millisecond where the kernel supports no shorter ones.
 int epoll_sleep(int epoll, std::span<epoll_event> events, uint64_t limit_ns);
 
 }  // namespace lanyard

@@ -1,3 +1,4 @@
+// See error.h.
 #include "base/error.h"
 
 #include <cstdio>
@@ -24,8 +25,10 @@ std::string system_text(int error_number) {
 }
 
 void broken_invariant(const char *what, const char *file, int line) {
-    std::fprintf(stderr, "lanyard: internal error, stopping before data is harmed: '%s' does not hold at %s:%d; please report this line\n", what,
-                 file, line);
+    std::fprintf(stderr,
+                 "lanyard: internal error, stopping before data is harmed: '%s' does not hold at %s:%d; "
+                 "please report this line\n",
+                 what, file, line);
     std::abort();
 }
 

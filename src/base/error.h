@@ -1,6 +1,7 @@
-// Errors are values: an Error is success (a null pointer) or owns a record with the MPI error class and a sentence.
-// Everyone returns them, the doors raise them. Trivially copyable so that it travels in a register: whoever receives
-// one hands it on or ends it with take()/discard(). No exceptions in the data path.
+// Errors are values. An Error is success (a null pointer) or owns a record with the MPI error class and a
+// sentence. All layers return it, and the ABI front ends raise it. It is trivially copyable so that it
+// travels in a register: the code that receives one passes it on or ends it with take() or discard(). Nothing
+// in the data path throws.
 #pragma once
 
 #include <exception>
@@ -10,7 +11,7 @@
 
 namespace lanyard {
 
-// Error classes of the MPI-5.0 ABI (the values the program sees).
+// Error classes of the MPI-5.0 ABI, with the values that the program sees.
 enum class ErrorClass : int {
     success = 0,
     buffer = 1,
@@ -78,32 +79,38 @@ enum class ErrorClass : int {
 };
 
 struct ErrorRecord {
-    int code;  // an error class, or a code the program made with MPI_Add_error_code or returned from a callback
+    // An error class, or a code that the program made with MPI_Add_error_code or returned from a callback.
+    int code;
     std::string sentence;
-    // The communicator whose error handler is asked, where the failed call does not name one, held until that is done.
+    // The communicator whose error handler is called, if the failed call names none. It is held until then.
     std::shared_ptr<void> about = {};
-    // For MPI_ERR_IN_STATUS: the code of the first request that failed, which is what the handler is given (MPI-5.0 9.3.1).
+    // For MPI_ERR_IN_STATUS: the code of the first request that failed. The error handler receives it
+    // (MPI-5.0 9.3.1).
     int reason = 0;
-    // Ranks are not in the same collective operation: what they wait for of each other there never comes.
+    // The ranks are not in the same collective operation, so what they wait for from each other will never
+    // arrive.
     bool mismatch = false;
-    int other_rank = -1;      // of a mismatch, where it is known: who calls something else,
-    uint32_t other_word = 0;  // and what (coll/agreement.h)
-    // What a function of the program threw: the door throws it on instead of asking an error handler (base/thrown.h).
+    // For a mismatch, if known: the rank that calls something else, and what it calls (coll/agreement.h).
+    int other_rank = -1;
+    uint32_t other_word = 0;
+    // What a function of the program threw. The front end throws it again instead of calling an error handler
+    // (base/thrown.h).
     std::exception_ptr thrown = {};
 };
 
 class [[nodiscard]] Error {
 public:
     constexpr Error() = default;
-    Error(ErrorClass error_class, std::string sentence) : Error(static_cast<int>(error_class), std::move(sentence)) {}
+    Error(ErrorClass error_class, std::string sentence)
+        : Error(static_cast<int>(error_class), std::move(sentence)) {}
     Error(int code, std::string sentence) : record_(new ErrorRecord{code, std::move(sentence)}) {}
 
-    // True when something went wrong.
+    // True for a failure.
     explicit operator bool() const { return record_ != nullptr; }
     int code() const { return record_ ? record_->code : 0; }
     const std::string &sentence() const { return record_->sentence; }
 
-    // Adds where the error was seen, from the inside out: "no such file" -> "opening /x: no such file".
+    // Adds where the error occurred, from the inside out: "no such file" -> "opening /x: no such file".
     Error within(std::string_view context) {
         record_->sentence.insert(0, std::string(context) + ": ");
         return *this;
@@ -129,7 +136,7 @@ public:
         record_->thrown = std::move(thrown);
         return *this;
     }
-    // Ends the error: its record as a value, or nothing.
+    // Ends the error: returns its record as a value, or discards it.
     ErrorRecord take();
     void discard();
 
@@ -137,7 +144,7 @@ private:
     ErrorRecord *record_ = nullptr;
 };
 
-// The first of two that went wrong, if any did; the other one is ended.
+// The first failure of the two, if any. The other one is ended.
 inline Error first_failure(Error first, Error second) {
     if (!first) return second;
     second.discard();
@@ -147,10 +154,10 @@ inline Error first_failure(Error first, Error second) {
 // The text of an errno value, e.g. "No space left on device".
 std::string system_text(int error_number);
 
-// Stops the process with what was violated: for invariants whose violation would corrupt the program's data.
+// Stops the process with a message. For invariants whose violation would corrupt the program's data.
 [[noreturn]] void broken_invariant(const char *what, const char *file, int line);
 
 }  // namespace lanyard
 
-// Kept in release builds; for cold paths.
+// Also checked in release builds; for cold paths.
 #define LANYARD_MUST(condition) ((condition) ? void() : ::lanyard::broken_invariant(#condition, __FILE__, __LINE__))

@@ -1,6 +1,6 @@
-// What a tool may be told of when it happens (src/tool/event.h), in the way of log.h: a layer says where it happens that something did, and
-// nothing is done for it unless a tool has asked. Told by the engine's owner, which may be the helper thread; the tool's functions are
-// called later, by a thread of the program.
+// Events that a tool may subscribe to (src/tool/event.h), in the manner of log.h: a layer reports an event
+// where it happens, at no cost unless a tool has subscribed. The engine's owner, which may be the helper
+// thread, records the event. A thread of the program calls the tool's functions later.
 #pragma once
 
 #include <atomic>
@@ -11,15 +11,18 @@
 
 namespace lanyard {
 
-enum class Event : uint8_t { unexpected_message, rendezvous, algorithm, connection_made, connection_broken, peer_lost, peer_silent, count_of_them };
+enum class Event : uint8_t {
+    unexpected_message, rendezvous, algorithm, connection_made, connection_broken, peer_lost, peer_silent,
+    count_of_them
+};
 
 constexpr int most_event_values = 4;
 
 struct EventRecord {
     Event event;
-    uint64_t context;  // of the communicator concerned; 0: of none
+    uint64_t context;  // of the communicator concerned, or 0
     uint64_t time_ns;  // clock_ns()
-    int64_t values[most_event_values];  // what they mean is said in src/tool/event.cc
+    int64_t values[most_event_values];  // src/tool/event.cc defines their meaning
 };
 
 namespace detail {
@@ -27,9 +30,12 @@ inline std::atomic<uint32_t> wanted_events{0};  // by bit
 inline std::atomic<void (*)(const EventRecord &)> event_taker{nullptr};
 }  // namespace detail
 
-inline bool event_wanted(Event event) { return detail::wanted_events.load(std::memory_order_relaxed) >> static_cast<int>(event) & 1; }
+inline bool event_wanted(Event event) {
+    return detail::wanted_events.load(std::memory_order_relaxed) >> static_cast<int>(event) & 1;
+}
 
-[[gnu::cold, gnu::noinline]] inline void tell_event(Event event, uint64_t context, std::initializer_list<int64_t> values) {
+[[gnu::cold, gnu::noinline]] inline void tell_event(Event event, uint64_t context,
+                                                    std::initializer_list<int64_t> values) {
     EventRecord record{event, context, clock_ns(), {}};
     int i = 0;
     for (int64_t value : values) record.values[i++] = value;

@@ -1,6 +1,6 @@
-// The functions of fmt that its headers only declare, for the programs that are installed: these need no libfmt, Debian has no archive of
-// it, and fmt's header-only form would compile all of it again in every file that formats a text (4 s each). All that the rest of fmt
-// calls is in these three.
+// The functions of fmt that its headers only declare, for the installed programs. They must not need libfmt,
+// and Debian has no archive of it. The header-only form of fmt would be compiled again in every file that
+// formats text (4 s each). Everything else that fmt calls is in these three functions.
 #include <cstdio>
 #include <string>
 

@@ -1,4 +1,5 @@
-// Sleeping on a word of memory, also across processes (the word then lies in shared memory).
+// Sleeping on a word of memory, also across processes if the word lies in shared memory (`shared`). Any
+// thread.
 #pragma once
 
 #include <linux/futex.h>
@@ -12,10 +13,12 @@
 
 namespace lanyard {
 
-// Sleeps while *word == expected, until woken or limit_ns is over (no_limit: none). Wakes may be spurious.
+// Sleeps while the word equals `expected`, until woken or until limit_ns has passed (no_limit: no limit).
+// Wakes may be spurious.
 inline void futex_wait(std::atomic<uint32_t> &word, uint32_t expected, uint64_t limit_ns, bool shared) {
     timespec limit = to_timespec(limit_ns);
-    syscall(SYS_futex, &word, shared ? FUTEX_WAIT : FUTEX_WAIT_PRIVATE, expected, limit_ns == no_limit ? nullptr : &limit, nullptr, 0);
+    syscall(SYS_futex, &word, shared ? FUTEX_WAIT : FUTEX_WAIT_PRIVATE, expected,
+            limit_ns == no_limit ? nullptr : &limit, nullptr, 0);
 }
 
 inline void futex_wake(std::atomic<uint32_t> &word, int threads, bool shared) {

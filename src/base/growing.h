@@ -1,6 +1,8 @@
-// Elements in one piece of memory, by index, that never move while further ones are appended: addresses for many are reserved, and memory is taken as
-// they come. So references stay valid, and a look costs what it costs in an array. What is appended is never taken away.
-// Thread rule: append() by one thread; any thread may look at elements below size(), as far as their own fields are for it to read.
+// Elements in one range of memory, by index, that never move while others are appended. Addresses for many
+// elements are reserved, and memory is taken as they are appended. So references stay valid, and access costs
+// the same as in an array. Elements are never removed.
+// Thread rule: one thread calls append(). Any thread may read elements below size(), as far as their own
+// fields allow it.
 #pragma once
 
 #include <sys/mman.h>
@@ -17,12 +19,12 @@
 
 namespace lanyard {
 
-// Addresses that nothing lies at yet; nullptr where there are not so many.
+// Addresses without memory behind them; nullptr if the range is not available.
 inline std::byte *reserve_addresses(size_t bytes) {
     void *start = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return start == MAP_FAILED ? nullptr : static_cast<std::byte *>(start);
 }
-// Are addresses a thing to save here (ulimit -v)?
+// True if the address space is limited (ulimit -v).
 inline bool addresses_are_scarce() {
     rlimit limit{};
     return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
@@ -33,7 +35,8 @@ class Growing {
 public:
     static constexpr size_t most = size_t{1} << 20, few_more = 1024;
 
-    // `soon`: how many there will be at once. Where addresses are scarce only few_more are provided for.
+    // `soon` is how many elements will be appended at once. If addresses are scarce, there is room for only
+    // few_more beyond these.
     explicit Growing(size_t soon = 0) {
         size_t least = soon + few_more, wanted = addresses_are_scarce() ? least : std::max(least, most);
         for (; !begin_ && wanted >= least; wanted = wanted == least ? 0 : std::max(least, wanted / 2)) {
@@ -49,7 +52,7 @@ public:
     Growing(const Growing &) = delete;
     Growing &operator=(const Growing &) = delete;
 
-    // nullptr: there is no room, in addresses or memory.
+    // nullptr: no room, in addresses or in memory.
     template <class... Arguments>
     T *append(Arguments &&...arguments) {
         size_t count = size_.load(std::memory_order_relaxed);
@@ -69,9 +72,11 @@ public:
 
 private:
     static constexpr size_t page_bytes = 4096, step_bytes = 16 * page_bytes;
-    static constexpr size_t bytes_of(size_t count) { return (count * sizeof(T) + page_bytes - 1) / page_bytes * page_bytes; }
+    static constexpr size_t bytes_of(size_t count) {
+        return (count * sizeof(T) + page_bytes - 1) / page_bytes * page_bytes;
+    }
 
-    // Is there memory behind so many?
+    // Ensures memory for `count` elements.
     bool back(size_t count) {
         if (count * sizeof(T) <= backed_) return true;
         size_t wanted = std::min(std::max(bytes_of(count), backed_ + step_bytes), bytes_of(capacity_));

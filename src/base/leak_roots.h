@@ -1,4 +1,5 @@
-// Tells the leak sanitizer, when the program is built with it, where pointers live beside the allocator's memory.
+// Reports to the leak sanitizer, in a program built with it, where pointers lie outside the allocator's
+// memory.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Intrusive doubly linked list: an element carries its own links (one Hook per list it can be in), so that putting in
-// and taking out never allocates. Not thread-safe; the owner of the list provides that.
+// Intrusive doubly linked list. An element contains its own links, one Hook for each list that it can be in,
+// so that inserting and removing never allocates. Not thread-safe; the list's owner must ensure that.
 #pragma once
 
 #include <cstddef>

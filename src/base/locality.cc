@@ -1,3 +1,4 @@
+// See locality.h.
 #include "base/locality.h"
 
 #include <dirent.h>
@@ -11,7 +12,8 @@ namespace lanyard {
 
 namespace {
 
-// The first number in a file, which names a list of processors as "0-3,8"; -1 where there is none.
+// The first number in a file that contains a number or a list of processors such as "0-3,8"; -1 if there is
+// none.
 int first_number(const std::string &path) {
     int number = -1;
     if (FILE *file = std::fopen(path.c_str(), "r")) {
@@ -21,7 +23,7 @@ int first_number(const std::string &path) {
     return number;
 }
 
-// A processor's folder has a link to the folder of its memory, "node3".
+// A processor's folder has a link to the folder of its memory node, as in "node3".
 int node_of(const std::string &processor) {
     int node = -1;
     if (DIR *folder = opendir(processor.c_str())) {
@@ -32,7 +34,7 @@ int node_of(const std::string &processor) {
     return node;
 }
 
-// A data or unified cache of that level, by the first of the processors that share it.
+// The data or unified cache of that level, by the first of the processors that share it.
 int cache_of(const std::string &processor, int level) {
     for (int index = 0;; ++index) {
         std::string folder = processor + "/cache/index" + std::to_string(index);
@@ -67,14 +69,15 @@ int instance_of(Resource resource, const std::string &processor, int number) {
     return -1;
 }
 
-// What they are called: the first name is given to programs.
-constexpr const char *names[resources][3] = {{"Package", "socket", ""}, {"NUMANode", "numa", ""}, {"Die", "", ""},
-                                             {"L3Cache", "", ""},       {"L2Cache", "", ""},      {"L1Cache", "", ""},
-                                             {"Core", "", ""},          {"PU", "hwthread", "processor"}};
+// The names of each resource. Programs see the first one.
+constexpr const char *names[resources][3] = {
+    {"Package", "socket", ""}, {"NUMANode", "numa", ""}, {"Die", "", ""},  {"L3Cache", "", ""},
+    {"L2Cache", "", ""},       {"L1Cache", "", ""},      {"Core", "", ""}, {"PU", "hwthread", "processor"}};
 
 bool same_word(std::string_view first, std::string_view second) {
     auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-    return std::equal(first.begin(), first.end(), second.begin(), second.end(), [&](char a, char b) { return lower(a) == lower(b); });
+    return std::equal(first.begin(), first.end(), second.begin(), second.end(),
+                      [&](char a, char b) { return lower(a) == lower(b); });
 }
 
 }  // namespace
@@ -88,7 +91,8 @@ Locality own_locality(const std::string &system) {
         int32_t &instance = own.instance[r];
         for (int number = 0; number < CPU_SETSIZE && instance != Locality::not_within; ++number) {
             if (!CPU_ISSET(number, &allowed)) continue;
-            int found = instance_of(static_cast<Resource>(r), system + "/cpu/cpu" + std::to_string(number), number);
+            int found =
+                instance_of(static_cast<Resource>(r), system + "/cpu/cpu" + std::to_string(number), number);
             if (found < 0) {
                 instance = Locality::unknown;
                 break;
@@ -100,8 +104,9 @@ Locality own_locality(const std::string &system) {
 }
 
 const char *name_of(Resource resource) {
-    static constexpr const char *full[resources] = {"hwloc://Package", "hwloc://NUMANode", "hwloc://Die",  "hwloc://L3Cache",
-                                                    "hwloc://L2Cache", "hwloc://L1Cache",  "hwloc://Core", "hwloc://PU"};
+    static constexpr const char *full[resources] = {"hwloc://Package", "hwloc://NUMANode", "hwloc://Die",
+                                                    "hwloc://L3Cache", "hwloc://L2Cache",  "hwloc://L1Cache",
+                                                    "hwloc://Core",    "hwloc://PU"};
     return full[static_cast<int>(resource)];
 }
 

@@ -1,3 +1,4 @@
+// See log.h.
 #include "base/log.h"
 
 #include <unistd.h>
@@ -17,13 +18,14 @@ std::atomic<int> log_level{0};
 
 namespace {
 
-// By bit, as in log_parts.
+// One bit for each part, in the order of log_parts.
 constexpr uint32_t all_parts = ~uint32_t{0};
 std::atomic<uint32_t> shown_parts{all_parts};
 std::string log_name;
 
 uint32_t bit_of_part(std::string_view part) {
-    auto known = std::find_if(std::begin(log_parts), std::end(log_parts), [&](const LogName &row) { return part == row.name; });
+    auto known = std::find_if(std::begin(log_parts), std::end(log_parts),
+                              [&](const LogName &row) { return part == row.name; });
     return known == std::end(log_parts) ? 0 : uint32_t{1} << (known - std::begin(log_parts));
 }
 
@@ -38,7 +40,8 @@ bool set_log(const char *specification) {
     std::string_view text(specification ? specification : "");
     size_t comma = std::min(text.find(','), text.size());
     std::string_view level = text.substr(0, comma);
-    auto known = std::find_if(std::begin(log_levels), std::end(log_levels), [&](const LogName &row) { return level == row.name; });
+    auto known = std::find_if(std::begin(log_levels), std::end(log_levels),
+                              [&](const LogName &row) { return level == row.name; });
     if (!level.empty() && known == std::end(log_levels)) return false;
     uint32_t parts = comma == text.size() ? all_parts : 0;
     while (comma < text.size()) {
@@ -57,7 +60,8 @@ const char *shown_log_name() { return log_name.c_str(); }
 void log(LogLevel level, const char *part, const char *format, ...) {
     if (!log_enabled(level) || (level != LogLevel::warn && !part_shown(part))) return;
     char line[2048];
-    int used = std::snprintf(line, sizeof line, "lanyard%s%s [%s] ", log_name.empty() ? "" : " ", log_name.c_str(), part);
+    int used = std::snprintf(line, sizeof line, "lanyard%s%s [%s] ", log_name.empty() ? "" : " ",
+                             log_name.c_str(), part);
     va_list arguments;
     va_start(arguments, format);
     int more = std::vsnprintf(line + used, sizeof line - static_cast<size_t>(used) - 1, format, arguments);

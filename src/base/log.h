@@ -1,5 +1,7 @@
-// Diagnostics for people, off unless asked for: LANYARD_LOG=info|debug|trace[,part,part...]. Lines go to standard error,
-// each written at once, with rank and part. A success prints nothing; warnings (level warn) are always shown.
+// Diagnostics for people, off unless requested: LANYARD_LOG=info|debug|trace[,part,part...]. Each line is
+// written to standard error by one call, with rank and part. Success prints nothing. Warnings (level warn)
+// are always shown.
+// Thread rule: any thread, except set_log_name(), which changes a string that log() reads.
 #pragma once
 
 #include <atomic>
@@ -7,7 +9,8 @@
 
 namespace lanyard {
 
-// The words of LANYARD_LOG, for checking it and for telling what may be asked for. A line's part is one of these.
+// The words of LANYARD_LOG, for checking it and for describing the choices. The part of each line is one of
+// these.
 struct LogName {
     const char *name, *sentence;
 };
@@ -34,16 +37,19 @@ inline constexpr LogName log_parts[] = {
 enum class LogLevel : int { warn = 0, info = 1, debug = 2, trace = 3 };
 
 namespace detail {
-extern std::atomic<int> log_level;  // highest level shown for some part; read before anything is formatted. -1: tests that expect warnings
+// The highest level shown for any part, read before formatting. -1: tests that expect warnings.
+extern std::atomic<int> log_level;
 }
 
-inline bool log_enabled(LogLevel level) { return static_cast<int>(level) <= detail::log_level.load(std::memory_order_relaxed); }
+inline bool log_enabled(LogLevel level) {
+    return static_cast<int>(level) <= detail::log_level.load(std::memory_order_relaxed);
+}
 
-// Sets what is shown, at any time; `specification` as in LANYARD_LOG. False when it cannot be understood.
+// Sets what is shown, at any time. `specification` is as in LANYARD_LOG. False if it is malformed.
 bool set_log(const char *specification);
-// The prefix of lines from now on, e.g. "rank 3".
+// The prefix of lines from now on, as in "rank 3".
 void set_log_name(const char *name);
-const char *shown_log_name();  // "": none
+const char *shown_log_name();  // "": no name is set
 void log(LogLevel level, const char *part, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 }  // namespace lanyard

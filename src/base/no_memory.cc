@@ -1,3 +1,4 @@
+// See no_memory.h.
 #include "base/no_memory.h"
 
 #include <sys/resource.h>
@@ -15,22 +16,22 @@ namespace {
 
 struct Limit {
     __rlimit_resource resource;
-    const char *option;  // of the shell's ulimit
+    const char *option;  // option of the shell's ulimit
 };
 constexpr Limit limits[] = {{RLIMIT_AS, "-v"}, {RLIMIT_DATA, "-d"}};
 
 const char *who_ends = "Lanyard";
 int code_of_end = 1;
 
-// The limits under which this process is, or that there are none: for people, behind "gets no more memory".
+// For people, to follow "gets no more memory": the limits of this process, or that it has none.
 void write_reason(char *text, size_t room) {
     size_t used = 0;
     for (const Limit &limit : limits) {
         rlimit set{};
         if (getrlimit(limit.resource, &set) != 0 || set.rlim_cur == RLIM_INFINITY) continue;
         auto kib = static_cast<unsigned long long>(set.rlim_cur) / 1024;
-        int more = std::snprintf(text + used, room - used, "%s ulimit %s allows it %llu KiB", used ? " and" : ":",
-                                 limit.option, kib);
+        int more = std::snprintf(text + used, room - used, "%s ulimit %s allows it %llu KiB",
+                                 used ? " and" : ":", limit.option, kib);
         used = std::min(used + static_cast<size_t>(more), room - 1);
     }
     const char *advice = used ? "; raise that, or ask for less"
@@ -54,7 +55,7 @@ void end_without_memory() {
                                *name ? name : "this process", reason);
     size_t length = std::min(static_cast<size_t>(wanted), sizeof line - 1);
     [[maybe_unused]] ssize_t written = write(STDERR_FILENO, line, length);
-    std::fflush(nullptr);  // what the program has printed
+    std::fflush(nullptr);  // output that the program has printed
     _exit(code_of_end);
 }
 

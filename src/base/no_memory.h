@@ -1,15 +1,15 @@
-// Memory that runs out, by a limit of the process (ulimit -v, ulimit -d) or because the machine has none
+// Running out of memory, by a limit of the process (ulimit -v, ulimit -d) or because the machine has none
 // left.
 //
-// What the size of an argument asks for, and what can be refused, is asked for by array_or_null(), and the
-// call returns an Error of class no_mem. What is small and everywhere (queues, tables, sentences) has no
-// way back: it is wanted in the middle of a change. There the process ends with a sentence, and nothing is
-// thrown: an exception would end it too, without telling why, or, where the program catches everything,
-// leave it with a library that is half changed. The C++ library's own way for this is the new-handler. It
-// is the library's alone, as its C++ runtime is linked in and hidden: `new` in the program does what it
-// did.
+// Memory whose size depends on an argument is requested by array_or_null(), and the call returns an Error of
+// class no_mem. Small allocations (queues, tables, sentences) are everywhere and have no way back, because
+// they occur in the middle of a change. If one fails, the process ends with a message and nothing is thrown.
+// An exception would end the process too, but without a reason. If the program catches everything, an
+// exception would leave it with a half-changed library. The new-handler, the C++ library's own mechanism, is
+// used for this. It belongs to this library alone, whose C++ runtime is linked in and hidden, so `new` in the
+// program is unaffected.
 //
-// Thread rule: any thread, whatever it holds: nothing here asks for memory.
+// Thread rule: any thread, whatever it holds. Nothing here allocates memory.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,11 @@
 
 namespace lanyard {
 
-// From now on `new` ends the process with this exit code where there is no memory. `who` begins the
-// sentence, and lives for ever.
+// From now on a failing `new` ends the process with this exit code. `who` begins the message and must live
+// until exit.
 void end_where_new_fails(const char *who, int exit_code);
 
-// That end, where something else than `new` was refused.
+// Ends the process in the same way, for a failure outside `new`.
 [[noreturn]] void end_without_memory();
 
 template <class T>
@@ -37,7 +37,7 @@ struct FreeArray {
 template <class T>
 using FallibleArray = std::unique_ptr<T[], FreeArray<T>>;
 
-// So many default-initialised objects, or nothing.
+// `count` default-initialised objects, or null.
 template <class T>
 FallibleArray<T> array_or_null(size_t count) {
     static_assert(alignof(T) <= alignof(std::max_align_t) && std::is_nothrow_default_constructible_v<T>);

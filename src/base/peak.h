@@ -1,4 +1,5 @@
-// The highest value that something had. Its owner tells each value, at the price of a comparison; any thread may ask, and begin anew.
+// The highest value of a quantity. Its owner notes each value, at the cost of a comparison. Any thread may
+// read the peak, and restart it.
 #pragma once
 
 #include <atomic>
@@ -8,14 +9,15 @@ namespace lanyard {
 
 class Peak {
 public:
-    // By the owner. (One that begins anew in between does no harm: the value is one of the time after it.)
+    // By the owner. A concurrent begin_anew() does no harm: the value belongs to the time after it.
     void note(uint64_t value) {
-        if (value > highest_.load(std::memory_order_relaxed)) highest_.store(value, std::memory_order_relaxed);
+        if (value > highest_.load(std::memory_order_relaxed))
+            highest_.store(value, std::memory_order_relaxed);
     }
     uint64_t highest() const { return highest_.load(std::memory_order_relaxed); }
-    // Forgets what was, and returns it.
+    // Restarts the peak, and returns the old one.
     uint64_t begin_anew() { return highest_.exchange(0, std::memory_order_relaxed); }
-    // By others than the owner.
+    // By threads other than the owner.
     void raise(uint64_t value) {
         uint64_t before = highest();
         while (value > before && !highest_.compare_exchange_weak(before, value, std::memory_order_relaxed)) {

@@ -1,3 +1,4 @@
+// See pool.h.
 #include "base/pool.h"
 
 #include <sys/mman.h>
@@ -9,7 +10,7 @@ namespace lanyard {
 namespace {
 
 constexpr size_t page_bytes = 4096;
-constexpr size_t usual_growth = 4;  // of a range over the one before it
+constexpr size_t usual_growth = 4;  // the size of a range relative to the one before it
 constexpr size_t fewest_slots = 64;
 
 size_t whole_pages(size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
@@ -46,7 +47,8 @@ bool PoolRanges::add() {
     if (number == most || first >= capacity_) return false;
     size_t slots = std::min(capacity_ - first, std::max(fewest_slots, last.slots * usual_growth));
     std::byte *base = reserve(slots * stride_);
-    while (!base && slots > fewest_slots) base = reserve((slots = std::max(fewest_slots, slots / 2)) * stride_);
+    while (!base && slots > fewest_slots)
+        base = reserve((slots = std::max(fewest_slots, slots / 2)) * stride_);
     if (!base) return false;
     PoolRange &range = ranges_[number];
     range.base = base;

@@ -1,15 +1,18 @@
-// Objects of one type in a few ranges of addresses: an address is checked, and turned into a small integer and back, by
-// arithmetic alone. Slots that were freed rest for a while, so that a handle that is used after its object has ended is
-// found out.
+// Objects of one type in a few ranges of addresses. Arithmetic alone checks an address and turns it into a
+// small integer and back. Freed slots stay unused for a while, so that the use of a handle whose object has
+// ended is detected.
 //
-// The first range is small, since addresses are counted too (ulimit -v). When it is full a second one follows, and so on,
-// each four times as long as the one before it or as long as the system allows. A range fills from its beginning and
-// stays where it is, and the next one begins only when it is full. So an object's index is the number of slots in the
-// ranges before its own, plus its place there. Nearly all programs stay within the first range, for which the checks are
-// inlined; the others are looked through from the newest, which is the longest, to the oldest.
-// Never shrinks; thread-safe (one short spin lock).
-// T derives from Object, whose counts say whether a slot is alive, and whether its handle is. Slots are a power of two
-// apart, so that the check is a mask; PoolView makes it without knowing T.
+// The first range is small, because the address space may be limited (ulimit -v). When it is full, a second
+// one follows, and so on. Each is four times as long as the one before it, or as long as the system allows. A
+// range fills from its beginning and never moves, and the next one begins only when it is full. So an
+// object's index is the number of slots in the ranges before its own, plus its place there. Nearly all
+// programs stay within the first range, whose checks are inlined. The other ranges are searched from the
+// newest, which is the longest, to the oldest.
+//
+// T derives from Object, whose counts show whether a slot is alive and whether its handle is. Slots are a
+// power of two bytes apart, so that the check is a mask; PoolView makes it without knowing T. A pool never
+// shrinks.
+// Thread rule: any thread; one short spin lock.
 #pragma once
 
 #include <atomic>
@@ -29,17 +32,17 @@ namespace lanyard {
 struct PoolRange {
     std::byte *base = nullptr;
     size_t first = 0;                   // index of its first slot
-    size_t slots = 0;                   // that it has addresses for
-    size_t usable = 0;                  // of these, slots whose memory may be touched
+    size_t slots = 0;                   // slots that its addresses have room for
+    size_t usable = 0;                  // slots whose memory may be touched
     std::atomic<size_t> made_bytes{0};  // of slots ever used
 };
 
-// The ranges of a pool. `add` and `open_more` are called under the pool's lock; the rest by any thread.
+// The ranges of a pool. Thread rule: `add` and `open_more` under the pool's lock, the others by any thread.
 class PoolRanges {
 public:
     static constexpr size_t first_bytes = size_t{2} << 20;
 
-    // The first range, which is empty where no addresses can be had.
+    // Creates the first range, which is empty if no addresses are available.
     PoolRanges(size_t stride, size_t capacity);
     ~PoolRanges();
     PoolRanges(const PoolRanges &) = delete;
@@ -49,7 +52,7 @@ public:
     const PoolRange &at(uint32_t number) const { return ranges_[number]; }
     uint32_t count() const { return count_.load(std::memory_order_acquire); }
     PoolRange &newest() { return ranges_[count() - 1]; }
-    // The range with this address or this index, if a slot there was ever used; else nullptr.
+    // The range with this address or this index, if a slot there was ever used, else nullptr.
     [[gnu::noinline]] const PoolRange *with_address(const void *address) const {
         for (uint32_t number = count(); number-- > 0;) {
             const PoolRange &range = ranges_[number];
@@ -68,9 +71,10 @@ public:
         return nullptr;
     }
 
-    // One more range, within the pool's capacity. False: the capacity or the system's addresses are used up.
+    // Adds a range, within the pool's capacity. False: the capacity or the system's addresses are used up.
     bool add();
-    // Makes more slots of the newest range usable, if there are more. False where memory is short.
+    // Makes more slots of the newest range usable, and adds a range if there are none. False: memory is
+    // short.
     bool open_more();
 
 private:
@@ -81,29 +85,29 @@ private:
     std::atomic<uint32_t> count_{1};
 };
 
-// What is needed to tell whether an address is an object of some pool that the program has a handle of. A view of no
-// pool holds nothing.
+// All that is needed to decide whether an address is an object of some pool for which the program has a
+// handle. A view without a pool holds nothing.
 struct PoolView {
     static inline const std::atomic<size_t> none_made{0};
 
     const PoolRanges *ranges = nullptr;
-    const std::byte *base = nullptr;  // of the first range, as is the next
+    const std::byte *base = nullptr;  // of the first range, like made_bytes
     const std::atomic<size_t> *made_bytes = &none_made;
     size_t stride_mask = 0;
 
-    // Any bit pattern may be asked.
+    // `address` may have any bit pattern.
     [[gnu::always_inline]] bool holds(const void *address) const {
         size_t offset = offset_of(address);
         if (offset >= made_bytes->load(std::memory_order_acquire)) [[unlikely]] return holds_further(address);
         return is_object(address, offset);
     }
-    // Of an object that was made here.
+    // `object` must have been created in this pool.
     [[gnu::always_inline]] size_t index(const void *object) const {
         size_t offset = offset_of(object);
         if (offset >= made_bytes->load(std::memory_order_relaxed)) [[unlikely]] return further_index(object);
         return offset >> std::countr_one(stride_mask);
     }
-    // The object with this index (below 2^32) if the program has a handle of it, else nullptr.
+    // The object with this index (below 2^32) if the program has a handle for it, else nullptr.
     [[gnu::always_inline]] void *at(size_t index) const {
         size_t offset = index * (stride_mask + 1);
         if (offset >= made_bytes->load(std::memory_order_acquire)) [[unlikely]] return further_at(index);
@@ -112,13 +116,17 @@ struct PoolView {
     }
 
 private:
-    size_t offset_of(const void *address) const { return reinterpret_cast<size_t>(address) - reinterpret_cast<size_t>(base); }
+    size_t offset_of(const void *address) const {
+        return reinterpret_cast<size_t>(address) - reinterpret_cast<size_t>(base);
+    }
     bool is_object(const void *address, size_t offset) const {
-        return (offset & stride_mask) == 0 && static_cast<const Object *>(address)->handles.load(std::memory_order_relaxed) > 0;
+        return (offset & stride_mask) == 0 &&
+               static_cast<const Object *>(address)->handles.load(std::memory_order_relaxed) > 0;
     }
     [[gnu::noinline]] bool holds_further(const void *address) const {
         const PoolRange *range = ranges ? ranges->with_address(address) : nullptr;
-        return range && is_object(address, reinterpret_cast<size_t>(address) - reinterpret_cast<size_t>(range->base));
+        return range &&
+               is_object(address, reinterpret_cast<size_t>(address) - reinterpret_cast<size_t>(range->base));
     }
     [[gnu::noinline]] size_t further_index(const void *object) const {
         const PoolRange *range = ranges->with_address(object);
@@ -139,10 +147,12 @@ class ObjectPool {
 public:
     static constexpr size_t stride = std::bit_ceil(std::max<size_t>(sizeof(T), 64));
 
-    // So many freed slots are not used again while there are others. 0: the slot freed last is taken next, being in the cache.
+    // This number of freed slots is not used again while others are available. 0: the slot freed last is
+    // taken next, because it is in the cache.
     static constexpr size_t usual_rest = 64;
 
-    explicit ObjectPool(size_t capacity = size_t{1} << 20, size_t rest = usual_rest) : ranges_(stride, capacity), rest_(rest) {
+    explicit ObjectPool(size_t capacity = size_t{1} << 20, size_t rest = usual_rest)
+        : ranges_(stride, capacity), rest_(rest) {
         static_assert(std::is_base_of_v<Object, T>);
     }
     ~ObjectPool() {
@@ -151,7 +161,7 @@ public:
     ObjectPool(const ObjectPool &) = delete;
     ObjectPool &operator=(const ObjectPool &) = delete;
 
-    // A new object, or nullptr when memory or the pool's capacity is exhausted.
+    // A new object, or nullptr if memory or the pool's capacity is exhausted.
     template <class... Arguments>
     T *create(Arguments &&...arguments) {
         std::byte *slot = take_slot();
@@ -193,11 +203,13 @@ public:
 
 private:
     struct Dead : Object {
-        Dead() : Object{0, 0} {}  // at no moment alive to a thread that asks
+        Dead() : Object{0, 0} {}  // never alive to a concurrent reader, not even for a moment
         std::byte *next = nullptr;
     };
 
-    static size_t made(const PoolRange &range) { return range.made_bytes.load(std::memory_order_acquire) / stride; }
+    static size_t made(const PoolRange &range) {
+        return range.made_bytes.load(std::memory_order_acquire) / stride;
+    }
     static T *alive(const PoolRange &range, size_t place) {
         auto *object = reinterpret_cast<Object *>(range.base + place * stride);
         return object->references.load(std::memory_order_relaxed) > 0 ? static_cast<T *>(object) : nullptr;

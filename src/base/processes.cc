@@ -1,3 +1,4 @@
+// See processes.h.
 #include "base/processes.h"
 
 #include <algorithm>
@@ -9,7 +10,8 @@ uint32_t Processes::append(ProcessName name, uint32_t node) {
     uint32_t peer = count();
     size_t runs = runs_.size();
     Run *last = runs ? &runs_[runs - 1] : nullptr;
-    bool follows = last && last->first.job == name.job && last->first.number + last->count.load(std::memory_order_relaxed) == name.number;
+    bool follows = last && last->first.job == name.job &&
+                   last->first.number + last->count.load(std::memory_order_relaxed) == name.number;
     if (!follows && !runs_.append(name, peer)) return nobody;
     if (!nodes_.append(node)) return nobody;
     if (follows) last->count.fetch_add(1, std::memory_order_release);
@@ -17,12 +19,14 @@ uint32_t Processes::append(ProcessName name, uint32_t node) {
 }
 
 const Processes::Run &Processes::run_of(uint32_t peer) const {
-    return std::upper_bound(runs_.begin(), runs_.end(), peer, [](uint32_t at, const Run &each) { return at < each.first_peer; })[-1];
+    return std::upper_bound(runs_.begin(), runs_.end(), peer,
+                            [](uint32_t at, const Run &each) { return at < each.first_peer; })[-1];
 }
 
 uint32_t Processes::find(ProcessName name) const {
     for (const Run &run : runs_)
-        if (run.first.job == name.job && name.number - run.first.number < run.count.load(std::memory_order_acquire))
+        if (run.first.job == name.job &&
+            name.number - run.first.number < run.count.load(std::memory_order_acquire))
             return run.first_peer + (name.number - run.first.number);
     return nobody;
 }

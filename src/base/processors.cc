@@ -1,3 +1,4 @@
+// See processors.h.
 #include "base/processors.h"
 
 #include <sched.h>
@@ -11,7 +12,7 @@ namespace lanyard {
 
 namespace {
 
-// cgroup v2: "max 100000" or "50000 100000" in cpu.max of this group and of each above it.
+// cgroup v2: "max 100000" or "50000 100000" in the cpu.max of this group and of each group above it.
 double quota_of(const std::string &folder) {
     double processors = 1e9;
     if (FILE *file = std::fopen((folder + "/cpu.max").c_str(), "r")) {
@@ -23,7 +24,7 @@ double quota_of(const std::string &folder) {
     return processors;
 }
 
-// cgroup v1: two files, -1 for no quota.
+// cgroup v1: two files; a quota of -1 means none.
 double old_quota() {
     long long quota = -1, period = 0;
     if (FILE *file = std::fopen("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "r")) {
@@ -42,7 +43,8 @@ std::string own_group() {
     if (FILE *file = std::fopen("/proc/self/cgroup", "r")) {
         char line[4096];
         while (std::fgets(line, sizeof line, file))
-            if (std::strncmp(line, "0::", 3) == 0) group = std::string(line + 3, std::strcspn(line + 3, "\n"));
+            if (std::strncmp(line, "0::", 3) == 0)
+                group = std::string(line + 3, std::strcspn(line + 3, "\n"));
         std::fclose(file);
     }
     return group;

@@ -1,4 +1,5 @@
-// How many processors this process may really use: its affinity, cut by the quota of its control groups (containers).
+// The number of processors that this process may really use: its affinity, limited by the quota of its
+// control groups (containers).
 #pragma once
 
 namespace lanyard {

@@ -1,5 +1,5 @@
-// An object of its own that one thread makes, once, while others may look: as std::unique_ptr to its owner; any thread sees nothing or the whole
-// object, whose fields that change must be for any thread to read (tally.h).
+// An object that one thread creates once, while others may read it. It is a std::unique_ptr to its owner. Any
+// thread sees null or the whole object. Fields that change must be readable by any thread (tally.h).
 #pragma once
 
 #include <atomic>

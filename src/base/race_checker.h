@@ -1,10 +1,12 @@
-// The thread sanitizer in a program that is built with it, by a library that is not: it sees none of the library's own accesses and none of its
-// atomics, only what memcpy, malloc and free do for it, and would take data that threads hand to each other by MPI for a race. So it is told:
-// whatever a thread did before a call of MPI comes before whatever any thread does after a call that ends later; and what is done inside such
-// calls, and by the helper thread, is not for it to judge. That is more order than MPI promises, so it misses races that only the order of calls
-// prevents, and it reports none that is not there.
+// Cooperation with the thread sanitizer in a program that is built with it, while the library is not. The
+// sanitizer sees none of the library's accesses and atomics, only calls of memcpy, malloc and free. It would
+// report a race for data that threads pass to each other through MPI. So the library reports an order to it:
+// whatever a thread did before an MPI call precedes whatever any thread does after a call that ends later.
+// Work inside such calls, and in the helper thread, is excluded from checking. This order is stronger than
+// MPI's. So races that only the order of calls prevents are missed, and no false race is reported.
 //
-// Nothing costs anything without it: calls look whether they are to be timed anyway (api/timed_call.h), and the sanitizer has them timed.
+// Without the sanitizer this costs nothing. Each call checks whether it is to be timed anyway
+// (api/timed_call.h), and the sanitizer turns that on.
 #pragma once
 
 extern "C" {
@@ -16,10 +18,10 @@ extern "C" {
 
 namespace lanyard::race_checker {
 
-// Where all calls meet.
+// The one address on which all calls synchronise.
 inline char place;
 
-// Is there one that must be told? A library that is built with the sanitizer is judged by it.
+// True if a sanitizer needs these reports. A library that is built with the sanitizer is itself checked.
 inline bool there() {
 #if defined(__SANITIZE_THREAD__)
     return false;
@@ -28,7 +30,7 @@ inline bool there() {
 #endif
 }
 
-// What this thread does between the two is the library's work.
+// Between these two calls this thread does the library's work.
 inline void begin_unseen() {
     if (!there()) return;
     __tsan_release(&place);

@@ -1,6 +1,7 @@
-// Plain objects that come in millions: 32 bits name one, it has no header, and its address stays. They lie in chunks of memory from
-// the system, whose pages are touched as they are needed. What was given back last is taken first; when nothing is in use any more,
-// all memory but that of the first chunk goes back to the system, and by give_back() that of the first as well. Not thread-safe.
+// Plain objects in very large numbers: 32 bits name an object, it has no header, and it never moves. They lie
+// in chunks of memory from the system, whose pages are touched as needed. The object freed last is taken
+// first. When none is in use, all chunks except the first are returned to the system; give_back() also
+// returns the memory of the first. Not thread-safe.
 #pragma once
 
 #include <sys/mman.h>
@@ -22,10 +23,13 @@ template <class T>
 class Slab {
 public:
     static constexpr uint32_t none = UINT32_MAX;
-    static constexpr uint32_t chunk_objects = 1 << 14;  // so that a chunk is whole pages, whatever T is
+    static constexpr uint32_t chunk_objects = 1 << 14;  // makes a chunk whole pages, whatever T is
     static constexpr size_t chunk_bytes = chunk_objects * sizeof(T);
 
-    Slab() { static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T> && sizeof(T) >= sizeof(uint32_t)); }
+    Slab() {
+        static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T> &&
+                      sizeof(T) >= sizeof(uint32_t));
+    }
     ~Slab() { shrink(0); }
     Slab(const Slab &) = delete;
     Slab &operator=(const Slab &) = delete;
@@ -53,7 +57,7 @@ public:
         std::memcpy(static_cast<void *>(&at(index)), &free_, sizeof free_);
         free_ = index;
     }
-    // All memory that was touched, if nothing is in use.
+    // Returns all memory that was touched, if no object is in use.
     void give_back() {
         if (used_ > 0 || touched_ == 0) return;
         madvise(chunks_[0], touched_ * sizeof(T), MADV_DONTNEED);
@@ -61,7 +65,7 @@ public:
     }
     T &at(uint32_t index) const { return chunks_[index / chunk_objects][index % chunk_objects]; }
 
-    // Of the objects in use and those between them.
+    // Bytes of the objects in use and of the free ones between them.
     size_t bytes() const { return made_ * sizeof(T); }
     size_t reserved_bytes() const { return chunks_.size() * chunk_bytes; }
 
@@ -81,10 +85,11 @@ private:
     }
 
     std::vector<T *> chunks_;
-    uint32_t free_ = none;  // the first of those given back; each holds the next one's index
-    uint32_t made_ = 0;     // used at least once since nothing was in use
+    uint32_t free_ = none;  // the object freed last; each free object contains the next one's index
+    uint32_t made_ = 0;     // objects used at least once since none was in use
     uint32_t used_ = 0;
-    uint32_t touched_ = 0;  // objects of the first chunk that were used when last nothing was, since give_back()
+    // Objects of the first chunk that may have memory, as of the last time that none was in use.
+    uint32_t touched_ = 0;
 };
 
 }  // namespace lanyard

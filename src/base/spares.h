@@ -1,5 +1,5 @@
-// Objects that are used again and again: what was given back last is taken first. Addresses stay; nothing is
-// constructed anew, so who takes one sets what it needs. Never shrinks. Not thread-safe.
+// Objects that are reused: the one returned last is taken first. Objects do not move and are not constructed
+// again, so the code that takes one sets what it needs. Never shrinks. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace lanyard {
 template <class T>
 class Spares {
 public:
-    // The arguments are those of the constructor, the same for all.
+    // The constructor's arguments, the same for all objects.
     template <class... Arguments>
     T &take(Arguments &&...arguments) {
         if (spare_.empty()) return all_.emplace_back(arguments...);

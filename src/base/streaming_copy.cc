@@ -1,3 +1,4 @@
+// See streaming_copy.h.
 #include "base/streaming_copy.h"
 
 #include <algorithm>
@@ -16,14 +17,15 @@ namespace {
 
 constexpr size_t line = 64;
 
-// Whole lines to an aligned place. The wider its stores, the less often a line is written in parts: with one store for each line half as much again
-// is copied as with four.
+// Copies whole lines to an aligned address. Wide stores write a line in parts less often: with one store for
+// each line the rate is half as much again as with four.
 using CopyLines = void (*)(char *to, const char *from, size_t bytes);
 
 void copy_lines(char *to, const char *from, size_t bytes) {
     for (size_t at = 0; at < bytes; at += line) {
         __m128i part[4];
-        for (int i = 0; i < 4; ++i) part[i] = _mm_loadu_si128(reinterpret_cast<const __m128i *>(from + at) + i);
+        for (int i = 0; i < 4; ++i)
+            part[i] = _mm_loadu_si128(reinterpret_cast<const __m128i *>(from + at) + i);
         for (int i = 0; i < 4; ++i) _mm_stream_si128(reinterpret_cast<__m128i *>(to + at) + i, part[i]);
     }
 }
@@ -38,7 +40,8 @@ void copy_lines(char *to, const char *from, size_t bytes) {
 }
 
 [[gnu::target("avx512f")]] void copy_lines_at_once(char *to, const char *from, size_t bytes) {
-    for (size_t at = 0; at < bytes; at += line) _mm512_stream_si512(reinterpret_cast<__m512i *>(to + at), _mm512_loadu_si512(from + at));
+    for (size_t at = 0; at < bytes; at += line)
+        _mm512_stream_si512(reinterpret_cast<__m512i *>(to + at), _mm512_loadu_si512(from + at));
 }
 
 CopyLines best() {
@@ -56,7 +59,7 @@ void copy_streaming(void *to, const void *from, size_t bytes) {
     std::memcpy(t, f, head);
     size_t whole = (bytes - head) / line * line;
     lines(t + head, f + head, whole);
-    _mm_sfence();  // what is published from now on comes after these bytes
+    _mm_sfence();  // orders these bytes before whatever is published from now on
     std::memcpy(t + head + whole, f + head + whole, bytes - head - whole);
 }
 

@@ -1,12 +1,12 @@
-// Copies into memory that the caller does not expect to be in a cache: past the caches where the processor can do that, so that what lies at
-// the target is not read first, and what others need stays where it is.
+// Copies into memory that the caller does not expect to be in a cache. They bypass the caches if the
+// processor supports that, so that the target's lines are not read first and useful data stays in the caches.
 #pragma once
 
 #include <cstddef>
 
 namespace lanyard {
 
-// As memcpy.
+// Like memcpy.
 void copy_streaming(void *to, const void *from, size_t bytes);
 
 }  // namespace lanyard

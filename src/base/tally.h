@@ -1,5 +1,6 @@
-// A number that one thread at a time changes, the owner of what it counts, and that any thread may read: whole, and a moment old at worst.
-// It costs its owner what a plain number costs: loads and stores, no locked instruction.
+// A number that one thread at a time, the owner of what it counts, changes and any thread may read. A reader
+// sees a whole value, possibly out of date. The owner pays what a plain number costs: loads and stores, no
+// locked instruction.
 #pragma once
 
 #include <atomic>

@@ -1,3 +1,4 @@
+// See thrown.h.
 #include "base/thrown.h"
 
 #include <unwind.h>
@@ -10,7 +11,7 @@ namespace lanyard {
 
 namespace {
 
-// "an exception of type std::runtime_error", as far as it can be known.
+// "an exception of type std::runtime_error", if the type is known.
 std::string what_was_caught() {
     const std::type_info *type = ::abi::__cxa_current_exception_type();
     if (!type) return "an exception of another language or C++ runtime";
@@ -33,13 +34,17 @@ Error caught(const std::string &function) {
 }
 
 void stop_for_ended_thread(const char *function) {
-    std::fprintf(stderr, "Lanyard: %s has ended its thread (pthread_exit or pthread_cancel) in the middle of a call of MPI, "
-                         "which cannot go on without it; let it return instead\n", function);
+    std::fprintf(
+        stderr,
+        "Lanyard: %s has ended its thread (pthread_exit or pthread_cancel) in the middle of a call of MPI, "
+        "which cannot go on without it; let it return instead\n",
+        function);
     std::abort();
 }
 
 void stop_for_thrown(Error caught) {
-    std::fprintf(stderr, "Lanyard: %s; it runs where a call of MPI has done its work, so nobody could catch that\n",
+    std::fprintf(stderr,
+                 "Lanyard: %s; it runs where a call of MPI has done its work, so nobody could catch that\n",
                  caught.sentence().c_str());
     std::abort();
 }

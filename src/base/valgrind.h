@@ -1,4 +1,5 @@
-// Memcheck takes what another process writes into this one's memory for uninitialised, so others are not let write there under it.
+// Whether the process runs under Valgrind. Memcheck treats what another process writes into this one's memory
+// as uninitialised, so other processes do not write there under it.
 #pragma once
 
 #include <cstdlib>
@@ -6,7 +7,7 @@
 
 namespace lanyard {
 
-// Valgrind shows itself by the libraries it preloads.
+// The libraries that Valgrind preloads reveal it.
 inline bool under_valgrind() {
     static const bool is = [] {
         const char *preloaded = std::getenv("LD_PRELOAD");

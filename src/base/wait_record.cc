@@ -1,3 +1,4 @@
+// See wait_record.h.
 #include "base/wait_record.h"
 
 #include <sys/mman.h>
@@ -27,15 +28,18 @@ std::string describe(const WaitPart &part) {
     return part.tag ? name + " number " + std::to_string(part.tag) : name;
 }
 
-// " for 5 requests: a send to rank 1, tag 2; ... and 2 more", " with rank 3, tag 4", " with root 0" or nothing.
+// " for 5 requests: a send to rank 1, tag 2; ... and 2 more", " with rank 3, tag 4", " with root 0" or
+// nothing.
 std::string awaited(const WaitRecord &record) {
     uint32_t requests = record.parts.requests;
     if (requests == 0) {
         if (record.peer < -1) return "";
-        return record.sequence ? " with root " + std::to_string(record.peer) : rank_and_tag(" with ", record.peer, record.tag);
+        return record.sequence ? " with root " + std::to_string(record.peer)
+                               : rank_and_tag(" with ", record.peer, record.tag);
     }
     std::string text = requests == 1 ? " for " : " for " + std::to_string(requests) + " requests: ";
-    for (uint32_t i = 0; i < requests && i < most_wait_parts; ++i) text += (i ? "; " : "") + describe(record.parts.part[i]);
+    for (uint32_t i = 0; i < requests && i < most_wait_parts; ++i)
+        text += (i ? "; " : "") + describe(record.parts.part[i]);
     if (requests > most_wait_parts) text += "; and " + std::to_string(requests - most_wait_parts) + " more";
     return text;
 }
@@ -48,17 +52,22 @@ std::string describe(const WaitRecord &record) {
         std::snprintf(line, sizeof line, "rank %d: has finalised MPI", rank);
     } else if (!record.waiting.load(std::memory_order_acquire)) {
         std::snprintf(line, sizeof line,
-                      "rank %d: is not waiting in MPI (computing, or testing); %" PRIu64 " messages sent, %" PRIu64 " received", rank,
-                      record.sent.load(), record.matched.load());
+                      "rank %d: is not waiting in MPI (computing, or testing); %" PRIu64
+                      " messages sent, %" PRIu64 " received",
+                      rank, record.sent.load(), record.matched.load());
     } else {
         char name[64] = "", number[64] = "";
         if (record.communicator[0]) std::snprintf(name, sizeof name, " on %.31s", record.communicator);
-        if (record.sequence) std::snprintf(number, sizeof number, ", number %" PRIu64 " of this communicator", record.sequence);
-        uint64_t since = record.since_ns, now = clock_ns();  // a wait that begins meanwhile is no long one
+        if (record.sequence)
+            std::snprintf(number, sizeof number, ", number %" PRIu64 " of this communicator",
+                          record.sequence);
+        uint64_t since = record.since_ns, now = clock_ns();  // a wait that begins meanwhile is not a long one
         double seconds = since && since < now ? static_cast<double>(now - since) * 1e-9 : 0;
         std::snprintf(line, sizeof line,
-                      "rank %d: waits in %.31s%s%s%s, for %.1f s; %" PRIu64 " messages sent, %" PRIu64 " received", rank, record.call,
-                      awaited(record).c_str(), name, number, seconds, record.sent.load(), record.matched.load());
+                      "rank %d: waits in %.31s%s%s%s, for %.1f s; %" PRIu64 " messages sent, %" PRIu64
+                      " received",
+                      rank, record.call, awaited(record).c_str(), name, number, seconds, record.sent.load(),
+                      record.matched.load());
     }
     return line;
 }
@@ -68,7 +77,8 @@ std::string describe(const WaitRecord &record) {
 std::vector<std::string> describe_waits(int descriptor) {
     std::vector<std::string> lines;
     struct stat about;
-    if (fstat(descriptor, &about) != 0 || static_cast<size_t>(about.st_size) < sizeof(SegmentLabel)) return lines;
+    if (fstat(descriptor, &about) != 0 || static_cast<size_t>(about.st_size) < sizeof(SegmentLabel))
+        return lines;
     auto size = static_cast<size_t>(about.st_size);
     void *base = mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
     if (base == MAP_FAILED) return lines;
@@ -77,7 +87,8 @@ std::vector<std::string> describe_waits(int descriptor) {
         for (size_t i = 0, members = members_of(*label).load(std::memory_order_acquire); i < members; ++i) {
             uint64_t offset = label->first_record + i * label->record_stride;
             if (size < sizeof(WaitRecord) || offset > size - sizeof(WaitRecord)) break;
-            lines.push_back(describe(*reinterpret_cast<const WaitRecord *>(static_cast<const char *>(base) + offset)));
+            lines.push_back(
+                describe(*reinterpret_cast<const WaitRecord *>(static_cast<const char *>(base) + offset)));
         }
     }
     munmap(base, size);

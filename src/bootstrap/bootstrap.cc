@@ -1,8 +1,8 @@
-// Chooses how this process joins its job: PMI-1 where a launcher offers it, else alone, unless the job of a
-// launcher that cannot be joined is seen; see bootstrap.h. Rule: of each rank one process joins, and who is
-// not told to be a rank by a connection may be alone only where nobody misses it. That is so without a
-// launcher, in a job of one, and in what a rank has started after it joined. Variables alone are no proof:
-// children inherit them, and wrappers lose them (origin.h).
+// Chooses how this process joins its job (bootstrap.h): by PMI-1 if a launcher offers it, otherwise alone. It
+// is an error if there are signs of a job that the process cannot join. Rule: one process joins for each
+// rank. A process without a connection that makes it a rank may run alone only if no rank is missing then.
+// This is the case without a launcher, in a job of one, and in programs that a rank has started after it
+// joined. Variables alone prove nothing, because children inherit them and wrappers lose them (origin.h).
 #include "bootstrap/bootstrap.h"
 
 #include <fcntl.h>
@@ -30,7 +30,8 @@ public:
         uint64_t random[2] = {};
         if (getrandom(random, sizeof random, 0) != sizeof random) random[0] = static_cast<uint64_t>(getpid());
         char job[40];
-        snprintf(job, sizeof job, "%016llx%016llx", static_cast<unsigned long long>(random[0]), static_cast<unsigned long long>(random[1]));
+        snprintf(job, sizeof job, "%016llx%016llx", static_cast<unsigned long long>(random[0]),
+                 static_cast<unsigned long long>(random[1]));
         identity_.job = job;
         identity_.launcher = "none";
         identity_.maxprocs = 1;
@@ -51,7 +52,8 @@ public:
                 value = entry.second;
                 return {};
             }
-        return Error(ErrorClass::name, "nothing was published under \"" + key + "\" in this process, which runs without a launcher");
+        return Error(ErrorClass::name, "nothing was published under \"" + key +
+                                           "\" in this process, which runs without a launcher");
     }
     void abort(int, std::string_view message, bool) override {
         std::string text(message);
@@ -64,17 +66,22 @@ private:
     std::vector<std::pair<std::string, std::string>> published_;
 };
 
-// The variables by which launchers tell a process that it is one of several. A size of 1 is no job to be missed.
+// The variables by which launchers mark a process as one of several. A size of 1 is no job from which a rank
+// could be missing.
 struct ForeignSign {
     const char *variable;
-    bool is_size;  // the value counts the processes; otherwise its presence is the sign
+    bool is_size;  // the value counts the processes; otherwise the variable's presence is the sign
     const char *launcher;
     const char *remedy;
-    const char *own = nullptr;  // mpirun sets both alike; otherwise a launcher within the rank has
-    bool outer = false;         // mpirun leaves it as it is: below a rank it says nothing
+    // The counterpart that mpirun sets to the same value. If they differ, a launcher inside the rank has set
+    // the variable.
+    const char *own = nullptr;
+    // mpirun leaves the variable unchanged, so it means nothing below a rank.
+    bool outer = false;
 };
 constexpr const char *use_mpirun = "start it with this library's mpirun (mpirun -n N PROGRAM)";
-constexpr const char *use_descriptor = "start it with this library's mpirun (mpirun -n N PROGRAM), or with mpiexec.hydra without -pmi-port";
+constexpr const char *use_descriptor =
+    "start it with this library's mpirun (mpirun -n N PROGRAM), or with mpiexec.hydra without -pmi-port";
 constexpr const char *use_pmi2 =
     "start it with srun --mpi=pmi2, or with this library's mpirun inside the allocation";
 constexpr ForeignSign foreign_signs[] = {
@@ -94,7 +101,7 @@ constexpr ForeignSign foreign_signs[] = {
     {"PMIX_NAMESPACE", false, "a PMIx launcher", use_mpirun},
 };
 
-// What starts the ranks of other launchers, by the names of the processes.
+// The names of the processes that start ranks for other launchers.
 constexpr const char *foreign_starters[] = {"hydra_pmi_proxy", "prted",      "prterun", "orted",
                                             "orterun",         "slurmstepd", "mpirun",  "mpiexec"};
 
@@ -118,10 +125,10 @@ bool alone_by(const char *size) {
 constexpr const char *would_be_wrong = "; running as rank 0 of 1 would be wrong";
 constexpr const char *to_run_alone = "to run it alone on purpose, start it with mpirun -n 1 PROGRAM";
 
-// An error when the variables show a job of several processes that this one has no way to join. `below_rank`:
-// they may be those that mpirun set for the rank that this process is, or belongs to.
+// An error if the variables show a job of several processes that this one has no way to join. `below_rank`:
+// the variables may be those that mpirun set for the rank that this process is, or belongs to.
 Error check_foreign_job(const std::string &why_not_pmi, bool below_rank) {
-    // A launcher that says "one process" and also sets PMIx or PMI ranks has started just this one.
+    // A launcher that states a size of one and also sets PMIx or PMI ranks has started only this process.
     if (alone_by("OMPI_COMM_WORLD_SIZE") || alone_by("PMI_SIZE")) return {};
     const ForeignSign *first = nullptr;
     std::string to_forget;
@@ -133,13 +140,14 @@ Error check_foreign_job(const std::string &why_not_pmi, bool below_rank) {
         to_forget += std::string(" -u ") + sign.variable;
     }
     if (!first) return {};
-    // A size is known to be of several; of the other signs nobody knows how many others there are.
+    // A size shows that there are several processes. The other signs do not show how many there are.
     const char *how = first->is_size ? "as one of several" : "as part of a job";
     std::string seen = std::string("this process was started by ") + first->launcher + " " + how + " (" +
                        first->variable + "=" + started_with(first->variable) + "), but it cannot join " +
                        (first->is_size ? "them" : "it") + (why_not_pmi.empty() ? "" : ": " + why_not_pmi) +
                        would_be_wrong;
-    return Error(ErrorClass::other, seen + "\nwhat to do: " + first->remedy + "; to run it alone on purpose, start it with env" + to_forget);
+    return Error(ErrorClass::other, seen + "\nwhat to do: " + first->remedy +
+                                        "; to run it alone on purpose, start it with env" + to_forget);
 }
 
 bool is_open_socket(int fd) {
@@ -147,8 +155,8 @@ bool is_open_socket(int fd) {
     return fd >= 0 && fstat(fd, &about) == 0 && S_ISSOCK(about.st_mode);
 }
 
-// Why PMI_FD, PMI_RANK and PMI_SIZE cannot be used, or "" when they can or are not there at all. Of PMI_PORT and PMI_ID
-// nothing is used: they are the form of PMI-1 in which a process calls its launcher over TCP.
+// Why PMI_FD, PMI_RANK and PMI_SIZE cannot be used; "" if they can, or do not exist. PMI_PORT and PMI_ID are
+// not used: they belong to the form of PMI-1 in which a process connects to its launcher over TCP.
 std::string trouble_with_pmi(int fd, int rank, int size) {
     const char *told = started_with("PMI_FD");
     if (!told) {
@@ -168,9 +176,9 @@ std::string trouble_with_pmi(int fd, int rank, int size) {
     return "";
 }
 
-// Joins as the rank that this connection is for, unless another process of the rank has done so.
+// Joins as the rank that this connection is for, unless another process of the rank has joined.
 std::unique_ptr<Bootstrap> take_seat(int fd, const Seat &seat, Error &error) {
-    // Programs this rank starts are not ranks: they must not find a connection that is not theirs.
+    // Programs that this rank starts are not ranks, so they must not inherit its connection.
     fcntl(fd, F_SETFD, FD_CLOEXEC);
     pid_t other = claim(seat);
     if (other == 0) return connect_pmi1(fd, seat.rank, seat.size, error, &seat);
@@ -183,18 +191,19 @@ std::unique_ptr<Bootstrap> take_seat(int fd, const Seat &seat, Error &error) {
     return nullptr;
 }
 
-// Below a rank of mpirun's, without the connection. Where that rank has been joined this is a process that it
-// has started (by Python's multiprocessing, for example), and alone; where nobody has, it was meant to be the
-// rank itself.
+// For a process below a rank of mpirun, without the connection. If a process has joined as that rank, this
+// one was started by it (by Python's multiprocessing, for example) and runs alone. If none has joined, this
+// one was meant to be the rank itself.
 std::unique_ptr<Bootstrap> sit_alone(const Seat &seat, const char *lost, Error &error) {
     if (seat.size == 1 || holder_of(seat) != 0) return std::make_unique<Singleton>();
-    error = Error(ErrorClass::other, "this process was started by mpirun's rank " +
-                                         std::to_string(seat.rank) + " of " + std::to_string(seat.size) + ", or as it, but " + lost +
-                                         ", and no process has joined as that rank" + would_be_wrong +
-                                         "\nwhat to do: start it by a wrapper that leaves variables and "
-                                         "descriptors as they are (in Python: subprocess.run(..., "
-                                         "close_fds=False)), or when the rank has called MPI_Init; " +
-                                         to_run_alone);
+    error =
+        Error(ErrorClass::other, "this process was started by mpirun's rank " + std::to_string(seat.rank) +
+                                     " of " + std::to_string(seat.size) + ", or as it, but " + lost +
+                                     ", and no process has joined as that rank" + would_be_wrong +
+                                     "\nwhat to do: start it by a wrapper that leaves variables and "
+                                     "descriptors as they are (in Python: subprocess.run(..., "
+                                     "close_fds=False)), or when the rank has called MPI_Init; " +
+                                     to_run_alone);
     return nullptr;
 }
 
@@ -202,7 +211,7 @@ constexpr const char *connection_closed =
     "its connection to mpirun, the descriptor PMI_FD, is not open in it";
 constexpr const char *all_lost = "its variables and its connection to mpirun, a descriptor, are lost";
 
-// Without any variable that tells of a launcher: who has started this process?
+// Without any launcher's variable: decides by the processes that started this one.
 std::unique_ptr<Bootstrap> sit_by_ancestry(Error &error) {
     Ancestry ancestry = read_ancestry();
     if (ancestry.seat) return sit_alone(*ancestry.seat, all_lost, error);
@@ -239,7 +248,7 @@ std::unique_ptr<Bootstrap> connect_bootstrap(Error &error) {
     error = check_foreign_job(trouble, told.has_value());
     if (error) return nullptr;
     if (theirs) return std::make_unique<Singleton>();
-    // Of the same job: a job around it may have left its own open.
+    // The seat must be of the same job, because a surrounding job may have left its own connection open.
     if (std::optional<Seat> seat = find_connection(fd); seat && (!told || seat->job == told->job))
         return take_seat(fd, *seat, error);
     return told ? sit_alone(*told, connection_closed, error) : sit_by_ancestry(error);
@@ -248,10 +257,12 @@ std::unique_ptr<Bootstrap> connect_bootstrap(Error &error) {
 int expected_maxprocs() {
     int fd = number_in(started_with("PMI_FD"), -1);
     bool theirs = started_with("PMI_FD") && !set_by_mpirun("PMI_FD", "LANYARD_PMI_FD");
-    if (seat_of_connection(fd) && !started_with("PMI_PORT")) return number_in(started_with("LANYARD_MAXPROCS"), -1);
+    if (seat_of_connection(fd) && !started_with("PMI_PORT"))
+        return number_in(started_with("LANYARD_MAXPROCS"), -1);
     if (theirs || seat_told() || find_connection(fd)) return -1;
     int size = number_in(started_with("PMI_SIZE"), -1);
-    Error error = check_foreign_job(trouble_with_pmi(fd, number_in(started_with("PMI_RANK"), -1), size), false);
+    Error error =
+        check_foreign_job(trouble_with_pmi(fd, number_in(started_with("PMI_RANK"), -1), size), false);
     if (!error) return Singleton().maxprocs();
     error.discard();
     return -1;
@@ -270,13 +281,18 @@ bool parse_process_mapping(std::string_view text, int size, std::vector<int> &no
         Block block{};
         int length = 0;
         std::string triple(text.substr(at, 64));
-        if (sscanf(triple.c_str(), "(%d,%d,%d)%n", &block.first_node, &block.nodes, &block.ranks_on_each, &length) != 3 || length == 0) return false;
-        if (block.first_node < 0 || block.nodes < 1 || block.ranks_on_each < 1 || block.first_node > INT_MAX - block.nodes) return false;
+        if (sscanf(triple.c_str(), "(%d,%d,%d)%n", &block.first_node, &block.nodes, &block.ranks_on_each,
+                   &length) != 3 ||
+            length == 0)
+            return false;
+        if (block.first_node < 0 || block.nodes < 1 || block.ranks_on_each < 1 ||
+            block.first_node > INT_MAX - block.nodes)
+            return false;
         blocks.push_back(block);
         at += static_cast<size_t>(length);
     }
     if (blocks.empty()) return false;
-    // A mapping shorter than the job is repeated, as launchers mean it.
+    // A mapping shorter than the job is repeated, as launchers intend.
     while (static_cast<int>(node_of_rank.size()) < size)
         for (const Block &block : blocks)
             for (int node = 0; node < block.nodes && static_cast<int>(node_of_rank.size()) < size; ++node)

@@ -1,4 +1,4 @@
-// The client side of PMI-1; see pmi_client.h.
+// See pmi_client.h.
 #include "bootstrap/pmi_client.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ namespace lanyard {
 
 namespace {
 
-// Where a wrapper has closed the segment's descriptor its number may belong to a file of the program's by now.
+// If a wrapper has closed the segment's descriptor, its number may belong to a file of the program by now.
 bool is_nameless_file(int descriptor) {
     struct stat about;
     return descriptor >= 0 && fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) && about.st_nlink == 0;
@@ -51,7 +51,9 @@ private:
     Error receive_line(std::string &line);
     Error ask(const std::string &request, std::string_view expected_command, std::string &answer);
     Error receive_answer(const std::string &request, std::string_view expected_command, std::string &answer);
-    std::string barrier_request() const { return ours_ && *call_ ? std::string("cmd=barrier_in call=") + call_ : "cmd=barrier_in"; }
+    std::string barrier_request() const {
+        return ours_ && *call_ ? std::string("cmd=barrier_in call=") + call_ : "cmd=barrier_in";
+    }
     Error ask_number(const char *request, const char *answer_command, const char *name, int &number);
     Error learn_limits();
     Error learn_places();
@@ -61,7 +63,7 @@ private:
 
     int fd_;
     std::mutex asked_;  // held from a request to its answer
-    bool ours_;         // this library's mpirun, which understands a little more than PMI-1
+    bool ours_;         // the launcher is this library's mpirun, which understands slightly more than PMI-1
     int segment_fd_;
     std::string unread_;  // received after the last complete line
     std::string kvsname_;
@@ -70,7 +72,8 @@ private:
 };
 
 bool plain_word(std::string_view word) {
-    return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) { return c > ' ' && c < 127; });
+    return !word.empty() &&
+           std::all_of(word.begin(), word.end(), [](unsigned char c) { return c > ' ' && c < 127; });
 }
 
 Error Pmi1::lost(const char *what) const {
@@ -79,13 +82,14 @@ Error Pmi1::lost(const char *what) const {
                      "rank " + std::to_string(identity_.rank) +
                          " has closed its connection to the launcher, descriptor " + std::to_string(fd_) +
                          ", itself; let the program close only descriptors that it has opened");
-    return Error(ErrorClass::other, "rank " + std::to_string(identity_.rank) + " lost its launcher (" + what +
-                                        " on descriptor PMI_FD=" + std::to_string(fd_) +
-                                        "): the launcher has ended or closed the connection; start the job again");
+    return Error(ErrorClass::other,
+                 "rank " + std::to_string(identity_.rank) + " lost its launcher (" + what +
+                     " on descriptor PMI_FD=" + std::to_string(fd_) +
+                     "): the launcher has ended or closed the connection; start the job again");
 }
 
-// Where the program has closed the connection our mpirun sees it, says so, perhaps to people who can read
-// nothing from this process any more, and ends it, if it still finds it.
+// If the program has closed the connection, our mpirun notices this and reports it, perhaps to users who no
+// longer see the output of this process. It then ends the process, if it still exists.
 void Pmi1::await_end_if_closed() const {
     if (ours_ && closed_here()) sleep(longest_farewell_s);
 }
@@ -118,21 +122,25 @@ Error Pmi1::receive_line(std::string &line) {
     }
 }
 
-// One request and its answer, which must be the command expected and say rc=0 (or nothing about it).
+// Makes one request and reads its answer, which must be the expected command with rc=0 or without rc.
 Error Pmi1::ask(const std::string &request, std::string_view expected_command, std::string &answer) {
     std::lock_guard guard(asked_);
     if (Error error = send_line(request + "\n")) return error;
     return receive_answer(request, expected_command, answer);
 }
 
-Error Pmi1::receive_answer(const std::string &request, std::string_view expected_command, std::string &answer) {
+Error Pmi1::receive_answer(const std::string &request, std::string_view expected_command,
+                           std::string &answer) {
     if (Error error = receive_line(answer)) return error;
     PmiLine line(answer);
     if (line.command() != expected_command)
-        return Error(ErrorClass::other, "the launcher answered \"" + answer + "\" to the PMI-1 request \"" + request + "\" where cmd=" +
-                                            std::string(expected_command) + " was expected; use a launcher that offers PMI-1, such as mpirun");
+        return Error(ErrorClass::other,
+                     "the launcher answered \"" + answer + "\" to the PMI-1 request \"" + request +
+                         "\" where cmd=" + std::string(expected_command) +
+                         " was expected; use a launcher that offers PMI-1, such as mpirun");
     if (line.number("rc", 0) != 0)
-        return Error(ErrorClass::other, "the launcher refused the PMI-1 request \"" + request + "\": " + std::string(line.value("msg", answer)));
+        return Error(ErrorClass::other, "the launcher refused the PMI-1 request \"" + request +
+                                            "\": " + std::string(line.value("msg", answer)));
     return {};
 }
 
@@ -151,7 +159,8 @@ Error Pmi1::learn_limits() {
     return {};
 }
 
-// Which ranks share this node: the launcher's mapping where it has one, else what it put into the environment.
+// Finds out which ranks share this node: from the launcher's mapping if it has one, else from the
+// environment.
 Error Pmi1::learn_places() {
     std::string mapping;
     get("PMI_process_mapping", mapping).discard();
@@ -161,8 +170,9 @@ Error Pmi1::learn_places() {
     if (!parse_process_mapping(mapping, size, nodes)) {
         const char *local_size = started_with("MPI_LOCALNRANKS");
         if (!local_size || atoi(local_size) != size)
-            return Error(ErrorClass::other, "the launcher does not say which ranks share a node (PMI_process_mapping is \"" + mapping +
-                                                "\"); use a launcher that does, such as this library's mpirun");
+            return Error(ErrorClass::other,
+                         "the launcher does not say which ranks share a node (PMI_process_mapping is \"" +
+                             mapping + "\"); use a launcher that does, such as this library's mpirun");
         nodes.assign(static_cast<size_t>(size), 0);
     }
     int mine = nodes[static_cast<size_t>(rank)];
@@ -186,26 +196,31 @@ Error Pmi1::open(int rank, int size) {
     if (Error error = learn_limits()) return error;
     if (Error error = ask("cmd=get_appnum", "appnum", answer)) return error;
     identity_.appnum = PmiLine(answer).number("appnum", identity_.appnum);
-    identity_.maxprocs = PmiLine(answer).number("maxprocs", identity_.maxprocs);  // a word that only mpirun adds
-    if (Error error = ask_number("get_universe_size", "universe_size", "size", identity_.universe_size)) return error;
+    // A word that only mpirun adds.
+    identity_.maxprocs = PmiLine(answer).number("maxprocs", identity_.maxprocs);
+    if (Error error = ask_number("get_universe_size", "universe_size", "size", identity_.universe_size))
+        return error;
     if (Error error = ask("cmd=get_my_kvsname", "my_kvsname", answer)) return error;
     kvsname_ = PmiLine(answer).value("kvsname");
     identity_.job = kvsname_;
     if (Error error = learn_places()) return error;
 
     identity_.launcher = ours_ ? "mpirun" : "PMI-1";
-    if (is_nameless_file(segment_fd_) && fcntl(segment_fd_, F_SETFD, FD_CLOEXEC) == 0) identity_.segment_fd = segment_fd_;
+    if (is_nameless_file(segment_fd_) && fcntl(segment_fd_, F_SETFD, FD_CLOEXEC) == 0)
+        identity_.segment_fd = segment_fd_;
     return {};
 }
 
 Error Pmi1::put(const std::string &key, const std::string &value) {
-    // The limits count the terminating zero of a C string.
+    // The limits include the terminating zero of a C string.
     if (!plain_word(key) || key.size() >= longest_key_)
-        return Error(ErrorClass::arg, "the key \"" + key + "\" cannot be published: it must be 1 to " + std::to_string(longest_key_ - 1) +
+        return Error(ErrorClass::arg, "the key \"" + key + "\" cannot be published: it must be 1 to " +
+                                          std::to_string(longest_key_ - 1) +
                                           " printable characters without spaces");
     if (!plain_word(value) || value.size() >= longest_value_)
-        return Error(ErrorClass::arg, "the value of " + std::to_string(value.size()) + " bytes for the key " + key +
-                                          " cannot be published: the launcher takes 1 to " + std::to_string(longest_value_ - 1) +
+        return Error(ErrorClass::arg, "the value of " + std::to_string(value.size()) + " bytes for the key " +
+                                          key + " cannot be published: the launcher takes 1 to " +
+                                          std::to_string(longest_value_ - 1) +
                                           " printable characters without spaces; publish it in parts");
     std::string answer;
     return ask("cmd=put kvsname=" + kvsname_ + " key=" + key + " value=" + value, "put_result", answer);
@@ -213,14 +228,17 @@ Error Pmi1::put(const std::string &key, const std::string &value) {
 
 Error Pmi1::get(const std::string &key, std::string &value) {
     std::unique_lock guard(asked_, std::try_to_lock);
-    if (!guard) return Error(ErrorClass::pending, "the launcher cannot be asked for \"" + key + "\" while it is waited for");
+    if (!guard)
+        return Error(ErrorClass::pending,
+                     "the launcher cannot be asked for \"" + key + "\" while it is waited for");
     std::string answer;
     std::string request = "cmd=get kvsname=" + kvsname_ + " key=" + key + "\n";
     if (Error error = send_line(request)) return error;
     if (Error error = receive_line(answer)) return error;
     PmiLine line(answer);
     if (line.command() != "get_result" || line.number("rc", 0) != 0)
-        return Error(ErrorClass::name, "no rank of job " + kvsname_ + " has published \"" + key + "\" (the launcher says: " + answer + ")");
+        return Error(ErrorClass::name, "no rank of job " + kvsname_ + " has published \"" + key +
+                                           "\" (the launcher says: " + answer + ")");
     value = line.value("value");
     return {};
 }
@@ -243,8 +261,9 @@ void Pmi1::abort(int code, std::string_view message, bool asked) {
     if (!text.empty()) text += '\n';
     [[maybe_unused]] ssize_t written = write(2, text.data(), text.size());
     await_end_if_closed();
-    // Our mpirun tells an error from a program that asked for the end; others need not know the word.
-    send_line("cmd=abort exitcode=" + std::to_string(code) + (ours_ && !asked ? " for=error\n" : "\n")).discard();
+    // Our mpirun distinguishes an error from a call of MPI_Abort. Other launchers need not know the word.
+    send_line("cmd=abort exitcode=" + std::to_string(code) + (ours_ && !asked ? " for=error\n" : "\n"))
+        .discard();
 }
 
 Error Pmi1::finalize() {

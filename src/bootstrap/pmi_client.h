@@ -1,5 +1,6 @@
-// The client side of PMI-1: text lines "cmd=... key=value ..." over the socket the launcher left open (PMI_FD).
-// Used by bootstrap.cc alone. Thread rule: bootstrap.h. Each request has exactly one answer.
+// The client side of PMI-1: text lines "cmd=... key=value ..." over the socket that the launcher left open
+// (PMI_FD). Only bootstrap.cc uses it. Each request has exactly one answer.
+// Thread rule: that of bootstrap.h.
 #pragma once
 
 #include <memory>
@@ -9,8 +10,8 @@
 
 namespace lanyard {
 
-// Speaks the opening of the protocol on `fd` and learns the identity. On error returns nullptr and sets
-// `error`. `seat`: the connection is named so, as those of this library's mpirun are.
+// Performs the opening of the protocol on `fd` and reads the identity. On error returns nullptr and sets
+// `error`. `seat`: the connection has this name, as the connections of this library's mpirun do.
 std::unique_ptr<Bootstrap> connect_pmi1(int fd, int rank, int size, Error &error, const Seat *seat = nullptr);
 
 }  // namespace lanyard

@@ -1,3 +1,4 @@
+// See harm.h.
 #include "config/harm.h"
 
 #include <algorithm>
@@ -9,10 +10,10 @@ namespace lanyard {
 
 namespace {
 
-// What each name takes. Parts are given in per cent and kept in millionths.
+// The values that each name takes. Parts are given in per cent and stored in millionths.
 struct Kind {
     std::string_view name;
-    uint32_t Harm::*part;  // nullptr: no part of the packets
+    uint32_t Harm::*part;  // nullptr: not a part of the packets
     double least, most;
     std::string_view range;
 };
@@ -31,14 +32,19 @@ std::string parse_harm(std::string_view text, Harm &harm) {
     for (std::string_view left = text; !left.empty();) {
         std::string_view word = left.substr(0, left.find(','));
         left.remove_prefix(std::min(left.size(), word.size() + 1));
-        std::string_view name = word.substr(0, word.find('=')), digits = word.substr(std::min(word.size(), name.size() + 1));
-        const Kind *kind = std::find_if(std::begin(kinds), std::end(kinds), [&](const Kind &each) { return each.name == name; });
+        std::string_view name = word.substr(0, word.find('=')),
+                         digits = word.substr(std::min(word.size(), name.size() + 1));
+        const Kind *kind = std::find_if(std::begin(kinds), std::end(kinds),
+                                        [&](const Kind &each) { return each.name == name; });
         std::string quoted = "'" + std::string(word) + "'";
         if (kind == std::end(kinds) || word.size() == name.size())
-            return quoted + " is not understood; it takes a list such as loss=1,double=1,overtake=1,damage=0.1,longest=1472,seed=7";
+            return quoted +
+                   " is not understood; it takes a list such as "
+                   "loss=1,double=1,overtake=1,damage=0.1,longest=1472,seed=7";
         double number = 0;
         auto [end, trouble] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-        bool good = trouble == std::errc{} && end == digits.data() + digits.size() && number >= kind->least && number <= kind->most;
+        bool good = trouble == std::errc{} && end == digits.data() + digits.size() && number >= kind->least &&
+                    number <= kind->most;
         if (!good || (!kind->part && number != std::floor(number)))
             return quoted + " cannot be: " + std::string(name) + " takes " + std::string(kind->range);
         if (!seen.insert(name).second) return std::string(name) + " is given twice";

@@ -1,3 +1,4 @@
+// See settings.h.
 #include "config/settings.h"
 
 #include <algorithm>
@@ -27,15 +28,17 @@ Names names_of(std::span<const Row> rows) {
 // "a, b and c".
 std::string enumerate(const Names &names, const char *last) {
     std::string text;
-    for (size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : i + 1 == names.size() ? std::string(" ") + last + " " : ", ") + names[i];
+    for (size_t i = 0; i < names.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == names.size() ? std::string(" ") + last + " " : ", ") + names[i];
     return text;
 }
 
-// What is wrong with a word that must be one of `known`; "" if it is.
+// What is wrong with a word that must be one of `known`; "" if it is one of them.
 std::string refuse_word(const char *kind, const std::string &word, const Names &known) {
     if (std::find(known.begin(), known.end(), word) != known.end()) return "";
     std::string nearest = nearest_name(word, known);
-    return std::string("there is no ") + kind + " \"" + word + "\"" + (nearest.empty() ? "" : ", did you mean " + nearest + "?") + "; ";
+    return std::string("there is no ") + kind + " \"" + word + "\"" +
+           (nearest.empty() ? "" : ", did you mean " + nearest + "?") + "; ";
 }
 
 std::string refuse_choice(const char *kind, const std::string &value, const Names &known) {
@@ -47,7 +50,8 @@ std::string refuse_paths(const std::string &value) {
     Names known = names_of(std::span<const PathName>(path_names));
     std::string remedy = "the paths are " + enumerate(known, "and");
     Names words = split_words(value);
-    if (std::all_of(words.begin(), words.end(), [](const std::string &word) { return word.empty(); })) return "it names no path; " + remedy;
+    if (std::all_of(words.begin(), words.end(), [](const std::string &word) { return word.empty(); }))
+        return "it names no path; " + remedy;
     for (const std::string &word : words)
         if (std::string wrong = refuse_word("path", word, known); !wrong.empty()) return wrong + remedy;
     return "";
@@ -58,7 +62,7 @@ std::string refuse_harm(const std::string &value) {
     return parse_harm(value, harm);
 }
 
-// "" when it is udp, libfabric or libfabric:PROVIDER.
+// "" if the value is udp, libfabric or libfabric:PROVIDER.
 std::string refuse_dgram_io(const std::string &value) {
     constexpr std::string_view fabric = "libfabric";
     std::string_view word = value;
@@ -67,16 +71,20 @@ std::string refuse_dgram_io(const std::string &value) {
     bool good = named && std::all_of(word.begin() + fabric.size() + 1, word.end(), [](unsigned char letter) {
         return std::isalnum(letter) || letter == '_' || letter == '-' || letter == ';';
     });
-    return good ? "" : "it takes udp, libfabric, or libfabric with a colon and the name of a provider, like libfabric:verbs";
+    return good ? ""
+                : "it takes udp, libfabric, or libfabric with a colon and the name of a provider, like "
+                  "libfabric:verbs";
 }
 
 std::string refuse_log(const std::string &value) {
-    Names levels = names_of(std::span<const LogName>(log_levels)), parts = names_of(std::span<const LogName>(log_parts));
+    Names levels = names_of(std::span<const LogName>(log_levels)),
+          parts = names_of(std::span<const LogName>(log_parts));
     Names words = split_words(value);
     if (std::string wrong = refuse_word("level", words.front(), levels); !wrong.empty())
         return wrong + "it begins with " + enumerate(levels, "or") + ", and parts may follow after commas";
     for (auto word = words.begin() + 1; word != words.end(); ++word)
-        if (std::string wrong = refuse_word("part", *word, parts); !wrong.empty()) return wrong + "the parts are " + enumerate(parts, "and");
+        if (std::string wrong = refuse_word("part", *word, parts); !wrong.empty())
+            return wrong + "the parts are " + enumerate(parts, "and");
     return "";
 }
 
@@ -85,7 +93,10 @@ bool parse_integer(const char *text, int64_t &value) {
     char *end = nullptr;
     long long number = std::strtoll(text, &end, 10);
     if (end == text) return false;
-    int shift = *end == 'k' || *end == 'K' ? 10 : *end == 'm' || *end == 'M' ? 20 : *end == 'g' || *end == 'G' ? 30 : 0;
+    int shift = *end == 'k' || *end == 'K'   ? 10
+                : *end == 'm' || *end == 'M' ? 20
+                : *end == 'g' || *end == 'G' ? 30
+                                             : 0;
     if (shift) ++end;
     if (*end || number > INT64_MAX >> shift || number < INT64_MIN >> shift) return false;
     value = static_cast<int64_t>(number) << shift;
@@ -99,16 +110,20 @@ bool parse_boolean(const std::string &text, bool &value) {
     return true;
 }
 
-// "" when it is a range of ports, or nothing.
+// "" if the value is a range of ports, or empty.
 std::string refuse_port_range(const std::string &value) {
     size_t dash = value.find('-');
     int64_t least = 0, most = 0;
     bool good = dash != std::string::npos && parse_integer(value.substr(0, dash).c_str(), least) &&
-                parse_integer(value.substr(dash + 1).c_str(), most) && least >= 1 && least <= most && most <= 65535;
-    return good || value.empty() ? "" : "it takes two ports from 1 to 65535 with a dash between them, like 5000-5100";
+                parse_integer(value.substr(dash + 1).c_str(), most) && least >= 1 && least <= most &&
+                most <= 65535;
+    return good || value.empty()
+               ? ""
+               : "it takes two ports from 1 to 65535 with a dash between them, like 5000-5100";
 }
 
-// Letters to add, drop, change or exchange with their neighbour to come from one word to the other.
+// The number of letters to add, drop, change or exchange with their neighbour that turns one word into the
+// other.
 size_t edit_distance(const std::string &a, const std::string &b) {
     std::vector<size_t> row(b.size() + 1), above, two_above;
     for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -138,7 +153,8 @@ void point(SettingRow &row, int64_t Settings::*member) {
 }
 
 template <class T>
-SettingRow row_of(std::string name, T Settings::*member, Audience audience, std::string sentence, SettingOptions options) {
+SettingRow row_of(std::string name, T Settings::*member, Audience audience, std::string sentence,
+                  SettingOptions options) {
     for (char &letter : name) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
     SettingRow row{std::move(options), std::move(name), {}, audience, std::move(sentence), {}};
     point(row, member);
@@ -159,10 +175,11 @@ const std::vector<SettingRow> &setting_table() {
 
 const std::vector<const char *> &other_names() {
     static const std::vector<const char *> names = {
-        "LANYARD_JOB",  "LANYARD_SEGMENT_FD", "LANYARD_LOCAL_RANK",   "LANYARD_LOCAL_SIZE", "LANYARD_RANK",         "LANYARD_SIZE",
-        "LANYARD_CC",   "LANYARD_CXX",        "LANYARD_BUILD",        "LANYARD_SHARED",     "LANYARD_TEST_SECONDS", "LANYARD_TEST_SEED",
-        "LANYARD_HOME", "LANYARD_TEST_ALL",   "LANYARD_TEST_FEW",     "LANYARD_SETUP",
-        "LANYARD_LAB",  "LANYARD_LAB_SSH",    "LANYARD_PMI_FD",       "LANYARD_MAXPROCS",
+        "LANYARD_JOB",   "LANYARD_SEGMENT_FD", "LANYARD_LOCAL_RANK",   "LANYARD_LOCAL_SIZE",
+        "LANYARD_RANK",  "LANYARD_SIZE",       "LANYARD_CC",           "LANYARD_CXX",
+        "LANYARD_BUILD", "LANYARD_SHARED",     "LANYARD_TEST_SECONDS", "LANYARD_TEST_SEED",
+        "LANYARD_HOME",  "LANYARD_TEST_ALL",   "LANYARD_TEST_FEW",     "LANYARD_SETUP",
+        "LANYARD_LAB",   "LANYARD_LAB_SSH",    "LANYARD_PMI_FD",       "LANYARD_MAXPROCS",
     };
     return names;
 }
@@ -172,7 +189,8 @@ std::string nearest_name(const std::string &word, const std::vector<std::string>
     size_t best_distance = SIZE_MAX;
     for (const std::string &candidate : candidates) {
         size_t distance = edit_distance(word, candidate);
-        // Of a word of one or two letters every change makes another word, of others at most each third may be a slip.
+        // In a word of one or two letters every change makes another word. In others at most a third of the
+        // letters may be a slip.
         bool close = distance <= std::max(word.size(), candidate.size()) / 3;
         if (close && distance < best_distance) {
             best = candidate;
@@ -183,20 +201,27 @@ std::string nearest_name(const std::string &word, const std::vector<std::string>
 }
 
 std::string set_value(Settings &settings, const SettingRow &row, const char *value) {
-    auto refused = [&](const std::string &allowed) { return std::string("LANYARD_") + row.name + "=" + value + " cannot be used: " + allowed; };
+    auto refused = [&](const std::string &allowed) {
+        return std::string("LANYARD_") + row.name + "=" + value + " cannot be used: " + allowed;
+    };
     if (row.type == SettingType::text && !*value) settings.*row.text = Settings().*row.text;
     else if (row.type == SettingType::text) {
-        std::string wrong = row.refuse ? row.refuse(value) : row.choices.empty() ? "" : refuse_choice(row.kind, value, row.choices);
+        std::string wrong = row.refuse            ? row.refuse(value)
+                            : row.choices.empty() ? ""
+                                                  : refuse_choice(row.kind, value, row.choices);
         if (!wrong.empty()) return refused(wrong);
         settings.*row.text = value;
     }
-    if (row.type == SettingType::boolean && !parse_boolean(value, settings.*row.boolean)) return refused("it takes on or off");
+    if (row.type == SettingType::boolean && !parse_boolean(value, settings.*row.boolean))
+        return refused("it takes on or off");
     if (row.type == SettingType::integer) {
         int64_t number = 0;
-        bool bytes = !*row.unit, good = parse_integer(value, number) && (bytes || !std::strpbrk(value, "kKmMgG"));
+        bool bytes = !*row.unit,
+             good = parse_integer(value, number) && (bytes || !std::strpbrk(value, "kKmMgG"));
         if (!good || number < row.minimum || number > row.maximum)
-            return refused(std::string("it takes a whole number of ") + (bytes ? "bytes" : row.unit) + " from " + std::to_string(row.minimum) +
-                           " to " + std::to_string(row.maximum) + (bytes ? " (k, m and g may follow)" : ""));
+            return refused(std::string("it takes a whole number of ") + (bytes ? "bytes" : row.unit) +
+                           " from " + std::to_string(row.minimum) + " to " + std::to_string(row.maximum) +
+                           (bytes ? " (k, m and g may follow)" : ""));
         settings.*row.integer = number;
     }
     return {};
@@ -225,10 +250,12 @@ std::string contradiction(const Settings &settings) {
     bool thread = datagrams == "thread" || datagrams == "hybrid";
     if (!(thread && all == "caller") && !(datagrams == "engine" && all == "helper")) return "";
     return "LANYARD_DGRAM_PROGRESS=" + datagrams + " cannot be used: LANYARD_PROGRESS=" + all + " asks for " +
-           (thread ? "no thread" : "a thread that moves messages") + " beside the program's; leave one of the two out";
+           (thread ? "no thread" : "a thread that moves messages") +
+           " beside the program's; leave one of the two out";
 }
 
-std::vector<std::string> read_all_settings(char **environment, Settings &settings, std::vector<std::string> &warnings) {
+std::vector<std::string> read_all_settings(char **environment, Settings &settings,
+                                           std::vector<std::string> &warnings) {
     std::vector<std::string> known, refused;
     for (const SettingRow &row : setting_table()) known.push_back(std::string("LANYARD_") + row.name);
     for (; environment && *environment; ++environment) {
@@ -239,15 +266,19 @@ std::vector<std::string> read_all_settings(char **environment, Settings &setting
         auto row = std::find(known.begin(), known.end(), name);
         if (row != known.end()) {
             if (equals[1] == 0) continue;  // as if it were not set
-            std::string wrong = set_value(settings, setting_table()[static_cast<size_t>(row - known.begin())], equals + 1);
+            std::string wrong =
+                set_value(settings, setting_table()[static_cast<size_t>(row - known.begin())], equals + 1);
             if (!wrong.empty()) refused.push_back(std::move(wrong));
             continue;
         }
-        bool other = std::any_of(other_names().begin(), other_names().end(), [&](const char *allowed) { return name == allowed; });
+        bool other = std::any_of(other_names().begin(), other_names().end(),
+                                 [&](const char *allowed) { return name == allowed; });
         if (other) continue;
-        // The beginning that all share makes no two names alike.
-        std::string nearest = nearest_name(name.substr(8), names_of(std::span<const SettingRow>(setting_table())));
-        warnings.push_back(name + " is not a setting of Lanyard" + (nearest.empty() ? "" : ", did you mean LANYARD_" + nearest + "?") +
+        // Compared without the common prefix, which would make all names similar.
+        std::string nearest =
+            nearest_name(name.substr(8), names_of(std::span<const SettingRow>(setting_table())));
+        warnings.push_back(name + " is not a setting of Lanyard" +
+                           (nearest.empty() ? "" : ", did you mean LANYARD_" + nearest + "?") +
                            " (all settings: lanyard info --settings)");
     }
     if (std::string wrong = contradiction(settings); !wrong.empty()) refused.push_back(std::move(wrong));

@@ -1,6 +1,7 @@
-// Parts of arrays: subarray and darray (construct.h). Both are built one dimension at a time, from the one whose
-// neighbours lie side by side to the one farthest apart: the indices taken in a dimension, each a resized datatype of
-// what the dimensions inside it make, again resized to the whole dimension. MPI-5.0 sections 5.1.3 and 5.1.4.
+// Parts of arrays: subarray and darray (construct.h, MPI-5.0 sections 5.1.3 and 5.1.4). Both are built one
+// dimension at a time, from the one whose neighbours are adjacent to the one whose neighbours are farthest
+// apart. Each step takes the chosen indices of a dimension, as copies of what the inner dimensions made, and
+// resizes the result to the whole dimension.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -13,13 +14,13 @@ namespace lanyard {
 
 namespace {
 
-// The indices taken in one dimension: `count` blocks of `length`, `stride` apart from `start` on, and a shorter last
-// block of `rest`.
+// The indices taken in one dimension: from `start` on, `count` blocks of `length` that are `stride` apart,
+// and a shorter last block of `rest`.
 struct Slice {
     int64_t start, count, length, stride, rest;
 };
 
-// A datatype under construction, replaced by ones made from it.
+// A datatype under construction, which is replaced by ones made from it.
 class Growing {
 public:
     explicit Growing(Datatype &old) : type_(&old) { old.hold(); }
@@ -37,7 +38,7 @@ public:
         Error error = make_struct({1, slice.rest}, places, {blocks, type_}, &all);
         if (!error) error = make_resized(*all, 0, size * step, &whole);
         for (Datatype *made : {blocks, all, whole})
-            if (made) made->end_handle();  // the program knows none of them
+            if (made) made->end_handle();  // the program has a handle for none of them
         release(*blocks);
         if (all) release(*all);
         if (!error) release(*std::exchange(type_, whole));
@@ -50,29 +51,32 @@ private:
 };
 
 Error bad(const char *what, size_t dimension, int64_t value, const std::string &need) {
-    return Error(ErrorClass::arg, std::string(what) + " of dimension " + std::to_string(dimension) + " is " + std::to_string(value) +
-                                      "; it must be " + need);
+    return Error(ErrorClass::arg, std::string(what) + " of dimension " + std::to_string(dimension) + " is " +
+                                      std::to_string(value) + "; it must be " + need);
 }
 
 Error check_dimensions(const Integers &sizes) {
-    return sizes.empty() ? Error(ErrorClass::arg, "the number of dimensions is 0; it must be positive") : Error();
+    return sizes.empty() ? Error(ErrorClass::arg, "the number of dimensions is 0; it must be positive")
+                         : Error();
 }
 
 Error check_order(int order) {
     if (order == abi::order_c || order == abi::order_fortran) return {};
-    return Error(ErrorClass::arg, "the order is " + std::to_string(order) + "; it must be MPI_ORDER_C or MPI_ORDER_FORTRAN");
+    return Error(ErrorClass::arg,
+                 "the order is " + std::to_string(order) + "; it must be MPI_ORDER_C or MPI_ORDER_FORTRAN");
 }
 
 Error check_extent(const Integers &sizes, const Datatype &old) {
     __int128 bytes = old.extent;
     for (int64_t size : sizes) {
         bytes *= size;
-        if (bytes > __int128{1} << 62 || bytes < -(__int128{1} << 62)) return Error(ErrorClass::arg, "the array is larger than 2^62 bytes");
+        if (bytes > __int128{1} << 62 || bytes < -(__int128{1} << 62))
+            return Error(ErrorClass::arg, "the array is larger than 2^62 bytes");
     }
     return {};
 }
 
-// The array part, dimension by dimension; `slice_of` says what is taken in each.
+// Builds the part of the array dimension by dimension. `slice_of` returns what is taken in each.
 template <class SliceOf>
 Error build(const Integers &sizes, int order, Datatype &old, SliceOf slice_of, TypeDefinition &definition) {
     Growing growing(old);
@@ -102,9 +106,11 @@ Error check_subarray(const Integers &sizes, const Integers &subsizes, const Inte
     for (size_t i = 0; i < sizes.size(); ++i) {
         if (sizes[i] < 1) return bad("the size", i, sizes[i], "at least 1");
         if (subsizes[i] < 1 || subsizes[i] > sizes[i])
-            return bad("the part's size", i, subsizes[i], "from 1 to the array's size " + std::to_string(sizes[i]));
+            return bad("the part's size", i, subsizes[i],
+                       "from 1 to the array's size " + std::to_string(sizes[i]));
         if (starts[i] < 0 || starts[i] > sizes[i] - subsizes[i])
-            return bad("the part's start", i, starts[i], "from 0 to " + std::to_string(sizes[i] - subsizes[i]));
+            return bad("the part's start", i, starts[i],
+                       "from 0 to " + std::to_string(sizes[i] - subsizes[i]));
     }
     return {};
 }
@@ -116,30 +122,40 @@ Error check_darray(const Distribution &d) {
         if (d.grid[i] < 1) return bad("the process count", i, d.grid[i], "at least 1");
         product *= d.grid[i];
         if (product > d.processes) break;
-        bool automatic = d.arguments[i] == abi::distribute_dflt_darg || d.kinds[i] == abi::distribute_none;  // then it means nothing
-        if (!automatic && d.arguments[i] < 1) return bad("the distribution argument", i, d.arguments[i], "at least 1");
+        // The argument is ignored then.
+        bool automatic = d.arguments[i] == abi::distribute_dflt_darg || d.kinds[i] == abi::distribute_none;
+        if (!automatic && d.arguments[i] < 1)
+            return bad("the distribution argument", i, d.arguments[i], "at least 1");
         switch (d.kinds[i]) {
         case abi::distribute_none:
-            if (d.grid[i] != 1) return bad("the process count", i, d.grid[i], "1, as the dimension is not distributed");
+            if (d.grid[i] != 1)
+                return bad("the process count", i, d.grid[i], "1, as the dimension is not distributed");
             break;
         case abi::distribute_block:
             if (!automatic && int64_t{d.arguments[i]} * d.grid[i] < d.sizes[i])
-                return bad("the block size", i, d.arguments[i], "large enough for all processes' blocks to hold the array");
+                return bad("the block size", i, d.arguments[i],
+                           "large enough for all processes' blocks to hold the array");
             break;
         case abi::distribute_cyclic: break;
-        default: return bad("the distribution", i, d.kinds[i], "MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC or MPI_DISTRIBUTE_NONE");
+        default:
+            return bad("the distribution", i, d.kinds[i],
+                       "MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC or MPI_DISTRIBUTE_NONE");
         }
     }
     if (product != d.processes)
-        return Error(ErrorClass::arg, "the process grid does not have as many places as there are processes, " + std::to_string(d.processes));
+        return Error(ErrorClass::arg,
+                     "the process grid does not have as many places as there are processes, " +
+                         std::to_string(d.processes));
     if (d.rank < 0 || d.rank >= d.processes)
-        return Error(ErrorClass::arg, "the rank is " + std::to_string(d.rank) + "; it must be from 0 to " + std::to_string(d.processes - 1));
+        return Error(ErrorClass::arg, "the rank is " + std::to_string(d.rank) + "; it must be from 0 to " +
+                                          std::to_string(d.processes - 1));
     return {};
 }
 
-// What the process at `place` of `places` takes of `size` indices dealt out in blocks of `block`, round and round.
+// What the process at `place` of `places` takes of `size` indices that are dealt out in turn in blocks of
+// `block`.
 Slice dealt(int64_t size, int64_t block, int64_t place, int64_t places) {
-    block = std::min(block, size);  // a longer one is no other
+    block = std::min(block, size);  // a longer block has the same effect
     int64_t start = place * block, round = places * block;
     if (start >= size) return {0, 0, block, block, 0};
     int64_t left = size - start;
@@ -151,7 +167,8 @@ Slice dealt(int64_t size, int64_t block, int64_t place, int64_t places) {
 
 }  // namespace
 
-Error make_subarray(Integers sizes, Integers subsizes, Integers starts, int order, Datatype &old, Datatype **made) {
+Error make_subarray(Integers sizes, Integers subsizes, Integers starts, int order, Datatype &old,
+                    Datatype **made) {
     if (Error error = check_dimensions(sizes)) return error;
     if (Error error = check_order(order)) return error;
     if (Error error = check_subarray(sizes, subsizes, starts)) return error;
@@ -179,14 +196,16 @@ Error make_darray(Distribution d, Datatype &old, Datatype **made) {
     append(integers, d.grid);
     integers.push_back(d.order);
     auto definition = started(abi::combiner_darray, std::move(integers), old);
-    Integers places(d.sizes.size());  // in the grid, where the last dimension runs fastest whatever the order
+    // In the grid, where the last dimension varies fastest whatever the order.
+    Integers places(d.sizes.size());
     int64_t rank = d.rank;
     for (size_t i = d.sizes.size(); i-- > 0; rank /= d.grid[i]) places[i] = rank % d.grid[i];
     auto slice_of = [&](size_t i) {
         bool automatic = d.arguments[i] == abi::distribute_dflt_darg;
         int64_t block = d.arguments[i];
         if (d.kinds[i] == abi::distribute_none) block = d.sizes[i];
-        else if (automatic) block = d.kinds[i] == abi::distribute_cyclic ? 1 : (d.sizes[i] + d.grid[i] - 1) / d.grid[i];
+        else if (automatic)
+            block = d.kinds[i] == abi::distribute_cyclic ? 1 : (d.sizes[i] + d.grid[i] - 1) / d.grid[i];
         return dealt(d.sizes[i], block, places[i], d.grid[i]);
     };
     if (Error error = build(d.sizes, d.order, old, slice_of, *definition)) return error;

@@ -1,4 +1,4 @@
-// From a definition to a datatype; shared by the files that hold constructors.
+// Makes a datatype from a definition. For the files with the constructors.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace lanyard {
 
-// Makes the datatype that `definition` describes.
+// Creates the datatype that `definition` describes.
 Error assemble(std::shared_ptr<const TypeDefinition> definition, Datatype **made);
 // Recomputes what depends on layout and extent, after a change of the bounds.
 void settle(Datatype &datatype);

@@ -1,5 +1,6 @@
-// Derived datatypes from their definitions: bounds, layout, and the constructors that fill definitions in (construct.h).
-// Bounds are computed in 128 bits and must fit in 62, so that nothing done with them later overflows.
+// Derived datatypes from their definitions: bounds, layout, and the constructors that fill in definitions
+// (construct.h). Bounds are computed in 128 bits and must fit in 62, so that no later computation with them
+// overflows.
 #include "datatype/construct.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ struct Bounds {
         upper = any ? std::max(upper, high) : high;
         any = true;
     }
-    // `count` copies of [low, high), `step` apart from `offset` on: the first and the last are the extremes.
+    // `count` copies of [low, high), `step` apart from `offset` on. The first and the last are the extremes.
     void include(Wide offset, Wide count, Wide step, Wide low, Wide high) {
         include(offset + low, offset + high);
         include(offset + (count - 1) * step + low, offset + (count - 1) * step + high);
@@ -34,10 +35,11 @@ struct Bounds {
 };
 
 Error out_of_datatypes() {
-    return Error(ErrorClass::no_mem, "no memory for another datatype; free datatypes that are no longer used");
+    return Error(ErrorClass::no_mem,
+                 "no memory for another datatype; free datatypes that are no longer used");
 }
 
-// Datatypes are ended, and some of their queries answered, by functions that call themselves.
+// Limits the recursion of the functions that destroy datatypes and answer some queries.
 constexpr int32_t most_depth = 1'000;
 
 bool representable(Wide value) {
@@ -45,15 +47,18 @@ bool representable(Wide value) {
     return value > -limit && value < limit;
 }
 
-// What is not representable stays so, whatever is added to it or multiplied with it.
+// A value that is not representable stays so, whatever is added to it or multiplied with it.
 Wide capped(Wide value) { return representable(value) ? value : Wide{1} << 62; }
 
 Error too_large() {
-    return Error(ErrorClass::arg, "the datatype would span more than 2^62 bytes; a count, a displacement or a stride is too large");
+    return Error(
+        ErrorClass::arg,
+        "the datatype would span more than 2^62 bytes; a count, a displacement or a stride is too large");
 }
 
-// What a datatype is, gathered block by block. Bounds set by MPI_Type_create_resized rule alone (5.1.7); without any, the
-// bounds of the parts do, their padding included as in other libraries, rounded up to the strictest alignment.
+// The properties of a datatype, collected block by block. Bounds set by MPI_Type_create_resized are the only
+// ones that count (5.1.7). Without any, the bounds of the parts count, including their padding as in other
+// libraries, rounded up to the strictest alignment.
 class Summary {
 public:
     void add(const TypeBlock &block) {
@@ -64,14 +69,15 @@ public:
         alignment = std::max(alignment, type.alignment);
         supported &= type.supported;
         Wide lower = type.lower_bound, upper = lower + type.extent;
-        if (type.explicit_bounds) explicit_bounds.include(block.offset, block.count, type.extent, lower, upper);
+        if (type.explicit_bounds)
+            explicit_bounds.include(block.offset, block.count, type.extent, lower, upper);
         else if (type.size > 0) bounds_of_parts.include(block.offset, block.count, type.extent, lower, upper);
         if (type.size > 0) {
             Wide low = type.true_lower_bound;
             true_bounds.include(block.offset, block.count, type.extent, low, low + type.true_extent);
         }
     }
-    // All `count` blocks of a regular definition, from the first and the last.
+    // All `count` blocks of a regular definition, computed from the first and the last.
     void add_regular(const TypeBlock &first, const TypeBlock &last, int64_t count) {
         add(first);
         size = capped(size * count);
@@ -125,7 +131,7 @@ PlacedLayout layout_of(const TypeBlock &block) {
     return layout;
 }
 
-// Blocks that continue the one before are taken together first; equal blocks share one layout.
+// Blocks that continue the one before them are merged first. Equal blocks share one layout.
 PlacedLayout layout_of_blocks(const TypeDefinition &definition) {
     std::vector<PlacedLayout> pieces;
     std::map<std::pair<const Datatype *, int64_t>, PlacedLayout> known;
@@ -154,7 +160,8 @@ PlacedLayout layout_of(const TypeDefinition &definition) {
     if (blocks == 0) return {};
     if (blocks == 1) return layout_of(definition.block(0));
     if (!definition.regular()) return layout_of_blocks(definition);
-    return repeated(layout_of(definition.block(0)), blocks, definition.block(1).offset - definition.block(0).offset);
+    return repeated(layout_of(definition.block(0)), blocks,
+                    definition.block(1).offset - definition.block(0).offset);
 }
 
 std::shared_ptr<TypeDefinition> defined(int combiner, Datatype &old) {
@@ -165,17 +172,21 @@ std::shared_ptr<TypeDefinition> defined(int combiner, Datatype &old) {
 }
 
 Error negative(const char *what, int64_t value) {
-    return Error(ErrorClass::arg, std::string(what) + " is " + std::to_string(value) + "; it must not be negative");
+    return Error(ErrorClass::arg,
+                 std::string(what) + " is " + std::to_string(value) + "; it must not be negative");
 }
 
 Error check_lengths(const Integers &blocklengths) {
     for (size_t i = 0; i < blocklengths.size(); ++i)
-        if (blocklengths[i] < 0) return negative(("block length " + std::to_string(i)).c_str(), blocklengths[i]);
+        if (blocklengths[i] < 0)
+            return negative(("block length " + std::to_string(i)).c_str(), blocklengths[i]);
     return {};
 }
 
-// A product that block() will compute in 64 bits.
-bool product_fits(int64_t a, int64_t b, int64_t c = 1) { return representable(Wide{a} * b) && representable(Wide{a} * b * c); }
+// True if a product that block() computes in 64 bits fits.
+bool product_fits(int64_t a, int64_t b, int64_t c = 1) {
+    return representable(Wide{a} * b) && representable(Wide{a} * b * c);
+}
 
 Error check_displacements(const Integers &displacements, const Datatype &old) {
     for (int64_t displacement : displacements)
@@ -196,7 +207,8 @@ Error assemble(std::shared_ptr<const TypeDefinition> definition, Datatype **made
     int32_t depth = definition->inner ? definition->inner->depth : 0;
     for (const Datatype *part : definition->datatypes) depth = std::max(depth, part->depth);
     if (++depth > most_depth)
-        return Error(ErrorClass::no_mem, "datatypes would be nested more than " + std::to_string(most_depth) + " deep; make it of simpler ones");
+        return Error(ErrorClass::no_mem, "datatypes would be nested more than " + std::to_string(most_depth) +
+                                             " deep; make it of simpler ones");
     Datatype *datatype = datatype_pool().create();
     if (!datatype) return out_of_datatypes();
     datatype->depth = depth;
@@ -215,7 +227,8 @@ Error assemble(std::shared_ptr<const TypeDefinition> definition, Datatype **made
 }
 
 void settle(Datatype &datatype) {
-    datatype.contiguous = datatype.size == 0 || (datatype.origin == 0 && datatype.layout->is_run() && datatype.extent == datatype.size);
+    datatype.contiguous = datatype.size == 0 || (datatype.origin == 0 && datatype.layout->is_run() &&
+                                                 datatype.extent == datatype.size);
 }
 
 Error make_contiguous(int64_t count, Datatype &old, Datatype **made) {
@@ -276,7 +289,8 @@ Error make_hindexed_block(int64_t blocklength, Integers displacements, Datatype 
     return assemble(std::move(definition), made);
 }
 
-Error make_struct(Integers blocklengths, Integers displacements, const std::vector<Datatype *> &types, Datatype **made) {
+Error make_struct(Integers blocklengths, Integers displacements, const std::vector<Datatype *> &types,
+                  Datatype **made) {
     if (Error error = check_lengths(blocklengths)) return error;
     auto definition = std::make_shared<TypeDefinition>();
     definition->combiner = abi::combiner_struct;

@@ -1,5 +1,7 @@
-// The constructors of derived datatypes. Each checks its arguments, computes bounds and layout, and gives a new datatype
-// with one reference, not committed. The arrays are taken over. Thread-safe. MPI-5.0 sections 5.1.2 to 5.1.7.
+// The constructors of derived datatypes (MPI-5.0 sections 5.1.2 to 5.1.7). Each checks its arguments,
+// computes bounds and layout, and returns a new datatype with one reference, not committed. It takes over the
+// arrays.
+// Thread rule: any thread.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +14,28 @@ namespace lanyard {
 using Integers = std::vector<int64_t>;
 
 Error make_contiguous(int64_t count, Datatype &old, Datatype **made);
-// Stride in extents of `old`.
+// The stride is in extents of `old`.
 Error make_vector(int64_t count, int64_t blocklength, int64_t stride, Datatype &old, Datatype **made);
-// Stride in bytes.
+// The stride is in bytes.
 Error make_hvector(int64_t count, int64_t blocklength, int64_t stride, Datatype &old, Datatype **made);
-// Displacements in extents of `old`.
+// Displacements are in extents of `old`.
 Error make_indexed(Integers blocklengths, Integers displacements, Datatype &old, Datatype **made);
-// Displacements in bytes.
+// Displacements are in bytes.
 Error make_hindexed(Integers blocklengths, Integers displacements, Datatype &old, Datatype **made);
 Error make_indexed_block(int64_t blocklength, Integers displacements, Datatype &old, Datatype **made);
 Error make_hindexed_block(int64_t blocklength, Integers displacements, Datatype &old, Datatype **made);
-Error make_struct(Integers blocklengths, Integers displacements, const std::vector<Datatype *> &types, Datatype **made);
+Error make_struct(Integers blocklengths, Integers displacements, const std::vector<Datatype *> &types,
+                  Datatype **made);
 Error make_resized(Datatype &old, int64_t lower_bound, int64_t extent, Datatype **made);
-// A duplicate is committed when the original is.
+// A duplicate is committed if the original is.
 Error make_dup(Datatype &old, Datatype **made);
-// Another handle's worth of the same datatype, definition included, without its attributes.
+// Another object for the same datatype, with its definition but without its attributes.
 Error make_copy(const Datatype &old, Datatype **made);
 
 // Part of an array; `order` is abi::order_c or abi::order_fortran.
-Error make_subarray(Integers sizes, Integers subsizes, Integers starts, int order, Datatype &old, Datatype **made);
-// The part that process `rank` of `processes` has of an array distributed over a grid of them.
+Error make_subarray(Integers sizes, Integers subsizes, Integers starts, int order, Datatype &old,
+                    Datatype **made);
+// The part of an array that process `rank` has, if the array is distributed over a grid of `processes`.
 struct Distribution {
     int64_t processes, rank;
     Integers sizes;

@@ -1,4 +1,4 @@
-// The movers behind Cursor: copying out, copying in, and listing runs (walk.h does the walking).
+// The movers behind Cursor: packing, unpacking, and listing runs. walk.h walks the layout for them.
 #include "datatype/cursor.h"
 
 #include <cstring>
@@ -9,9 +9,11 @@ namespace lanyard {
 
 namespace {
 
-// A copy of few bytes without a call; blocks of derived datatypes are mostly this small. Larger ones go to memcpy.
+// Copies few bytes without a call, because most blocks of derived datatypes are this small. memcpy copies
+// larger ones.
 inline void copy_block(std::byte *to, const std::byte *from, int64_t bytes) {
-    auto ends = [&](auto word) {  // the first and the last word; they overlap when bytes is not twice a word
+    // Copies the first and the last word; they overlap if `bytes` is not twice a word.
+    auto ends = [&](auto word) {
         auto last = word;
         std::memcpy(&word, from, sizeof word);
         std::memcpy(&last, from + bytes - static_cast<int64_t>(sizeof word), sizeof word);
@@ -33,7 +35,8 @@ inline void copy_block(std::byte *to, const std::byte *from, int64_t bytes) {
     else *to = *from;
 }
 
-// Calls body with `bytes` as a constant where it is one of the common block sizes, so that its loop needs no calls.
+// Calls body with `bytes` as a constant if it is one of the common block sizes, so that its loop needs no
+// calls.
 template <class Body>
 inline void with_constant_size(int64_t bytes, Body body) {
     switch (bytes) {
@@ -57,7 +60,8 @@ inline void copy_sized(std::byte *to, const std::byte *from, Size bytes) {
     else std::memcpy(to, from, static_cast<size_t>(Size::value));
 }
 
-// Records are copied field by field, so that each field has its tight loop; some at a time, so that all stay in the cache.
+// Copies records field by field, so that each field has a tight loop; a few records at a time, so that all of
+// them stay in the cache.
 template <class CopyField>
 void field_by_field(int64_t count, const Layout &record, CopyField copy_field) {
     int64_t some = std::max<int64_t>(8192 / record.size, 1);
@@ -95,7 +99,8 @@ struct Packer {
             with_constant_size(part.bytes, [&](auto size) {
                 std::byte *to = out + first * record.size + part.position;
                 const std::byte *from = at + first * stride + part.offset;
-                for (int64_t i = first; i < last; ++i, to += record.size, from += stride) copy_sized(to, from, size);
+                for (int64_t i = first; i < last; ++i, to += record.size, from += stride)
+                    copy_sized(to, from, size);
             });
         });
         out += count * record.size;
@@ -133,7 +138,8 @@ struct Unpacker {
             with_constant_size(part.bytes, [&](auto size) {
                 const std::byte *from = in + first * record.size + part.position;
                 std::byte *to = at + first * stride + part.offset;
-                for (int64_t i = first; i < last; ++i, from += record.size, to += stride) copy_sized(to, from, size);
+                for (int64_t i = first; i < last; ++i, from += record.size, to += stride)
+                    copy_sized(to, from, size);
             });
         });
         in += count * record.size;
@@ -232,7 +238,7 @@ int64_t copy(const Buffer &from, const Buffer &to) {
     if (bytes <= 0) return 0;
     if (from.contiguous()) return static_cast<int64_t>(target.unpack(from.base, static_cast<size_t>(bytes)));
     if (to.contiguous()) return static_cast<int64_t>(source.pack(to.base, static_cast<size_t>(bytes)));
-    std::byte piece[4096];  // a thread of the program may have little stack
+    std::byte piece[4096];  // on the stack, which may be small in a thread of the program
     for (int64_t done = 0; done < bytes;) {
         size_t some = source.pack(piece, static_cast<size_t>(std::min<int64_t>(bytes - done, sizeof piece)));
         target.unpack(piece, some);

@@ -1,7 +1,9 @@
-// Datatypes: what a datatype handle stands for, and how its bytes are reached. A datatype is immutable once made (names,
-// attributes and the commit mark apart) and counted; its layout is normalised once (layout.h), when it is made, and a
-// Cursor (cursor.h) walks `count` of them: a byte position in the packed stream is all its resume state.
-// Made by construct.h, predefined ones found by predefined.h. MPI-5.0 chapter 5.
+// Datatypes: what a datatype handle stands for, and how its bytes are reached (MPI-5.0 chapter 5). A datatype
+// is immutable once created (except for names, attributes and the commit mark) and reference-counted. Its
+// layout is normalised once (layout.h), when it is created. A Cursor (cursor.h) walks `count` of them; to
+// resume, it needs only a byte position in the packed stream. construct.h creates datatypes, and predefined.h
+// finds the predefined ones.
+// Thread rule: any thread that holds a reference may read. Names and attributes are not locked here.
 #pragma once
 
 #include <cstddef>
@@ -29,22 +31,30 @@ struct Datatype : Object {
     int64_t true_extent = 0;
     int64_t elements = 0;  // basic elements in one (a pair is two), as MPI_Get_elements counts them
     int32_t alignment = 1;
-    int32_t depth = 0;  // of datatypes within datatypes
-    bool contiguous = false;       // `count` elements are one run of count * size bytes beginning at the buffer's address
-    bool explicit_bounds = false;  // bounds were set by MPI_Type_create_resized, here or inside (they then rule alone)
+    int32_t depth = 0;  // nesting depth of datatypes within datatypes
+    // `count` elements are one run of count * size bytes that begins at the buffer's address.
+    bool contiguous = false;
+    // Bounds were set by MPI_Type_create_resized, here or in a part. Only such bounds count then.
+    bool explicit_bounds = false;
     bool committed = false;
-    bool large_counts = false;  // made by a large-count constructor; MPI_Type_get_contents tells counts apart then
-    bool supported = true;  // false: an optional type that this build does not have, or made of one; MPI_Type_size gives MPI_UNDEFINED
-    const predefined::Type *basic = nullptr;  // of a predefined type, named or not: its elements
-    uint64_t reductions = 0;                  // which predefined operations are allowed on it: a bit for each (predefined::operation_bit)
-    int64_t origin = 0;                       // where the first byte of the packed stream lies, from the element's address
-    std::shared_ptr<const Layout> layout;     // of one element, from `origin` on; nullptr when size is 0
-    std::shared_ptr<const TypeDefinition> definition;  // nullptr when predefined and named
+    // Made by a large-count constructor, so MPI_Type_get_contents returns counts separately.
+    bool large_counts = false;
+    // False: an optional type that this build does not have, or made of one. MPI_Type_size returns
+    // MPI_UNDEFINED for it.
+    bool supported = true;
+    const predefined::Type *basic = nullptr;  // for a predefined type, named or not: its elements
+    // The predefined operations that are allowed on it, one bit for each (predefined::operation_bit).
+    uint64_t reductions = 0;
+    // Offset of the first byte of the packed stream from the element's address.
+    int64_t origin = 0;
+    // Layout of one element, from `origin` on; nullptr if size is 0.
+    std::shared_ptr<const Layout> layout;
+    std::shared_ptr<const TypeDefinition> definition;  // nullptr if predefined and named
     std::string name;
-    Attributes *attributes = nullptr;  // owned; freed by the layer that makes them
+    Attributes *attributes = nullptr;  // owned; freed by the layer that creates them
 };
 
-// Typed memory: `count` elements of a datatype at an address. What every transfer is described by.
+// Typed memory: `count` elements of a datatype at an address. It describes the data of every transfer.
 struct Buffer {
     std::byte *base = nullptr;
     int64_t count = 0;
@@ -54,10 +64,11 @@ struct Buffer {
     bool contiguous() const { return datatype->contiguous; }
 };
 
-// Datatypes that the program makes live here; predefined ones in their own table (predefined.h).
+// The pool of the datatypes that the program makes. Predefined ones are in their own table (predefined.h).
 ObjectPool<Datatype> &datatype_pool();
 
-// Ends one use. The last one destroys a datatype, and with it its uses of the datatypes it was made from.
+// Ends one use. The last release destroys the datatype, and with it its uses of the datatypes from which it
+// was made.
 void release(Datatype &datatype);
 
 }  // namespace lanyard

@@ -47,7 +47,9 @@ TypeContents contents_of(const Datatype &datatype) {
     const TypeDefinition &definition = *datatype.definition;
     const std::vector<int64_t> &all = definition.integers;
     if (!datatype.large_counts) return {all, definition.addresses, {}};
-    auto part = [&](size_t from, size_t to) { return std::vector<int64_t>(all.data() + from, all.data() + to); };
+    auto part = [&](size_t from, size_t to) {
+        return std::vector<int64_t>(all.data() + from, all.data() + to);
+    };
     TypeContents contents;
     if (definition.combiner == abi::combiner_subarray) {  // dimensions, sizes, part sizes and starts, order
         contents.integers = {all.front(), all.back()};
@@ -60,7 +62,8 @@ TypeContents contents_of(const Datatype &datatype) {
         contents.large_counts = part(3, 3 + dimensions);
     } else {
         contents.large_counts = all;
-        contents.large_counts.insert(contents.large_counts.end(), definition.addresses.begin(), definition.addresses.end());
+        contents.large_counts.insert(contents.large_counts.end(), definition.addresses.begin(),
+                                     definition.addresses.end());
     }
     return contents;
 }

@@ -1,5 +1,6 @@
-// How a datatype was made: combiner and arguments as MPI_Type_get_contents gives them, and the same as a list of blocks,
-// from which bounds, layout and type map follow. Immutable; keeps the datatypes it names alive. MPI-5.0 section 5.1.13.
+// How a datatype was made: combiner and arguments as MPI_Type_get_contents returns them (MPI-5.0 section
+// 5.1.13), and the same as a list of blocks. Bounds, layout and type map follow from the blocks. A definition
+// is immutable and holds the datatypes that it names.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace lanyard {
 
-// `count` elements of `type`, each an extent after the one before, the first at `offset` bytes.
+// `count` elements of `type`, one extent apart, the first at `offset` bytes.
 struct TypeBlock {
     int64_t offset;
     int64_t count;
@@ -18,10 +19,10 @@ struct TypeBlock {
 
 struct TypeDefinition {
     int combiner = 0;
-    std::vector<int64_t> integers;   // in the order of the standard's table; counts among them, whatever their width
+    std::vector<int64_t> integers;   // in the order of the standard's table, including counts of any width
     std::vector<int64_t> addresses;  // bytes
     std::vector<Datatype *> datatypes;
-    Datatype *inner = nullptr;  // subarray, darray: the nested datatype that does the work
+    Datatype *inner = nullptr;  // for subarray and darray: the nested datatype that has the layout
 
     TypeDefinition() = default;
     TypeDefinition(const TypeDefinition &) = delete;
@@ -31,7 +32,7 @@ struct TypeDefinition {
     // The type map in stream order is that of blocks 0, 1, ... blocks() - 1.
     int64_t blocks() const;
     TypeBlock block(int64_t index) const;
-    // All blocks are equal and evenly spaced: the first and the last say where all are.
+    // True if all blocks are equal and evenly spaced, so that the first and the last determine all of them.
     bool regular() const;
 
     void use(Datatype &datatype) {
@@ -40,7 +41,8 @@ struct TypeDefinition {
     }
 };
 
-// The arguments that made a derived datatype, as MPI_Type_get_contents sorts them (MPI-5.0 section 5.1.13).
+// The arguments that made a derived datatype, sorted as MPI_Type_get_contents returns them (MPI-5.0 section
+// 5.1.13).
 struct TypeContents {
     std::vector<int64_t> integers, addresses, large_counts;
 };

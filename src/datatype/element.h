@@ -1,5 +1,5 @@
-// The arithmetic types behind predefined::Element, where this compiler has them. An optional datatype without its type
-// is listed but not supported.
+// The arithmetic types behind predefined::Element, if this compiler has them. An optional datatype whose type
+// is missing is listed but not supported.
 #pragma once
 
 #include <cfloat>
@@ -10,7 +10,7 @@
 
 namespace lanyard {
 
-// Stands for a type that the compiler lacks.
+// Stands for a type that the compiler does not have.
 struct NoType {};
 
 #if defined(__FLT16_MANT_DIG__)
@@ -29,9 +29,9 @@ using Float128 = NoType;
 
 using Int128 = __int128;
 
-// Calls body(T{}) with the C++ type of a real element; complex elements give the type of their parts. Bytes,
-// booleans and logicals give an unsigned integer of their size; characters are char, which has a sign on some
-// machines.
+// Calls body(T{}) with the C++ type of a real element. For a complex element this is the type of its parts;
+// for bytes, booleans and logicals, an unsigned integer of their size. A character is a char, which is signed
+// on some machines.
 template <class Body>
 decltype(auto) with_element_type(predefined::Element element, Body body) {
     using predefined::Element;
@@ -71,7 +71,8 @@ decltype(auto) with_element_type(predefined::Element element, Body body) {
 }
 
 constexpr bool is_complex(predefined::Element element) {
-    return element >= predefined::Element::complex_float16 && element <= predefined::Element::complex_long_double;
+    return element >= predefined::Element::complex_float16 &&
+           element <= predefined::Element::complex_long_double;
 }
 
 inline bool element_supported(predefined::Element element) {

@@ -1,4 +1,5 @@
-// Counting basic elements (elements.h): whole datatypes by division, the last one by going down its blocks.
+// Counts basic elements (elements.h): in whole datatypes by division, in the last one by descending through
+// its blocks.
 #include "datatype/elements.h"
 
 #include "datatype/element.h"
@@ -7,12 +8,15 @@ namespace lanyard {
 
 namespace {
 
-// The value of a pair comes first in the stream; its size is what the index leaves.
+// The value of a pair comes first in the stream. Its size is that of the pair minus the index.
 int64_t value_bytes(const predefined::Type &pair) {
-    return pair.size - with_element_type(pair.index, [](auto zero) { return static_cast<int64_t>(sizeof zero); });
+    return pair.size -
+           with_element_type(pair.index, [](auto zero) { return static_cast<int64_t>(sizeof zero); });
 }
 
-bool is_pair(const Datatype &datatype) { return datatype.basic && datatype.basic->index != predefined::Element::none; }
+bool is_pair(const Datatype &datatype) {
+    return datatype.basic && datatype.basic->index != predefined::Element::none;
+}
 
 }  // namespace
 
@@ -20,7 +24,8 @@ int64_t basic_elements(const Datatype &datatype, int64_t bytes) {
     if (datatype.size == 0) return bytes == 0 ? 0 : abi::undefined;
     int64_t elements = bytes / datatype.size * datatype.elements, rest = bytes % datatype.size;
     if (rest == 0) return elements;
-    if (datatype.basic) return is_pair(datatype) && rest == value_bytes(*datatype.basic) ? elements + 1 : abi::undefined;
+    if (datatype.basic)
+        return is_pair(datatype) && rest == value_bytes(*datatype.basic) ? elements + 1 : abi::undefined;
     const TypeDefinition &definition = *datatype.definition;
     for (int64_t i = 0;; ++i) {
         TypeBlock block = definition.block(i);

@@ -1,5 +1,5 @@
-// The basic elements of datatypes in stream order: visiting them with their addresses (external32 does), and the
-// arithmetic of MPI_Get_count, MPI_Get_elements and MPI_Status_set_elements.
+// The basic elements of datatypes in stream order: visiting them with their addresses (for external32), and
+// the arithmetic of MPI_Get_count, MPI_Get_elements and MPI_Status_set_elements.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace lanyard {
 
-// Calls visit(type, offset, count) for `count` elements of `datatype` from `offset` on: `count` basic elements of
-// `type`, an extent apart. visit returns false to stop; so does this.
+// For `count` elements of `datatype` from `offset` on, calls visit(type, offset, count): `count` basic
+// elements of `type`, one extent apart. If visit returns false, this function stops and returns false.
 template <class Visit>
 bool each_element(const Datatype &datatype, int64_t offset, int64_t count, Visit &visit) {
     if (datatype.size == 0 || count == 0) return true;
@@ -26,14 +26,15 @@ bool each_element(const Datatype &datatype, int64_t offset, int64_t count, Visit
     return true;
 }
 
-// How many whole elements of `datatype` are in `bytes` bytes; abi::undefined when they are not whole.
+// The number of whole elements of `datatype` in `bytes` bytes; abi::undefined if the last element is not
+// whole.
 inline int64_t whole_count(const Datatype &datatype, int64_t bytes) {
     if (datatype.size == 0) return bytes == 0 ? 0 : abi::undefined;
     return bytes % datatype.size == 0 ? bytes / datatype.size : abi::undefined;
 }
 
-// How many basic elements of `datatype` are in the first `bytes` bytes of its packed stream; abi::undefined when the
-// bytes end inside one.
+// The number of basic elements of `datatype` in the first `bytes` bytes of its packed stream; abi::undefined
+// if the bytes end inside one.
 int64_t basic_elements(const Datatype &datatype, int64_t bytes);
 
 // The bytes of the first `elements` basic elements of the packed stream.

@@ -1,5 +1,6 @@
-// A basic element has one or two fields (complex numbers and pairs have two); each is converted on its own: bytes turned
-// round, long double through the IEEE 128-bit format, and integers that are narrower outside cut or extended.
+// See external32.h. A basic element has one or two fields (complex numbers and pairs have two), which are
+// converted separately. Bytes are reversed, a long double is converted through the IEEE 128-bit format, and
+// an integer that is narrower outside is cut or extended.
 #include "datatype/external32.h"
 
 #include <algorithm>
@@ -27,7 +28,8 @@ struct Fields {
     int count;
 };
 
-constexpr size_t long_double_bytes = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double);  // the rest is padding, whatever is in it
+// The rest is padding with any content.
+constexpr size_t long_double_bytes = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double);
 
 int64_t bytes_of(Element element) {
     return with_element_type(element, [](auto zero) { return static_cast<int64_t>(sizeof zero); });
@@ -45,14 +47,16 @@ Fields fields_of(const predefined::Type &type) {
         imaginary.offset = bytes;
         return {{real, imaginary}, 2};
     }
-    if (type.index == Element::none) return {{{0, type.size, type.external32_size, is_signed(element), wide}, {}}, 1};
+    if (type.index == Element::none)
+        return {{{0, type.size, type.external32_size, is_signed(element), wide}, {}}, 1};
     int64_t index_bytes = bytes_of(type.index);
     Field value{0, type.size - index_bytes, type.external32_size - index_bytes, is_signed(element), wide};
     Field index{type.index_offset, index_bytes, index_bytes, is_signed(type.index), false};
     return {{value, index}, 2};
 }
 
-// The number at `from` in native order, `bytes` long, to `to_bytes` in the other order, or back.
+// Converts the number at `from`, which has field.bytes bytes in native order, to field.external_bytes bytes
+// in the other order. load_field() does the reverse.
 void store_field(const std::byte *from, const Field &field, std::byte *to) {
     std::byte raw[16];
     std::memcpy(raw, from, static_cast<size_t>(field.bytes));
@@ -72,7 +76,8 @@ void load_field(const std::byte *from, const Field &field, std::byte *to) {
     std::reverse_copy(from, from + field.external_bytes, raw);
     if (field.external_bytes < field.bytes) {
         bool negative = field.is_signed && (raw[field.external_bytes - 1] & std::byte{0x80}) != std::byte{0};
-        std::memset(raw + field.external_bytes, negative ? 0xff : 0, static_cast<size_t>(field.bytes - field.external_bytes));
+        std::memset(raw + field.external_bytes, negative ? 0xff : 0,
+                    static_cast<size_t>(field.bytes - field.external_bytes));
     }
     if constexpr (!std::is_same_v<Float128, NoType>) {
         if (field.long_double) {
@@ -93,7 +98,9 @@ int64_t external32_size(const Datatype &datatype) {
     const TypeDefinition &definition = *datatype.definition;
     int64_t blocks = definition.blocks();
     if (blocks == 0) return 0;
-    auto size_of = [](const TypeBlock &block) { return block.count == 0 ? 0 : block.count * external32_size(*block.type); };
+    auto size_of = [](const TypeBlock &block) {
+        return block.count == 0 ? 0 : block.count * external32_size(*block.type);
+    };
     if (definition.regular()) return blocks * size_of(definition.block(0));
     int64_t sum = 0;
     for (int64_t i = 0; i < blocks; ++i) sum += size_of(definition.block(i));

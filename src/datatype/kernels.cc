@@ -1,6 +1,6 @@
-// One plain loop for each operation and element type, simple enough for the compiler to vectorise (this file is
-// compiled with -O3). Integers are added and multiplied as unsigned numbers, so that overflow wraps as it does
-// elsewhere. Of equal values MINLOC and MAXLOC keep the smaller index (MPI-5.0 6.9.4).
+// One plain loop for each operation and element type, simple enough for the compiler to vectorise (this file
+// is compiled with -O3). Integers are added and multiplied as unsigned numbers, so that overflow wraps as in
+// other libraries. For equal values MINLOC and MAXLOC keep the smaller index (MPI-5.0 6.9.4).
 #include "datatype/kernels.h"
 
 #include <algorithm>
@@ -16,25 +16,29 @@ namespace {
 using predefined::Element;
 
 template <class T>
-constexpr bool is_integer = std::is_integral_v<T> || std::is_same_v<T, Int128> || std::is_same_v<T, unsigned __int128>;
+constexpr bool is_integer =
+    std::is_integral_v<T> || std::is_same_v<T, Int128> || std::is_same_v<T, unsigned __int128>;
 
-// An unsigned type as wide as T, at least int: what T is computed in.
+// The unsigned type, at least as wide as T and int, in which T is computed.
 template <class T>
-using Modular = std::conditional_t<(sizeof(T) < sizeof(int)), unsigned,
-                                   std::conditional_t<sizeof(T) == 16, unsigned __int128,
-                                                      std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>>;
+using Modular =
+    std::conditional_t<(sizeof(T) < sizeof(int)), unsigned,
+                       std::conditional_t<sizeof(T) == 16, unsigned __int128,
+                                          std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>>;
 
 struct Sum {
     template <class T>
     static T apply(T a, T b) {
-        if constexpr (is_integer<T>) return static_cast<T>(static_cast<Modular<T>>(a) + static_cast<Modular<T>>(b));
+        if constexpr (is_integer<T>)
+            return static_cast<T>(static_cast<Modular<T>>(a) + static_cast<Modular<T>>(b));
         else return a + b;
     }
 };
 struct Product {
     template <class T>
     static T apply(T a, T b) {
-        if constexpr (is_integer<T>) return static_cast<T>(static_cast<Modular<T>>(a) * static_cast<Modular<T>>(b));
+        if constexpr (is_integer<T>)
+            return static_cast<T>(static_cast<Modular<T>>(a) * static_cast<Modular<T>>(b));
         else return a * b;
     }
 };
@@ -51,7 +55,7 @@ struct Maximum {
     }
 };
 
-// What follows is for integers only.
+// The following operations are for integers only.
 struct BitAnd {
     template <class T>
     static T apply(T a, T b) {

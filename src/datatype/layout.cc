@@ -8,8 +8,8 @@ namespace lanyard {
 
 namespace {
 
-// A piece with more parts than this is kept as a subtree: copying its parts into the parent would cost memory, and the
-// step down costs little beside so many runs.
+// A piece with more parts than this stays a subtree. Copying its parts into the parent would cost memory, and
+// descending into it costs little compared with that number of runs.
 constexpr size_t flat_parts = 16;
 constexpr int64_t flat_repeats = 4;
 
@@ -19,7 +19,8 @@ LayoutPointer make_run(int64_t bytes) {
     return layout;
 }
 
-// Adds `piece` to a growing sequence: small trees as their runs, and a run that continues the last one to that one.
+// Appends pieces to a sequence. Small trees are added as their runs, and a run that continues the last one is
+// merged with it.
 class Joiner {
 public:
     void add(int64_t origin, const LayoutPointer &piece) {
@@ -31,8 +32,10 @@ public:
             }
             return;
         }
-        if (piece->shape == Layout::Shape::strided && piece->child->is_run() && piece->count <= flat_repeats) {
-            for (int64_t i = 0; i < piece->count; ++i) add_run(origin + i * piece->stride, piece->child->size);
+        if (piece->shape == Layout::Shape::strided && piece->child->is_run() &&
+            piece->count <= flat_repeats) {
+            for (int64_t i = 0; i < piece->count; ++i)
+                add_run(origin + i * piece->stride, piece->child->size);
             return;
         }
         add_tree(origin, piece);
@@ -43,7 +46,8 @@ public:
 
 private:
     void add_run(int64_t offset, int64_t bytes) {
-        if (!parts.empty() && !parts.back().child && parts.back().offset + parts.back().bytes == offset) parts.back().bytes += bytes;
+        if (!parts.empty() && !parts.back().child && parts.back().offset + parts.back().bytes == offset)
+            parts.back().bytes += bytes;
         else parts.push_back({offset, size, bytes, nullptr});
         size += bytes;
     }
@@ -105,7 +109,8 @@ PlacedLayout joined(const std::vector<PlacedLayout> &pieces) {
     if (parts.size() == 1) return {origin, first};
     bool alike = all_alike(parts);
     if (alike && evenly_spaced(parts))
-        return repeated({origin, first}, static_cast<int64_t>(parts.size()), parts[1].offset - parts[0].offset);
+        return repeated({origin, first}, static_cast<int64_t>(parts.size()),
+                        parts[1].offset - parts[0].offset);
 
     auto layout = std::make_shared<Layout>();
     layout->size = joiner.size;
@@ -117,7 +122,8 @@ PlacedLayout joined(const std::vector<PlacedLayout> &pieces) {
         for (const LayoutPart &part : parts) layout->offsets.push_back(part.offset);
     } else {
         layout->shape = Layout::Shape::sequence;
-        layout->record = std::all_of(parts.begin(), parts.end(), [](const LayoutPart &part) { return !part.child; });
+        layout->record =
+            std::all_of(parts.begin(), parts.end(), [](const LayoutPart &part) { return !part.child; });
         parts.shrink_to_fit();
         layout->parts = std::move(parts);
     }

@@ -1,7 +1,9 @@
-// The normalised layout of a datatype: a small tree that says where the bytes of the packed stream lie, in stream order.
-// Built once by construct.cc with the three functions below, which merge neighbours and flatten small pieces, so that
-// equal layouts mostly get equal trees whatever constructors were used. Immutable, shared between datatypes.
-// Invariants: a layout holds at least one byte; its first byte lies at its own address 0; positions in `parts` ascend.
+// The normalised layout of a datatype: a small tree that describes where the bytes of the packed stream lie,
+// in stream order. construct.cc builds it once with the three functions below. They merge neighbours and
+// flatten small pieces, so equal layouts mostly have equal trees, whichever constructors were used. A layout
+// is immutable, and datatypes share it.
+// Invariants: a layout has at least one byte; its first byte lies at its own address 0; positions in `parts`
+// ascend.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +24,10 @@ struct LayoutPart {
 
 struct Layout {
     enum class Shape : uint8_t {
-        run,      // `size` bytes side by side
-        strided,  // `count` times `child`, `stride` bytes from one to the next
+        run,      // `size` contiguous bytes
+        strided,  // `count` times `child`, one every `stride` bytes
         indexed,  // `child` at each of `offsets`
-        sequence  // `parts`, one after the other
+        sequence  // `parts`, one after another
     };
     Shape shape = Shape::run;
     int64_t size = 0;  // bytes of data
@@ -39,7 +41,7 @@ struct Layout {
     bool is_run() const { return shape == Shape::run; }
 };
 
-// A layout at an offset. No layout means no bytes.
+// A layout at an offset. A null layout has no bytes.
 struct PlacedLayout {
     int64_t origin = 0;
     LayoutPointer layout;
@@ -48,9 +50,9 @@ struct PlacedLayout {
 };
 
 PlacedLayout run_of(int64_t bytes);
-// `count` times `element`, `stride` bytes apart.
+// `count` times `element`, one every `stride` bytes.
 PlacedLayout repeated(const PlacedLayout &element, int64_t count, int64_t stride);
-// Pieces one after the other in the stream, each where its origin says.
+// Pieces that follow each other in the stream, each at its own origin.
 PlacedLayout joined(const std::vector<PlacedLayout> &pieces);
 
 }  // namespace lanyard

@@ -1,4 +1,4 @@
-// Operation objects, what they are allowed on, and their application (op.h).
+// Operation objects, the datatypes on which they are allowed, and applying them (op.h).
 #include "datatype/op.h"
 
 #include <algorithm>
@@ -19,10 +19,11 @@ struct Entry {
 };
 
 constexpr Entry entries[] = {
-    {abi::op_sum, "MPI_SUM"},         {abi::op_min, "MPI_MIN"},       {abi::op_max, "MPI_MAX"},   {abi::op_prod, "MPI_PROD"},
-    {abi::op_band, "MPI_BAND"},       {abi::op_bor, "MPI_BOR"},       {abi::op_bxor, "MPI_BXOR"}, {abi::op_land, "MPI_LAND"},
-    {abi::op_lor, "MPI_LOR"},         {abi::op_lxor, "MPI_LXOR"},     {abi::op_minloc, "MPI_MINLOC"},
-    {abi::op_maxloc, "MPI_MAXLOC"},   {abi::op_replace, "MPI_REPLACE"}, {abi::op_no_op, "MPI_NO_OP"},
+    {abi::op_sum, "MPI_SUM"},         {abi::op_min, "MPI_MIN"},       {abi::op_max, "MPI_MAX"},
+    {abi::op_prod, "MPI_PROD"},       {abi::op_band, "MPI_BAND"},     {abi::op_bor, "MPI_BOR"},
+    {abi::op_bxor, "MPI_BXOR"},       {abi::op_land, "MPI_LAND"},     {abi::op_lor, "MPI_LOR"},
+    {abi::op_lxor, "MPI_LXOR"},       {abi::op_minloc, "MPI_MINLOC"}, {abi::op_maxloc, "MPI_MAXLOC"},
+    {abi::op_replace, "MPI_REPLACE"}, {abi::op_no_op, "MPI_NO_OP"},
 };
 
 constexpr int first_value = 0x20, values = 0x20;
@@ -46,7 +47,7 @@ std::string name_of(const Op &op) {
     return "the operation";
 }
 
-// What a predefined operation can be used on, for people.
+// For people: the datatypes for which a predefined operation is meant.
 const char *meant_for(int op_value) {
     switch (op_value) {
     case abi::op_sum:
@@ -94,23 +95,29 @@ Error refuse_op(const Op &op, const Datatype &datatype, bool one_sided) {
     std::string name = name_of(op);
     if (only_one_sided(op)) {
         if (one_sided) return {};
-        return Error(ErrorClass::op, name + " is for one-sided communication; it cannot be used in a reduction");
+        return Error(ErrorClass::op,
+                     name + " is for one-sided communication; it cannot be used in a reduction");
     }
     if (!datatype.basic)
-        return Error(ErrorClass::op, name + " works on predefined datatypes, and this one is derived; make an operation with MPI_Op_create");
-    if (!datatype.supported) return Error(ErrorClass::type, "this library lacks the optional datatype " + datatype.name);
+        return Error(ErrorClass::op, name +
+                                         " works on predefined datatypes, and this one is derived; make an "
+                                         "operation with MPI_Op_create");
+    if (!datatype.supported)
+        return Error(ErrorClass::type, "this library lacks the optional datatype " + datatype.name);
     std::string type = datatype.name.empty() ? "this datatype" : datatype.name;
-    return Error(ErrorClass::op, name + " is not defined on " + type + "; it is for " + meant_for(op.abi_value));
+    return Error(ErrorClass::op,
+                 name + " is not defined on " + type + "; it is for " + meant_for(op.abi_value));
 }
 
 void reduce(const Op &op, const void *in, void *inout, int64_t count, const Datatype &datatype) {
     if (count <= 0) return;
     if (op.function) {
-        // A function that takes an int count gets large counts in pieces.
+        // A function with an int count is called several times for a large count.
         int64_t most = op.large_count ? count : int64_t{1} << 30;
         for (int64_t done = 0; done < count; done += most) {
             int64_t offset = done * datatype.extent;
-            op.call(op, static_cast<const char *>(in) + offset, static_cast<char *>(inout) + offset, std::min(most, count - done), datatype);
+            op.call(op, static_cast<const char *>(in) + offset, static_cast<char *>(inout) + offset,
+                    std::min(most, count - done), datatype);
         }
         return;
     }

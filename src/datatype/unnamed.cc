@@ -1,3 +1,4 @@
+// See unnamed.h.
 #include "datatype/unnamed.h"
 
 #include <map>
@@ -16,7 +17,7 @@ namespace lanyard {
 
 namespace {
 
-// Combiner, and the arguments as they were given: precision and range.
+// Combiner, and the arguments as given: precision and range.
 using Question = std::tuple<int, int, int>;
 
 struct Known {
@@ -29,14 +30,16 @@ Known &known() {
     return all;
 }
 
-// The type that was made for this question before, or else a new one with the elements of `same`.
+// The type that was made for this question before, or a new one with the elements of `same`.
 Error answer(const Question &question, const Datatype &same, std::vector<int64_t> arguments,
     Datatype **found) {
     SpinGuard guard(known().lock);
     Datatype *&type = known().types[question];
     if (!type) {
         type = datatype_pool().create();
-        if (!type) return Error(ErrorClass::no_mem, "no memory for another datatype; free datatypes that are no longer used");
+        if (!type)
+            return Error(ErrorClass::no_mem,
+                         "no memory for another datatype; free datatypes that are no longer used");
         describe_basic(*type, *same.basic);
         type->abi_value = 0;
         type->name.clear();
@@ -54,8 +57,8 @@ struct Kind {
     int real, complex;     // the ABI's datatypes
 };
 
-// The kinds that Fortran compilers have beside C compilers like this one: where long double is the processor's format of 80 bits,
-// that is a kind too.
+// The kinds of Fortran compilers that accompany C compilers like this one. If long double is the processor's
+// 80-bit format, it is one of them.
 constexpr Kind kinds[] = {
     {6, 37, abi::type_real4, abi::type_complex8},
     {15, 307, abi::type_real8, abi::type_complex16},
@@ -75,9 +78,11 @@ Error f90_floating(int combiner, int precision, int range, Datatype **found) {
         if (!same.supported) continue;
         return answer({combiner, precision, range}, same, {precision, range}, found);
     }
-    auto told = [](int value) { return value == abi::undefined ? std::string("any") : std::to_string(value); };
-    return Error(ErrorClass::arg, "no Fortran kind has the precision " + told(precision) + " and the range " + told(range) +
-                                      "; at most 33 digits and a range of 4931 are there");
+    auto told = [](int value) {
+        return value == abi::undefined ? std::string("any") : std::to_string(value);
+    };
+    return Error(ErrorClass::arg, "no Fortran kind has the precision " + told(precision) + " and the range " +
+                                      told(range) + "; at most 33 digits and a range of 4931 are there");
 }
 
 }  // namespace
@@ -86,18 +91,25 @@ Error f90_integer(int range, Datatype **found) {
     struct Sized {
         int range, value;
     };
-    constexpr Sized all[] = {
-        {2, abi::type_integer1}, {4, abi::type_integer2}, {9, abi::type_integer4}, {18, abi::type_integer8}, {38, abi::type_integer16}};
-    if (range == abi::undefined) return Error(ErrorClass::arg, "the range of an integer must be said; it is MPI_UNDEFINED");
+    constexpr Sized all[] = {{2, abi::type_integer1}, {4, abi::type_integer2}, {9, abi::type_integer4},
+                             {18, abi::type_integer8}, {38, abi::type_integer16}};
+    if (range == abi::undefined)
+        return Error(ErrorClass::arg, "the range of an integer must be said; it is MPI_UNDEFINED");
     for (const Sized &kind : all) {
         if (range > kind.range) continue;
-        return answer({abi::combiner_f90_integer, range, 0}, *predefined_datatype(kind.value), {range}, found);
+        return answer({abi::combiner_f90_integer, range, 0}, *predefined_datatype(kind.value), {range},
+                      found);
     }
-    return Error(ErrorClass::arg, "no Fortran integer has the range " + std::to_string(range) + "; at most 38 digits are there");
+    return Error(ErrorClass::arg, "no Fortran integer has the range " + std::to_string(range) +
+                                      "; at most 38 digits are there");
 }
 
-Error f90_real(int precision, int range, Datatype **found) { return f90_floating(abi::combiner_f90_real, precision, range, found); }
+Error f90_real(int precision, int range, Datatype **found) {
+    return f90_floating(abi::combiner_f90_real, precision, range, found);
+}
 
-Error f90_complex(int precision, int range, Datatype **found) { return f90_floating(abi::combiner_f90_complex, precision, range, found); }
+Error f90_complex(int precision, int range, Datatype **found) {
+    return f90_floating(abi::combiner_f90_complex, precision, range, found);
+}
 
 }  // namespace lanyard

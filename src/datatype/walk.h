@@ -1,11 +1,11 @@
-// Walks a piece of the packed stream of a layout and hands the runs met to a Mover, for cursor.cc and whoever needs
-// the runs of a datatype. A Mover has
+// Walks part of the packed stream of a layout and passes the runs that it meets to a Mover, for cursor.cc and
+// other code that needs the runs of a datatype. A Mover has
 //   bool run(std::byte *at, int64_t bytes)
 //   bool strided(std::byte *at, int64_t stride, int64_t count, int64_t bytes)         count runs of `bytes`
 //   bool indexed(std::byte *at, const int64_t *offsets, int64_t count, int64_t bytes)
-//   bool records(std::byte *at, int64_t stride, int64_t count, const Layout &record)  count times a sequence of runs
-// each returning false to stop the walk. Recursion is as deep as the layout, that is a few levels. Stream positions are
-// bytes from the layout's beginning, `from` < `to` <= size.
+//   bool records(std::byte *at, int64_t stride, int64_t count, const Layout &record)  count sequences of runs
+// each of which returns false to stop the walk. The recursion is as deep as the layout, which is a few
+// levels. Stream positions are bytes from the layout's beginning, `from` < `to` <= size.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,8 @@ bool walk(const Layout &layout, std::byte *at, int64_t from, int64_t to, Mover &
 template <class Mover>
 bool walk_all_repeated(const Layout &child, std::byte *at, int64_t stride, int64_t count, Mover &mover) {
     if (child.is_run())
-        return stride == child.size ? mover.run(at, count * stride) : mover.strided(at, stride, count, child.size);
+        return stride == child.size ? mover.run(at, count * stride)
+                                    : mover.strided(at, stride, count, child.size);
     if (child.record) return mover.records(at, stride, count, child);
     for (; count > 0; --count, at += stride)
         if (!walk_all(child, at, mover)) return false;
@@ -32,16 +33,18 @@ bool walk_all_repeated(const Layout &child, std::byte *at, int64_t stride, int64
 }
 
 template <class Mover>
-bool walk_all_indexed(const Layout &child, std::byte *at, const int64_t *offsets, int64_t count, Mover &mover) {
+bool walk_all_indexed(const Layout &child, std::byte *at, const int64_t *offsets, int64_t count,
+                      Mover &mover) {
     if (child.is_run()) return mover.indexed(at, offsets, count, child.size);
     for (int64_t i = 0; i < count; ++i)
         if (!walk_all(child, at + offsets[i], mover)) return false;
     return true;
 }
 
-// Part of `child` repeated without end.
+// Walks part of `child` repeated without end.
 template <class Mover>
-bool walk_repeated(const Layout &child, std::byte *at, int64_t stride, int64_t from, int64_t to, Mover &mover) {
+bool walk_repeated(const Layout &child, std::byte *at, int64_t stride, int64_t from, int64_t to,
+                   Mover &mover) {
     int64_t first = from / child.size, skip = from - first * child.size;
     int64_t last = to / child.size, rest = to - last * child.size;
     if (first == last) return walk(child, at + first * stride, skip, rest, mover);
@@ -49,12 +52,14 @@ bool walk_repeated(const Layout &child, std::byte *at, int64_t stride, int64_t f
         if (!walk(child, at + first * stride, skip, child.size, mover)) return false;
         ++first;
     }
-    if (first < last && !walk_all_repeated(child, at + first * stride, stride, last - first, mover)) return false;
+    if (first < last && !walk_all_repeated(child, at + first * stride, stride, last - first, mover))
+        return false;
     return rest == 0 || walk(child, at + last * stride, 0, rest, mover);
 }
 
 template <class Mover>
-bool walk_indexed(const Layout &child, std::byte *at, const int64_t *offsets, int64_t from, int64_t to, Mover &mover) {
+bool walk_indexed(const Layout &child, std::byte *at, const int64_t *offsets, int64_t from, int64_t to,
+                  Mover &mover) {
     int64_t first = from / child.size, skip = from - first * child.size;
     int64_t last = to / child.size, rest = to - last * child.size;
     if (first == last) return walk(child, at + offsets[first], skip, rest, mover);
@@ -87,7 +92,8 @@ bool walk(const Layout &layout, std::byte *at, int64_t from, int64_t to, Mover &
     switch (layout.shape) {
     case Layout::Shape::run: return mover.run(at + from, to - from);
     case Layout::Shape::strided: return walk_repeated(*layout.child, at, layout.stride, from, to, mover);
-    case Layout::Shape::indexed: return walk_indexed(*layout.child, at, layout.offsets.data(), from, to, mover);
+    case Layout::Shape::indexed:
+        return walk_indexed(*layout.child, at, layout.offsets.data(), from, to, mover);
     case Layout::Shape::sequence: break;
     }
     return walk_sequence(layout, at, from, to, mover);
@@ -97,13 +103,16 @@ template <class Mover>
 bool walk_all(const Layout &layout, std::byte *at, Mover &mover) {
     switch (layout.shape) {
     case Layout::Shape::run: return mover.run(at, layout.size);
-    case Layout::Shape::strided: return walk_all_repeated(*layout.child, at, layout.stride, layout.count, mover);
+    case Layout::Shape::strided:
+        return walk_all_repeated(*layout.child, at, layout.stride, layout.count, mover);
     case Layout::Shape::indexed:
-        return walk_all_indexed(*layout.child, at, layout.offsets.data(), static_cast<int64_t>(layout.offsets.size()), mover);
+        return walk_all_indexed(*layout.child, at, layout.offsets.data(),
+                                static_cast<int64_t>(layout.offsets.size()), mover);
     case Layout::Shape::sequence: break;
     }
     for (const LayoutPart &part : layout.parts) {
-        bool go_on = part.child ? walk_all(*part.child, at + part.offset, mover) : mover.run(at + part.offset, part.bytes);
+        bool go_on = part.child ? walk_all(*part.child, at + part.offset, mover)
+                                : mover.run(at + part.offset, part.bytes);
         if (!go_on) return false;
     }
     return true;

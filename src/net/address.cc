@@ -1,3 +1,4 @@
+// See address.h.
 #include "net/address.h"
 
 #include <arpa/inet.h>
@@ -18,7 +19,7 @@ namespace {
 
 int bits_of(const Address &address) { return address.version == 4 ? 32 : 128; }
 
-// Are the first `bits` the same?
+// True if the first `bits` bits are equal.
 bool same_network(const Address &a, const Address &b, int bits) {
     if (a.version != b.version) return false;
     int whole = bits / 8, rest = bits % 8;
@@ -26,9 +27,12 @@ bool same_network(const Address &a, const Address &b, int bits) {
     return rest == 0 || (a.bytes[whole] ^ b.bytes[whole]) >> (8 - rest) == 0;
 }
 
-bool is_link_local(const Address &address) { return address.version == 6 && address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80; }
+bool is_link_local(const Address &address) {
+    return address.version == 6 && address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80;
+}
 
-// Does one word of a list of interfaces mean this one? False also where the word is neither a name nor a network.
+// True if a word of a list of interfaces means this one. False also if the word is neither a name nor a
+// network.
 bool means(const std::string &word, const Interface &interface) {
     if (word == interface.name) return true;
     size_t slash = word.find('/');
@@ -46,7 +50,8 @@ bool means(const std::string &word, const Interface &interface) {
 std::string list_of(const std::vector<Interface> &all) {
     std::string text;
     for (const Interface &interface : all)
-        if (interface.up) text += (text.empty() ? "" : ", ") + interface.name + " (" + to_text(interface.address) + ")";
+        if (interface.up)
+            text += (text.empty() ? "" : ", ") + interface.name + " (" + to_text(interface.address) + ")";
     return text;
 }
 
@@ -54,7 +59,8 @@ std::string list_of(const std::vector<Interface> &all) {
 
 bool Address::is_loopback() const {
     if (version == 4) return bytes[0] == 127;
-    return version == 6 && std::all_of(bytes, bytes + 15, [](uint8_t byte) { return byte == 0; }) && bytes[15] == 1;
+    return version == 6 && std::all_of(bytes, bytes + 15, [](uint8_t byte) { return byte == 0; }) &&
+           bytes[15] == 1;
 }
 
 bool parse_address(std::string_view text, Address &address) {
@@ -86,7 +92,9 @@ bool parse_address_with_port(std::string_view text, Address &address) {
     if (colon == std::string_view::npos) return false;
     std::string_view host = text.substr(0, colon), digits = text.substr(colon + 1);
     bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
-    if (!parse_address(bracketed ? host.substr(1, host.size() - 2) : host, address) || (address.version == 6) != bracketed) return false;
+    if (!parse_address(bracketed ? host.substr(1, host.size() - 2) : host, address) ||
+        (address.version == 6) != bracketed)
+        return false;
     auto [read, trouble] = std::from_chars(digits.data(), digits.data() + digits.size(), address.port);
     return trouble == std::errc{} && read == digits.data() + digits.size();
 }
@@ -150,7 +158,8 @@ std::vector<Interface> interfaces() {
                        (each->ifa_flags & IFF_UP) != 0, (each->ifa_flags & IFF_RUNNING) != 0});
     }
     freeifaddrs(first);
-    std::stable_partition(all.begin(), all.end(), [](const Interface &interface) { return !is_link_local(interface.address); });
+    std::stable_partition(all.begin(), all.end(),
+                          [](const Interface &interface) { return !is_link_local(interface.address); });
     return all;
 }
 
@@ -162,7 +171,8 @@ int64_t interface_speed_mbit(const std::string &name) {
 
 int64_t fastest_mbit(const std::vector<Interface> &interfaces) {
     int64_t fastest = 0;
-    for (const Interface &interface : interfaces) fastest = std::max(fastest, interface_speed_mbit(interface.name));
+    for (const Interface &interface : interfaces)
+        fastest = std::max(fastest, interface_speed_mbit(interface.name));
     return fastest;
 }
 
@@ -173,7 +183,8 @@ const char *why_left_out(const Interface &interface) {
     return interface.carrier ? nullptr : "it has no carrier: nothing is connected to it";
 }
 
-Error choose_interfaces(const std::string &wanted, const std::vector<Interface> &all, std::vector<Interface> &chosen) {
+Error choose_interfaces(const std::string &wanted, const std::vector<Interface> &all,
+                        std::vector<Interface> &chosen) {
     chosen.clear();
     if (wanted.empty()) {
         for (const Interface &interface : all)
@@ -189,8 +200,10 @@ Error choose_interfaces(const std::string &wanted, const std::vector<Interface> 
             if (std::none_of(chosen.begin(), chosen.end(), same)) chosen.push_back(interface);
         }
         if (!found)
-            return Error(ErrorClass::other, "LANYARD_INTERFACES names '" + word +
-                                                "', which is no interface, address or network of this machine; there are " + list_of(all));
+            return Error(ErrorClass::other,
+                         "LANYARD_INTERFACES names '" + word +
+                             "', which is no interface, address or network of this machine; there are " +
+                             list_of(all));
     }
     return {};
 }

@@ -1,5 +1,5 @@
-// Datagrams by libfabric, as far as its headers are not needed to ask for them. Without these the library is built all the same
-// (fabric_absent.cc), and says so to who asks.
+// Datagrams by libfabric, as far as they can be requested without its headers. Without these headers the
+// library is built with fabric_absent.cc, which reports that they were missing.
 #pragma once
 
 #include <memory>
@@ -14,25 +14,29 @@
 namespace lanyard {
 
 struct FabricChoice {
-    std::string provider;  // "": the first of libfabric's own order that has datagram endpoints
-    // Of this process, the best first, and the ports at them (any where `least_port` is 0): for providers that go over IP.
+    std::string provider;  // "": the first provider in libfabric's order that has datagram endpoints
+    // For providers that use IP: the addresses of this process, the best first, and the ports there (any, if
+    // `least_port` is 0).
     std::vector<Address> addresses;
     uint16_t least_port = 0, most_port = 0;
 
-    // "LANYARD_DGRAM_IO=libfabric:udp"
-    std::string setting() const { return "LANYARD_DGRAM_IO=libfabric" + (provider.empty() ? "" : ":" + provider); }
+    // The setting, as in "LANYARD_DGRAM_IO=libfabric:udp".
+    std::string setting() const {
+        return "LANYARD_DGRAM_IO=libfabric" + (provider.empty() ? "" : ":" + provider);
+    }
 };
 
-// That of LANYARD_DGRAM_IO: "udp" of "libfabric:udp", "" of "libfabric".
+// The provider in the value of LANYARD_DGRAM_IO: "udp" for "libfabric:udp", "" for "libfabric".
 inline std::string fabric_provider(const std::string &setting) {
     size_t colon = setting.find(':');
     return colon == std::string::npos ? "" : setting.substr(colon + 1);
 }
 
-// An endpoint of libfabric's (fabric_packets.h), or why there is none.
+// Opens an endpoint of libfabric (fabric_packets.h), or returns why this is not possible.
 Error open_fabric(const FabricChoice &choice, std::unique_ptr<PacketIo> &packets);
 
-// What an endpoint's name begins with, "libfabric:udp:": only endpoints with the same reach each other. "" of a name that is none of libfabric's.
+// The beginning of an endpoint's name, as in "libfabric:udp:". Only endpoints with the same beginning reach
+// each other. "" if the name is not one of libfabric's.
 inline std::string_view fabric_kind(std::string_view name) {
     constexpr std::string_view start = "libfabric:";
     if (!name.starts_with(start)) return "";

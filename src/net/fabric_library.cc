@@ -1,3 +1,4 @@
+// See fabric_library.h.
 #include "net/fabric_library.h"
 
 #include <dlfcn.h>
@@ -14,13 +15,17 @@ namespace lanyard {
 
 namespace {
 
-constexpr uint32_t api_version = FI_VERSION(1, 9);  // whose rules this code follows; every later libfabric keeps to them for it
+// The version whose rules this code follows. Every later libfabric keeps to them for such callers.
+constexpr uint32_t api_version = FI_VERSION(1, 9);
 constexpr size_t least_packet = 512;
 
-std::string provider_of(const fi_info &info) { return info.fabric_attr && info.fabric_attr->prov_name ? info.fabric_attr->prov_name : "?"; }
+std::string provider_of(const fi_info &info) {
+    return info.fabric_attr && info.fabric_attr->prov_name ? info.fabric_attr->prov_name : "?";
+}
 
 bool over_ip(const fi_info &info) {
-    return info.src_addr && (info.addr_format == FI_SOCKADDR || info.addr_format == FI_SOCKADDR_IN || info.addr_format == FI_SOCKADDR_IN6);
+    return info.src_addr && (info.addr_format == FI_SOCKADDR || info.addr_format == FI_SOCKADDR_IN ||
+                             info.addr_format == FI_SOCKADDR_IN6);
 }
 
 Address address_of(const fi_info &info) {
@@ -29,7 +34,8 @@ Address address_of(const fi_info &info) {
     return from_system(place);
 }
 
-// 0, or what libfabric says to these wishes. `type`: FI_EP_DGRAM with all that this code can do for a provider, or FI_EP_UNSPEC: whatever there is.
+// Returns 0, or libfabric's answer to these requirements. `type`: FI_EP_DGRAM with all modes that this code
+// supports, or FI_EP_UNSPEC for anything that exists.
 int ask(const FabricLibrary &library, const std::string &provider, fi_ep_type type, FabricInfos &infos) {
     infos.clear();
     FabricInfos hints(library);
@@ -46,36 +52,42 @@ int ask(const FabricLibrary &library, const std::string &provider, fi_ep_type ty
     return library.getinfo(api_version, nullptr, nullptr, 0, &wanted, &infos.list);
 }
 
-// "tcp, udp and verbs", each once, without libfabric's layers over others.
+// "tcp, udp and verbs": each provider once, without libfabric's layers over others.
 std::string names_in(const fi_info *list) {
     std::vector<std::string> names;
     for (; list; list = list->next) {
         std::string name = provider_of(*list);
-        if (!name.starts_with("ofi_") && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+        if (!name.starts_with("ofi_") && std::find(names.begin(), names.end(), name) == names.end())
+            names.push_back(name);
     }
     std::string text;
-    for (size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+    for (size_t i = 0; i < names.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
     return text;
 }
 
-// Why nobody offers datagram endpoints, and who would.
+// Why no provider offers datagram endpoints, and which ones would.
 std::string why_none(const FabricLibrary &library, const std::string &provider) {
     std::string where = "libfabric " + library.version_text() + " on this machine";
     FabricInfos others(library), known(library);
     bool any = ask(library, "", FI_EP_DGRAM, others) == 0;
-    std::string remedy = any ? "; those that have are " + names_in(others.list) : "; use LANYARD_DGRAM_IO=udp";
+    std::string remedy =
+        any ? "; those that have are " + names_in(others.list) : "; use LANYARD_DGRAM_IO=udp";
     if (provider.empty()) return where + " has no provider with datagram endpoints (FI_EP_DGRAM)" + remedy;
     library.getinfo(api_version, nullptr, nullptr, FI_PROV_ATTR_ONLY, nullptr, &known.list);
     const fi_info *each = known.list;
     while (each && provider_of(*each) != provider) each = each->next;
     if (!each)
-        return where + " has no provider \"" + provider + "\"; it has " + names_in(known.list) + " (one without device or driver may not show)";
+        return where + " has no provider \"" + provider + "\"; it has " + names_in(known.list) +
+               " (one without device or driver may not show)";
     if (ask(library, provider, FI_EP_UNSPEC, others) != 0)
-        return where + " has the provider " + provider + ", which finds no device here that it can use" + remedy;
-    return where + " has the provider " + provider + ", but without datagram endpoints (FI_EP_DGRAM)" + remedy;
+        return where + " has the provider " + provider + ", which finds no device here that it can use" +
+               remedy;
+    return where + " has the provider " + provider + ", but without datagram endpoints (FI_EP_DGRAM)" +
+           remedy;
 }
 
-// Of a provider's endpoints the one at the best of the addresses; of one that does not go over IP, the first.
+// The provider's endpoint at the best of the addresses. If the provider does not use IP, its first endpoint.
 const fi_info *best_of(const fi_info *list, const std::vector<Address> &addresses) {
     const fi_info *best = nullptr;
     auto closest = addresses.end();
@@ -83,7 +95,8 @@ const fi_info *best_of(const fi_info *list, const std::vector<Address> &addresse
         if (best && provider_of(*best) != provider_of(*list)) break;
         if (!over_ip(*list)) return best ? best : list;
         Address own = address_of(*list);
-        auto at = std::find_if(addresses.begin(), closest, [&](const Address &each) { return same_host(each, own); });
+        auto at = std::find_if(addresses.begin(), closest,
+                               [&](const Address &each) { return same_host(each, own); });
         if (at == closest) continue;
         closest = at;
         best = list;
@@ -91,16 +104,18 @@ const fi_info *best_of(const fi_info *list, const std::vector<Address> &addresse
     return best;
 }
 
-// What libfabric brings along may put handlers of its own on signals when it is loaded (psm does, on SIGSEGV and others, and turns a crash into an
-// exit with 1). Afterwards all are as before.
+// Restores the signal handlers after loading. Libraries that libfabric loads may install their own: psm does
+// for SIGSEGV and others, and turns a crash into an exit with code 1.
 class SignalsKept {
 public:
     SignalsKept() {
-        for (int signal = 1; signal < count; ++signal) known_[signal] = sigaction(signal, nullptr, &before_[signal]) == 0;
+        for (int signal = 1; signal < count; ++signal)
+            known_[signal] = sigaction(signal, nullptr, &before_[signal]) == 0;
     }
     ~SignalsKept() {
         for (int signal = 1; signal < count; ++signal)
-            if (struct sigaction now; known_[signal] && sigaction(signal, nullptr, &now) == 0 && now.sa_handler != before_[signal].sa_handler)
+            if (struct sigaction now; known_[signal] && sigaction(signal, nullptr, &now) == 0 &&
+                                      now.sa_handler != before_[signal].sa_handler)
                 sigaction(signal, &before_[signal], nullptr);
     }
     SignalsKept(const SignalsKept &) = delete;
@@ -123,14 +138,19 @@ bool find_symbol(void *library, const char *name, Function &function) {
 
 Error FabricLibrary::load(FabricLibrary &library, const char *file) {
     SignalsKept kept;
-    void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);  // stays
-    bool whole = handle && find_symbol(handle, "fi_version", library.version) && find_symbol(handle, "fi_getinfo", library.getinfo) &&
-                 find_symbol(handle, "fi_freeinfo", library.freeinfo) && find_symbol(handle, "fi_dupinfo", library.dupinfo) &&
-                 find_symbol(handle, "fi_fabric", library.fabric) && find_symbol(handle, "fi_strerror", library.strerror);
+    void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);  // stays loaded
+    bool whole = handle && find_symbol(handle, "fi_version", library.version) &&
+                 find_symbol(handle, "fi_getinfo", library.getinfo) &&
+                 find_symbol(handle, "fi_freeinfo", library.freeinfo) &&
+                 find_symbol(handle, "fi_dupinfo", library.dupinfo) &&
+                 find_symbol(handle, "fi_fabric", library.fabric) &&
+                 find_symbol(handle, "fi_strerror", library.strerror);
     if (whole) return {};
     const char *trouble = dlerror();
-    return Error(ErrorClass::other, "it needs libfabric on each machine of the job (Debian: apt-get install libfabric1), which cannot be loaded: " +
-                                        std::string(trouble ? trouble : "a function is missing"));
+    return Error(ErrorClass::other,
+                 "it needs libfabric on each machine of the job (Debian: apt-get install libfabric1), which "
+                 "cannot be loaded: " +
+                     std::string(trouble ? trouble : "a function is missing"));
 }
 
 std::string FabricLibrary::version_text() const {
@@ -140,22 +160,28 @@ std::string FabricLibrary::version_text() const {
 
 Error find_fabric(const FabricLibrary &library, const FabricChoice &choice, FabricInfos &found) {
     FabricInfos infos(library);
-    if (ask(library, choice.provider, FI_EP_DGRAM, infos) != 0) return Error(ErrorClass::other, why_none(library, choice.provider));
+    if (ask(library, choice.provider, FI_EP_DGRAM, infos) != 0)
+        return Error(ErrorClass::other, why_none(library, choice.provider));
     const fi_info *best = best_of(infos.list, choice.addresses);
     if (!best) {
         std::string where;
-        for (const Address &address : choice.addresses) where += (where.empty() ? "" : ", ") + to_text(address);
-        return Error(ErrorClass::other, "libfabric's provider " + names_in(infos.list) + " has no endpoint at " + where +
-                                            "; name an interface that it uses by LANYARD_INTERFACES, or another provider");
+        for (const Address &address : choice.addresses)
+            where += (where.empty() ? "" : ", ") + to_text(address);
+        return Error(ErrorClass::other,
+                     "libfabric's provider " + names_in(infos.list) + " has no endpoint at " + where +
+                         "; name an interface that it uses by LANYARD_INTERFACES, or another provider");
     }
     if (best->ep_attr->max_msg_size < least_packet)
-        return Error(ErrorClass::other, "libfabric's provider " + provider_of(*best) + " carries packets of at most " +
-                                            std::to_string(best->ep_attr->max_msg_size) + " bytes; datagrams need " +
-                                            std::to_string(least_packet) + ": name another provider");
+        return Error(ErrorClass::other,
+                     "libfabric's provider " + provider_of(*best) + " carries packets of at most " +
+                         std::to_string(best->ep_attr->max_msg_size) + " bytes; datagrams need " +
+                         std::to_string(least_packet) + ": name another provider");
     found.clear();
     found.library = &library;
     found.list = library.dupinfo(best);
-    return found.list ? Error() : Error(ErrorClass::other, "there is no memory for libfabric's description of an endpoint");
+    return found.list
+               ? Error()
+               : Error(ErrorClass::other, "there is no memory for libfabric's description of an endpoint");
 }
 
 uint16_t *fabric_port(fi_info &info) {

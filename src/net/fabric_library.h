@@ -1,5 +1,6 @@
-// The few functions of libfabric that are symbols; everything else is reached through the tables of what these return. Loaded when somebody asks
-// for it, so that programs run where it is not installed; tests put a provider of their own in its place.
+// The few functions of libfabric that are symbols. Everything else is reached through the tables that they
+// return. The library is loaded when first requested, so that programs run on machines without it. Tests
+// replace it by a provider of their own.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -13,18 +14,19 @@ namespace lanyard {
 
 struct FabricLibrary {
     uint32_t (*version)();
-    int (*getinfo)(uint32_t version, const char *node, const char *service, uint64_t flags, const fi_info *hints, fi_info **list);
+    int (*getinfo)(uint32_t version, const char *node, const char *service, uint64_t flags,
+                   const fi_info *hints, fi_info **list);
     void (*freeinfo)(fi_info *list);
     fi_info *(*dupinfo)(const fi_info *info);
     int (*fabric)(fi_fabric_attr *attributes, fid_fabric **made, void *context);
     const char *(*strerror)(int number);
 
-    // It stays loaded.
+    // The library stays loaded.
     static Error load(FabricLibrary &library, const char *file = "libfabric.so.1");
 
-    // "1.17"
+    // The version, as in "1.17".
     std::string version_text() const;
-    // Of a function that returned -number.
+    // The text for a function's result -number.
     std::string trouble(int64_t result) const { return strerror(static_cast<int>(-result)); }
 };
 
@@ -45,10 +47,11 @@ struct FabricInfos {
 
 struct FabricChoice;
 
-// The description of what to open for `choice`, alone in `found`, or a sentence that says what this machine lacks.
+// Finds what to open for `choice`, and returns its description alone in `found`, or an error that says what
+// this machine lacks.
 Error find_fabric(const FabricLibrary &library, const FabricChoice &choice, FabricInfos &found);
 
-// Has the provider's address a port, as IP's have? 0: it does not.
+// The port in the provider's address, if it has one, as addresses of IP have; otherwise nullptr.
 uint16_t *fabric_port(fi_info &info);
 
 }  // namespace lanyard

@@ -1,4 +1,5 @@
-// How a FabricPackets comes into being: libfabric's objects one after the other, the pool, what it sleeps at.
+// Opens a FabricPackets: the objects of libfabric one after another, the pool, and the descriptors for
+// sleeping.
 #include <errno.h>
 #include <rdma/fi_cm.h>
 #include <sys/epoll.h>
@@ -16,14 +17,15 @@ namespace lanyard {
 
 namespace {
 
-constexpr size_t most_bytes = 9'000;  // of a packet: no network with datagrams of its own has longer ones
+// The longest packet used: no network with datagrams of its own has longer ones.
+constexpr size_t most_bytes = 9'000;
 constexpr size_t most_sends = 256, most_receives = 512;
 constexpr size_t slot_alignment = 64;
 constexpr size_t longest_address = 128;
 
 size_t rounded_up(size_t bytes) { return (bytes + slot_alignment - 1) / slot_alignment * slot_alignment; }
 
-// Runs of what libfabric gives to whoever owns it.
+// Calls a function of libfabric that creates an object, and gives the object to its owner.
 template <class Fid, class Own, class Make>
 int make(Own &own, Make function) {
     Fid *made = nullptr;
@@ -34,17 +36,21 @@ int make(Own &own, Make function) {
 
 }  // namespace
 
-// The queue of arrivals wakes sleepers, where the provider can do that.
+// The queue of arrivals wakes sleepers, if the provider supports that.
 int FabricPackets::open_queues() {
     fi_cq_attr attributes{};
     attributes.format = FI_CQ_FORMAT_MSG;
     attributes.wait_obj = FI_WAIT_NONE;
     attributes.size = sends_;
-    int result = make<fid_cq>(sent_, [&](fid_cq **made) { return fi_cq_open(domain_.get(), &attributes, made, nullptr); });
+    int result = make<fid_cq>(
+        sent_, [&](fid_cq **made) { return fi_cq_open(domain_.get(), &attributes, made, nullptr); });
     if (result != 0) return result;
     attributes.size = receives_;
     attributes.wait_obj = FI_WAIT_FD;
-    auto open_arrivals = [&] { return make<fid_cq>(come_, [&](fid_cq **made) { return fi_cq_open(domain_.get(), &attributes, made, nullptr); }); };
+    auto open_arrivals = [&] {
+        return make<fid_cq>(
+            come_, [&](fid_cq **made) { return fi_cq_open(domain_.get(), &attributes, made, nullptr); });
+    };
     wakes_ = open_arrivals() == 0 && open_wait(come_.get()) == 0;
     if (wakes_) return 0;
     come_.reset();
@@ -87,7 +93,7 @@ int FabricPackets::learn_name() {
     return 0;
 }
 
-// All but the fabric itself; `what`: what was being made.
+// Opens everything but the fabric itself. `what` names the object that was being opened.
 int FabricPackets::open_endpoint(const char *&what) {
     fi_info &info = *info_.list;
     endpoint_.reset();
@@ -104,48 +110,68 @@ int FabricPackets::open_endpoint(const char *&what) {
         what = name;
         result = function();
     };
-    step("a domain", [&] { return make<fid_domain>(domain_, [&](fid_domain **made) { return fi_domain(fabric_.get(), &info, made, nullptr); }); });
+    step("a domain", [&] {
+        return make<fid_domain>(
+            domain_, [&](fid_domain **made) { return fi_domain(fabric_.get(), &info, made, nullptr); });
+    });
     step("registered memory", [&] { return make_pool(); });
-    step("an address vector", [&] { return make<fid_av>(peers_, [&](fid_av **made) { return fi_av_open(domain_.get(), &vector, made, nullptr); }); });
+    step("an address vector", [&] {
+        return make<fid_av>(peers_,
+                            [&](fid_av **made) { return fi_av_open(domain_.get(), &vector, made, nullptr); });
+    });
     step("completion queues", [&] { return open_queues(); });
-    step("an endpoint", [&] { return make<fid_ep>(endpoint_, [&](fid_ep **made) { return fi_endpoint(domain_.get(), &info, made, nullptr); }); });
+    step("an endpoint", [&] {
+        return make<fid_ep>(endpoint_,
+                            [&](fid_ep **made) { return fi_endpoint(domain_.get(), &info, made, nullptr); });
+    });
     step("an endpoint with its address vector", [&] { return fi_ep_bind(endpoint_.get(), &peers_->fid, 0); });
-    step("an endpoint with its completion queues", [&] { return fi_ep_bind(endpoint_.get(), &sent_->fid, FI_TRANSMIT); });
-    step("an endpoint with its completion queues", [&] { return fi_ep_bind(endpoint_.get(), &come_->fid, FI_RECV); });
+    step("an endpoint with its completion queues",
+         [&] { return fi_ep_bind(endpoint_.get(), &sent_->fid, FI_TRANSMIT); });
+    step("an endpoint with its completion queues",
+         [&] { return fi_ep_bind(endpoint_.get(), &come_->fid, FI_RECV); });
     step("an endpoint that is enabled", [&] { return fi_enable(endpoint_.get()); });
     step("an endpoint with a name", [&] { return learn_name(); });
-    step("an endpoint that receives", [&] { return post_receives() || to_post_.size() < receives_ ? 0 : -EIO; });
+    step("an endpoint that receives",
+         [&] { return post_receives() || to_post_.size() < receives_ ? 0 : -EIO; });
     return result;
 }
 
 Error FabricPackets::open_at_a_port(const FabricChoice &choice) {
     fi_info &info = *info_.list;
     uint16_t *port = fabric_port(info);
-    uint32_t choices = port && choice.least_port ? static_cast<uint32_t>(choice.most_port - choice.least_port) + 1 : 1, first = 0;
+    uint32_t choices = port && choice.least_port
+                           ? static_cast<uint32_t>(choice.most_port - choice.least_port) + 1
+                           : 1,
+             first = 0;
     if (getrandom(&first, sizeof first, GRND_NONBLOCK) < 0) first = 0;
     const char *what = "";
     int result = -FI_EADDRINUSE;
     for (uint32_t i = 0; i < choices && result == -FI_EADDRINUSE; ++i) {
-        if (port && choice.least_port) *port = htons(static_cast<uint16_t>(choice.least_port + (first % choices + i) % choices));
+        if (port && choice.least_port)
+            *port = htons(static_cast<uint16_t>(choice.least_port + (first % choices + i) % choices));
         result = open_endpoint(what);
     }
     if (result == 0) return {};
     std::string provider = info.fabric_attr->prov_name;
     if (result == -FI_EADDRINUSE && port && choice.least_port)
-        return Error(ErrorClass::other, "libfabric's provider " + provider + " finds no free port in LANYARD_PORT_RANGE=" +
-                                            std::to_string(choice.least_port) + "-" + std::to_string(choice.most_port) +
-                                            "; each process of a host needs a port of its own: name more of them");
+        return Error(ErrorClass::other,
+                     "libfabric's provider " + provider + " finds no free port in LANYARD_PORT_RANGE=" +
+                         std::to_string(choice.least_port) + "-" + std::to_string(choice.most_port) +
+                         "; each process of a host needs a port of its own: name more of them");
     bool locked = result == -FI_ENOMEM && (info.domain_attr->mr_mode & FI_MR_LOCAL);
-    return Error(ErrorClass::other, "libfabric's provider " + provider + " does not give " + what + ": " + library_.trouble(result) +
-                                        (locked ? "; a process must be allowed to lock some MiB of memory (ulimit -l)" : ""));
+    return Error(ErrorClass::other,
+                 "libfabric's provider " + provider + " does not give " + what + ": " +
+                     library_.trouble(result) +
+                     (locked ? "; a process must be allowed to lock some MiB of memory (ulimit -l)" : ""));
 }
 
-Error FabricPackets::open(const FabricLibrary &library, const FabricChoice &choice, std::unique_ptr<FabricPackets> &made) {
+Error FabricPackets::open(const FabricLibrary &library, const FabricChoice &choice,
+                          std::unique_ptr<FabricPackets> &made) {
     std::unique_ptr<FabricPackets> packets(new FabricPackets(library));
     if (Error error = find_fabric(library, choice, packets->info_)) return error;
     fi_info &info = *packets->info_.list;
     packets->kind_ = std::string("libfabric:") + info.fabric_attr->prov_name + ":";
-    std::replace(packets->kind_.begin(), packets->kind_.end(), ';', '+');  // which launchers carry
+    std::replace(packets->kind_.begin(), packets->kind_.end(), ';', '+');  // launchers carry '+' but not ';'
     packets->prefix_ = info.mode & FI_MSG_PREFIX ? info.ep_attr->msg_prefix_size : 0;
     packets->largest_ = std::min(info.ep_attr->max_msg_size, most_bytes);
     packets->slot_bytes_ = rounded_up(packets->prefix_ + packets->largest_);
@@ -157,30 +183,31 @@ Error FabricPackets::open(const FabricLibrary &library, const FabricChoice &choi
         return Error(ErrorClass::other, "the kernel gives no descriptor to sleep at: " + system_text(errno));
     auto open_fabric = [&](fid_fabric **fabric) { return library.fabric(info.fabric_attr, fabric, nullptr); };
     if (int result = make<fid_fabric>(packets->fabric_, open_fabric))
-        return Error(ErrorClass::other,
-                     std::string("libfabric's provider ") + info.fabric_attr->prov_name + " cannot be used: " + library.trouble(result));
+        return Error(ErrorClass::other, std::string("libfabric's provider ") + info.fabric_attr->prov_name +
+                                            " cannot be used: " + library.trouble(result));
     if (Error error = packets->open_at_a_port(choice)) return error;
     made = std::move(packets);
     return {};
 }
 
 FabricPackets::~FabricPackets() {
-    endpoint_.reset();  // it and the queues before the set that holds their descriptors
+    endpoint_.reset();  // the endpoint and the queues before the epoll set that contains their descriptors
     come_.reset();
     if (epoll_ >= 0) close(epoll_);
     if (timer_ >= 0) close(timer_);
 }
 
-// Readable after this time; 0: not.
+// Makes the timer readable after this time; 0: stops it.
 void FabricPackets::set_timer(uint64_t after_ns) {
-    timer_due_ns_ = after_ns ? clock_ns() + after_ns : 0;  // before the kernel looks at its clock, so that it is over when the descriptor is readable
+    // Read before the kernel reads its clock, so that the time is over when the descriptor is readable.
+    timer_due_ns_ = after_ns ? clock_ns() + after_ns : 0;
     itimerspec when{};
     when.it_value.tv_nsec = static_cast<long>(after_ns);
     timerfd_settime(timer_, 0, &when, nullptr);
 }
 
 Error open_fabric(const FabricChoice &choice, std::unique_ptr<PacketIo> &packets) {
-    static FabricLibrary library;  // one for all, since it stays loaded
+    static FabricLibrary library;  // one for all endpoints, since it stays loaded
     Error error = FabricLibrary::load(library);
     std::unique_ptr<FabricPackets> made;
     if (!error) error = FabricPackets::open(library, choice, made);

@@ -1,3 +1,4 @@
+// See fabric_packets.h; fabric_open.cc opens the endpoint.
 #include "net/fabric_packets.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@ namespace lanyard {
 
 namespace {
 
-constexpr size_t batch = 32;                      // completions that are read at once
+constexpr size_t batch = 32;                      // completions read by one call
 constexpr uint64_t ask_again_after_ns = 50'000;
 
 size_t bytes_of(const PacketIo::Outgoing &packet) {
@@ -20,17 +21,28 @@ size_t bytes_of(const PacketIo::Outgoing &packet) {
     return bytes;
 }
 
-// Is it a matter of this one packet, or of where it goes?
+// True if the error concerns only this packet or its destination.
 bool concerns_destination(int64_t trouble) {
     switch (-trouble) {
-        case EPERM: case EACCES: case ENETUNREACH: case EHOSTUNREACH: case ENETDOWN: case EHOSTDOWN: case ECONNREFUSED: case EADDRNOTAVAIL:
+        case EPERM:
+        case EACCES:
+        case ENETUNREACH:
+        case EHOSTUNREACH:
+        case ENETDOWN:
+        case EHOSTDOWN:
+        case ECONNREFUSED:
+        case EADDRNOTAVAIL:
             return true;
         default: return false;
     }
 }
 
 bool decode(std::string_view digits, std::vector<std::byte> &bytes) {
-    auto value = [](char digit) { return digit >= '0' && digit <= '9' ? digit - '0' : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1; };
+    auto value = [](char digit) {
+        return digit >= '0' && digit <= '9'   ? digit - '0'
+               : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10
+                                              : -1;
+    };
     if (digits.size() % 2) return false;
     for (size_t i = 0; i < digits.size(); i += 2) {
         int high = value(digits[i]), low = value(digits[i + 1]);
@@ -45,7 +57,9 @@ bool decode(std::string_view digits, std::vector<std::byte> &bytes) {
 int64_t FabricPackets::destination(std::string_view name) {
     if (auto found = known_.find(name); found != known_.end()) return found->second;
     std::vector<std::byte> address;
-    if (!name.starts_with(kind_) || !decode(name.substr(kind_.size()), address) || address.size() != address_bytes_) return -EINVAL;
+    if (!name.starts_with(kind_) || !decode(name.substr(kind_.size()), address) ||
+        address.size() != address_bytes_)
+        return -EINVAL;
     fi_addr_t made = FI_ADDR_NOTAVAIL;
     if (fi_av_insert(peers_.get(), address.data(), 1, &made, 0, nullptr) != 1) return -EINVAL;
     destinations_.push_back(made);
@@ -54,18 +68,19 @@ int64_t FabricPackets::destination(std::string_view name) {
     return number;
 }
 
-// The slot of a failed operation, whose entry must be read before others can be; nullptr: the queue itself is of no use.
+// The slot of a failed operation, whose entry must be read before others can be. nullptr: the queue itself is
+// unusable.
 FabricPackets::Slot *FabricPackets::failed_one(fid_cq *queue) {
     struct {
         fi_cq_err_entry entry;
-        std::byte more[64];  // that later versions of libfabric have in it
+        std::byte more[64];  // room for what later versions of libfabric append
     } said{};
     if (fi_cq_readerr(queue, &said.entry, 0) != 1) return nullptr;
     ++counts_.failed;
     return static_cast<Slot *>(said.entry.op_context);
 }
 
-// Have slots come back?
+// True if slots have been returned.
 bool FabricPackets::collect_sent() {
     size_t before = free_.size();
     for (;;) {
@@ -78,7 +93,7 @@ bool FabricPackets::collect_sent() {
     }
 }
 
-// 0, or what the provider says.
+// Returns 0, or the provider's error.
 int FabricPackets::post(const Outgoing &packet, Slot &slot) {
     std::byte *to = slot.bytes + prefix_;
     for (int i = 0; i < packet.count; ++i) {
@@ -86,10 +101,11 @@ int FabricPackets::post(const Outgoing &packet, Slot &slot) {
         to += packet.parts[i].iov_len;
     }
     auto bytes = static_cast<size_t>(to - slot.bytes);
-    return static_cast<int>(fi_send(endpoint_.get(), slot.bytes, bytes, memory(), destinations_[packet.destination], &slot.context));
+    return static_cast<int>(fi_send(endpoint_.get(), slot.bytes, bytes, memory(),
+                                    destinations_[packet.destination], &slot.context));
 }
 
-// 1 when it is dealt with, 0 when there is no room, or -errno.
+// Returns 1 if the packet has been dealt with, 0 if there is no room, or -errno.
 int FabricPackets::send_one(const Outgoing &packet) {
     if (bytes_of(packet) > largest_) {
         ++counts_.too_long;
@@ -123,17 +139,18 @@ int FabricPackets::send(const Outgoing *list, int count) {
     return count;
 }
 
-// False: the provider takes no more of them now, or is in trouble, which its queue tells.
+// False: the provider accepts no more of them now, or has failed, which its queue will report.
 bool FabricPackets::post_receives() {
     while (!to_post_.empty()) {
         Slot *slot = to_post_.back();
-        if (fi_recv(endpoint_.get(), slot->bytes, slot_bytes_, memory(), FI_ADDR_UNSPEC, &slot->context) != 0) return false;
+        if (fi_recv(endpoint_.get(), slot->bytes, slot_bytes_, memory(), FI_ADDR_UNSPEC, &slot->context) != 0)
+            return false;
         to_post_.pop_back();
     }
     return true;
 }
 
-// False: a packet of the provider's own.
+// False: it was a packet of the provider's own.
 bool FabricPackets::lend(const fi_cq_msg_entry &received, Arrived &packet) {
     auto *slot = static_cast<Slot *>(received.op_context);
     to_post_.push_back(slot);
@@ -142,7 +159,7 @@ bool FabricPackets::lend(const fi_cq_msg_entry &received, Arrived &packet) {
     return true;
 }
 
-// What has come, or -errno.
+// Returns the number of packets that have arrived, or -errno.
 int FabricPackets::take(Arrived *list, int most) {
     int lent = 0;
     while (lent < most) {
@@ -172,7 +189,8 @@ int FabricPackets::receive(Arrived *list, int most) {
 
 uint64_t FabricPackets::now_ns() { return clock_ns(); }
 
-// Nothing was there. False: something has come meanwhile. Where sleeping is not sure to end when it must, the timer ends it.
+// Called when nothing has arrived. False: something has arrived meanwhile. If a wake-up is not certain, the
+// timer ends the sleep.
 bool FabricPackets::prepare_sleep() {
     bool posted = post_receives(), over = timer_due_ns_ != 0 && clock_ns() >= timer_due_ns_;
     if (wakes_ && !may_sleep_) {
@@ -190,12 +208,14 @@ void FabricPackets::ask_again() {
 }
 
 std::string FabricPackets::describe() const {
-    std::string text = "libfabric " + library_.version_text() + ", provider " + info_.list->fabric_attr->prov_name + ", packets of " +
-                       std::to_string(largest_) + " bytes";
+    std::string text = "libfabric " + library_.version_text() + ", provider " +
+                       info_.list->fabric_attr->prov_name + ", packets of " + std::to_string(largest_) +
+                       " bytes";
     if (prefix_) text += " behind " + std::to_string(prefix_) + " of the provider's";
     if (region_) text += ", " + std::to_string((slots_.size() * slot_bytes_) >> 10) + " KiB registered";
     if (uint64_t dropped = counts_.too_long) text += ", " + std::to_string(dropped) + " too long";
-    if (uint64_t dropped = counts_.refused) text += ", " + std::to_string(dropped) + " refused by the provider";
+    if (uint64_t dropped = counts_.refused)
+        text += ", " + std::to_string(dropped) + " refused by the provider";
     if (uint64_t dropped = counts_.failed) text += ", " + std::to_string(dropped) + " failed there";
     return text;
 }

@@ -1,16 +1,21 @@
-// Packets over a datagram endpoint of libfabric's (FI_EP_DGRAM): a UD queue pair on InfiniBand, a socket with the provider `udp`.
+// Packets over a datagram endpoint of libfabric (FI_EP_DGRAM): a UD queue pair on InfiniBand, a socket with
+// the provider `udp`.
 //
-// - All packets are sent from and received into one pool, which is registered once where the provider wants that (FI_MR_LOCAL). A slot of it is the
-//   provider's from the moment it is posted until its completion has been read, and nobody touches it meanwhile.
-// - Where the provider wants room for headers of its own before each packet (FI_MSG_PREFIX: 40 bytes on InfiniBand), a slot begins with that,
-//   which belongs to what is posted and to what is said to have come, but not to what a packet may have at most.
-// - The completion queues are as long as there are slots, so none overflows. Where all slots for sending are under way, or the provider
-//   says so, send() is full.
-// - A packet that finds no posted receive is lost; as many as the provider takes are posted, up to some 500.
-// - What the provider refuses for one destination, or failed to send or receive, counts as loss.
-// Sleeping: libfabric promises to wake at the descriptor only after it was asked (fi_trywait), which is done when receive() finds nothing. For
-// what it does not wake for, which is room after send() was full, and everything where a provider has no descriptors, a timer does: it is worth
-// asking again after 50 us.
+// - All packets are sent from one pool and received into it. The pool is registered once, if the provider
+//   requires it (FI_MR_LOCAL). A slot belongs to the provider from the moment it is posted until its
+//   completion has been read, and is not touched meanwhile.
+// - If the provider needs room for its own headers before each packet (FI_MSG_PREFIX: 40 bytes on
+//   InfiniBand), each slot begins with this room. It is included in the length that is posted and in the
+//   length that is reported as received, but not in the largest size of a packet.
+// - The completion queues are as long as the number of slots, so none overflows. If all slots for sending are
+//   in use, or if the provider says so, send() is full.
+// - A packet that finds no posted receive is lost. As many receives are posted as the provider accepts, up to
+//   512.
+// - A packet that the provider refuses for one destination, or fails to send or receive, counts as lost.
+//
+// Sleeping: libfabric promises a wake-up at the descriptor only after fi_trywait, which is called when
+// receive() finds nothing. Two things cause no wake-up: room after send() was full, and any event if the
+// provider has no descriptors. For them a timer makes the descriptor readable after 50 us.
 // Thread rule: as PacketIo.
 #pragma once
 
@@ -36,13 +41,15 @@ public:
         Tally<uint64_t> failed;             // by the provider, at either end
     };
 
-    // `library` outlives it. What is wrong is a sentence that does not say which setting asked for it.
-    static Error open(const FabricLibrary &library, const FabricChoice &choice, std::unique_ptr<FabricPackets> &made);
+    // `library` outlives the endpoint. An error's sentence does not name the setting that requested the
+    // endpoint.
+    static Error open(const FabricLibrary &library, const FabricChoice &choice,
+                      std::unique_ptr<FabricPackets> &made);
     ~FabricPackets() override;
     FabricPackets(const FabricPackets &) = delete;
     FabricPackets &operator=(const FabricPackets &) = delete;
 
-    // "libfabric:udp:02001267..."
+    // As in "libfabric:udp:02001267...".
     std::string name() const override { return name_; }
     int64_t destination(std::string_view name) override;
     size_t largest(uint64_t) const override { return largest_; }
@@ -55,7 +62,7 @@ public:
     const Counts &counts() const { return counts_; }
 
 private:
-    // A fid of libfabric's, closed when it goes.
+    // Owns an object of libfabric and closes it.
     struct Closer {
         template <class Fid>
         void operator()(Fid *which) const { fi_close(&which->fid); }
@@ -64,7 +71,7 @@ private:
     using Own = std::unique_ptr<Fid, Closer>;
 
     struct Slot {
-        fi_context2 context;  // first: the provider's while the slot is
+        fi_context2 context;  // the first member; the provider's while it has the slot
         std::byte *bytes;
     };
 
@@ -95,7 +102,7 @@ private:
     size_t prefix_ = 0, largest_ = 0, slot_bytes_ = 0, address_bytes_ = 0;
     std::unique_ptr<std::byte[]> pool_;
     std::vector<Slot> slots_;
-    // In the order in which they are made; they go the other way round.
+    // In the order in which they are opened; they are closed in reverse order.
     Own<fid_fabric> fabric_;
     Own<fid_domain> domain_;
     Own<fid_mr> region_;
@@ -104,13 +111,13 @@ private:
     Own<fid_ep> endpoint_;
     size_t sends_ = 0, receives_ = 0;  // slots for each
     std::vector<Slot *> free_;         // for sending
-    std::vector<Slot *> to_post_;      // for receiving: lent, or not taken by the provider yet
+    std::vector<Slot *> to_post_;  // for receiving: lent to the caller, or not yet accepted by the provider
     std::vector<fi_addr_t> destinations_;
     std::map<std::string, int64_t, std::less<>> known_;
     int epoll_ = -1, timer_ = -1;
-    bool wakes_ = false;         // the provider, at a descriptor
-    bool may_sleep_ = false;     // fi_trywait has said so, and nothing has come since
-    uint64_t timer_due_ns_ = 0;  // 0: it is not set
+    bool wakes_ = false;         // the provider wakes a sleeper at a descriptor
+    bool may_sleep_ = false;     // fi_trywait has allowed it, and nothing has arrived since
+    uint64_t timer_due_ns_ = 0;  // 0: the timer is stopped
     Counts counts_;
 };
 

@@ -1,3 +1,4 @@
+// See harmed_packets.h.
 #include "net/harmed_packets.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ size_t HarmedPackets::largest(uint64_t destination) const {
     return harm_.longest ? std::min<size_t>(bytes, harm_.longest) : bytes;
 }
 
-// 1 when it is dealt with, 0 when the endpoint is full.
+// Returns 1 if the packet has been dealt with, 0 if the endpoint is full.
 int HarmedPackets::send_one(const Outgoing &packet) {
     if (happens(harm_.lost)) {
         ++counts_.lost;
@@ -52,7 +53,7 @@ int HarmedPackets::send_one(const Outgoing &packet) {
     return sent;
 }
 
-// What finds no room is lost.
+// A packet for which there is no room is lost.
 void HarmedPackets::release() {
     std::erase_if(held_, [&](Held &held) {
         if (--held.calls > 0) return false;
@@ -76,9 +77,9 @@ int HarmedPackets::receive(Arrived *list, int most) {
 }
 
 std::string HarmedPackets::describe() const {
-    return beneath_->describe() + ", harmed on purpose: " + std::to_string(counts_.lost) + " lost, " + std::to_string(counts_.doubled) +
-           " doubled, " + std::to_string(counts_.overtaken) + " overtaken, " + std::to_string(counts_.damaged) + " damaged, seed " +
-           std::to_string(harm_.seed);
+    return beneath_->describe() + ", harmed on purpose: " + std::to_string(counts_.lost) + " lost, " +
+           std::to_string(counts_.doubled) + " doubled, " + std::to_string(counts_.overtaken) +
+           " overtaken, " + std::to_string(counts_.damaged) + " damaged, seed " + std::to_string(harm_.seed);
 }
 
 }  // namespace lanyard

@@ -1,5 +1,6 @@
-// Packets that suffer on purpose, of any kind beneath: a part of those sent is lost, doubled, overtaken or damaged, and none may be
-// long. For tests of everything above, on networks that do no such thing by themselves (LANYARD_DGRAM_HARM).
+// Packets that are harmed on purpose, above any kind of endpoint. A part of the packets sent is lost,
+// doubled, overtaken or damaged, and their length is limited. For tests of everything above, on networks that
+// do no such harm themselves (LANYARD_DGRAM_HARM).
 // Thread rule: as PacketIo.
 #pragma once
 
@@ -19,7 +20,8 @@ public:
         Tally<uint64_t> lost, doubled, overtaken, damaged;
     };
 
-    HarmedPackets(std::unique_ptr<PacketIo> beneath, const Harm &harm) : beneath_(std::move(beneath)), harm_(harm), random_(harm.seed) {}
+    HarmedPackets(std::unique_ptr<PacketIo> beneath, const Harm &harm)
+        : beneath_(std::move(beneath)), harm_(harm), random_(harm.seed) {}
 
     std::string name() const override { return beneath_->name(); }
     int64_t destination(std::string_view name) override { return beneath_->destination(name); }
@@ -39,7 +41,7 @@ public:
     const Counts &counts() const { return counts_; }
 
 private:
-    // A packet that others overtake: it leaves with the second call after this one.
+    // A packet that others overtake. It leaves at the second call after this one.
     struct Held {
         uint64_t destination;
         std::vector<std::byte> bytes;

@@ -1,3 +1,4 @@
+// See secret.h.
 #include "net/secret.h"
 
 #include <sodium.h>
@@ -6,7 +7,7 @@ namespace lanyard {
 
 namespace {
 
-// Lets the library choose the fastest code for this processor.
+// Lets libsodium choose the fastest code for this processor.
 void prepare() {
     [[maybe_unused]] static const int done = sodium_init();
 }
@@ -24,7 +25,8 @@ bool Secret::parse(const std::string &text, Secret &secret) {
     prepare();
     size_t length = 0;
     const char *end = nullptr;
-    int trouble = sodium_hex2bin(secret.key_.data(), secret.key_.size(), text.data(), text.size(), nullptr, &length, &end);
+    int trouble = sodium_hex2bin(secret.key_.data(), secret.key_.size(), text.data(), text.size(), nullptr,
+                                 &length, &end);
     return trouble == 0 && length == secret.key_.size() && end == text.data() + text.size();
 }
 
@@ -37,14 +39,16 @@ std::string Secret::to_text() const {
 
 Proof Secret::prove(const void *data, size_t bytes) const {
     Proof proof;
-    crypto_generichash(proof.data(), proof.size(), static_cast<const unsigned char *>(data), bytes, key_.data(), key_.size());
+    crypto_generichash(proof.data(), proof.size(), static_cast<const unsigned char *>(data), bytes,
+                       key_.data(), key_.size());
     return proof;
 }
 
 Proof digest(const std::string &text) {
     prepare();
     Proof made;
-    crypto_generichash(made.data(), made.size(), reinterpret_cast<const unsigned char *>(text.data()), text.size(), nullptr, 0);
+    crypto_generichash(made.data(), made.size(), reinterpret_cast<const unsigned char *>(text.data()),
+                       text.size(), nullptr, 0);
     return made;
 }
 

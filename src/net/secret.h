@@ -1,4 +1,4 @@
-// The job's secret and what is proven with it: a keyed hash (BLAKE2b, by libsodium).
+// The job's secret, and proofs made with it: a keyed hash (BLAKE2b, by libsodium). Any thread.
 #pragma once
 
 #include <array>
@@ -13,20 +13,21 @@ using Proof = std::array<uint8_t, 16>;
 class Secret {
 public:
     static Secret random();
-    // 64 hexadecimal digits, as it travels through the launcher. False when the text is something else.
+    // Reads 64 hexadecimal digits, the form in which it travels through the launcher. False if the text is
+    // something else.
     static bool parse(const std::string &text, Secret &secret);
     std::string to_text() const;
 
-    // Of `bytes` at `data`; nobody without the secret can make it.
+    // The proof for `bytes` at `data`. It cannot be made without the secret.
     Proof prove(const void *data, size_t bytes) const;
 
 private:
     std::array<uint8_t, 32> key_{};
 };
 
-// A short name for a text of any length; no secret.
+// A short name for a text of any length. It is not secret.
 Proof digest(const std::string &text);
-// In a time that does not tell how much of it is right.
+// Takes a time that does not reveal how much of a proof is right.
 bool equal(const Proof &a, const Proof &b);
 
 }  // namespace lanyard

@@ -1,3 +1,4 @@
+// See system_sockets.h.
 #include "net/system_sockets.h"
 
 #include <errno.h>
@@ -20,21 +21,23 @@ namespace lanyard {
 namespace {
 
 constexpr int waiting_connections = 1024;  // the kernel lowers it to its own limit
-// A silent host is asked for a sign of life after so long, and again.
+// A silent host is probed after this many seconds, and then again at this interval.
 constexpr int first_question_s = 10, question_every_s = 5;
-// After a cable was cut the kernel tries again so often at least, where it can be told so (Linux 6.15; others wait up to two minutes).
+// After a cable was cut, the kernel retransmits at least at this interval, if it has the option (Linux 6.15;
+// older kernels wait up to two minutes).
 constexpr int tcp_rto_max_ms = 44, longest_pause_ms = 1000;
-constexpr char unpaced_control[] = "reno";  // every kernel has it and lets everybody choose it
+constexpr char unpaced_control[] = "reno";  // every kernel has it, and every process may choose it
 
-// A call that is made for every message. The C library's own functions are cancellation points, which costs some 30 ns each once there is
-// a helper thread; and a thread cancelled in here would never give up the engine. The result, or -errno.
+// For calls that are made for every message. The C library's functions are cancellation points, which cost
+// some 30 ns each once there is a helper thread. Also, a thread cancelled in one would never release the
+// engine. Returns the result, or -errno.
 template <class... Arguments>
 ssize_t system_call(long number, Arguments... arguments) {
     ssize_t result = syscall(number, arguments...);
     return result >= 0 ? result : -errno;
 }
 
-// The kernel makes it so at once, where accept4 is allowed.
+// Sets the flags after accept(), for processes that may not use accept4.
 int accept_plainly(int listener) {
     int socket = accept(listener, nullptr, nullptr);
     if (socket >= 0) {
@@ -44,17 +47,20 @@ int accept_plainly(int listener) {
     return socket;
 }
 
-void set(int socket, int level, int option, int value) { setsockopt(socket, level, option, &value, sizeof value); }
+void set(int socket, int level, int option, int value) {
+    setsockopt(socket, level, option, &value, sizeof value);
+}
 
 }  // namespace
 
-SystemSockets::SystemSockets(int buffer, int patience_s) : epoll_(epoll_create1(EPOLL_CLOEXEC)), buffer_(buffer), patience_s_(patience_s) {}
+SystemSockets::SystemSockets(int buffer, int patience_s)
+    : epoll_(epoll_create1(EPOLL_CLOEXEC)), buffer_(buffer), patience_s_(patience_s) {}
 
 SystemSockets::~SystemSockets() {
     if (epoll_ >= 0) ::close(epoll_);
 }
 
-// A connection.
+// Sets the options of a connection.
 void SystemSockets::tune(int socket) const {
     set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
     set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -64,20 +70,23 @@ void SystemSockets::tune(int socket) const {
     set(socket, IPPROTO_TCP, tcp_rto_max_ms, longest_pause_ms);
 }
 
-// Once it has an address. BBR paces what it sends, by timers, for a network that others use too; within a host there is none, and the
-// timers cost a third of the bandwidth.
+// Called once the socket has an address. BBR paces what it sends by timers, for the sake of a network that
+// others use too. Within a host there is no such network, and the timers cost a third of the bandwidth.
 void SystemSockets::tune_connected(int socket, const Address &other_end) {
     char control[16] = {};
     socklen_t length = sizeof control;
     if (!same_host(bound(socket), other_end)) return;
-    if (getsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, control, &length) != 0 || std::string_view(control).substr(0, 3) != "bbr") return;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, control, &length) != 0 ||
+        std::string_view(control).substr(0, 3) != "bbr")
+        return;
     setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, unpaced_control, sizeof unpaced_control - 1);
 }
 
 int SystemSockets::open(const Address &like) {
-    int socket = ::socket(like.version == 6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int socket =
+        ::socket(like.version == 6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (socket < 0) return -errno;
-    // Set before the connection is made, since the window's scale is agreed then.
+    // Set before connecting, because the window's scale is agreed then.
     if (buffer_ > 0) {
         set(socket, SOL_SOCKET, SO_SNDBUF, buffer_);
         set(socket, SOL_SOCKET, SO_RCVBUF, buffer_);
@@ -89,11 +98,14 @@ int SystemSockets::listen(const Address &at) {
     int socket = open(at);
     if (socket < 0) return socket;
     if (at.version == 6) set(socket, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-    if (at.port) set(socket, SOL_SOCKET, SO_REUSEADDR, 1);  // connections of an earlier job may still be in TIME-WAIT there
+    // Connections of an earlier job may still be in TIME-WAIT there.
+    if (at.port) set(socket, SOL_SOCKET, SO_REUSEADDR, 1);
     sockaddr_storage place;
     socklen_t length = to_system(at, place);
-    if (bind(socket, reinterpret_cast<sockaddr *>(&place), length) == 0 && ::listen(socket, waiting_connections) == 0 &&
-        getsockname(socket, reinterpret_cast<sockaddr *>(&place), &length) == 0)  // which all who ask for the port rely on
+    if (bind(socket, reinterpret_cast<sockaddr *>(&place), length) == 0 &&
+        ::listen(socket, waiting_connections) == 0 &&
+        // Callers of bound() rely on getsockname() to succeed.
+        getsockname(socket, reinterpret_cast<sockaddr *>(&place), &length) == 0)
         return socket;
     int trouble = -errno;
     ::close(socket);
@@ -110,7 +122,8 @@ Address SystemSockets::bound(int socket) {
 Address SystemSockets::other_end(int socket) {
     sockaddr_storage place{};
     socklen_t length = sizeof place;
-    return getpeername(socket, reinterpret_cast<sockaddr *>(&place), &length) == 0 ? from_system(place) : Address();
+    return getpeername(socket, reinterpret_cast<sockaddr *>(&place), &length) == 0 ? from_system(place)
+                                                                                   : Address();
 }
 
 Sockets::Traffic SystemSockets::traffic(int socket) {
@@ -156,7 +169,8 @@ int SystemSockets::connect_result(int socket) {
 
 ssize_t SystemSockets::read(int socket, const iovec *parts, int count) {
     if (count == 1) {
-        ssize_t got = system_call(SYS_recvfrom, socket, parts->iov_base, parts->iov_len, MSG_DONTWAIT, nullptr, nullptr);
+        ssize_t got = system_call(SYS_recvfrom, socket, parts->iov_base, parts->iov_len, MSG_DONTWAIT,
+                                  nullptr, nullptr);
         if (!may_be_refused(got)) return got;
     }
     msghdr message{};
@@ -167,7 +181,8 @@ ssize_t SystemSockets::read(int socket, const iovec *parts, int count) {
 
 ssize_t SystemSockets::write(int socket, const iovec *parts, int count) {
     if (count == 1) {
-        ssize_t sent = system_call(SYS_sendto, socket, parts->iov_base, parts->iov_len, MSG_DONTWAIT | MSG_NOSIGNAL, nullptr, 0);
+        ssize_t sent = system_call(SYS_sendto, socket, parts->iov_base, parts->iov_len,
+                                   MSG_DONTWAIT | MSG_NOSIGNAL, nullptr, 0);
         if (!may_be_refused(sent)) return sent;
     }
     msghdr message{};
@@ -176,25 +191,30 @@ ssize_t SystemSockets::write(int socket, const iovec *parts, int count) {
     return system_call(SYS_sendmsg, socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-void SystemSockets::close(int socket) { ::close(socket); }  // which takes it out of the epoll set too
+void SystemSockets::close(int socket) { ::close(socket); }  // this also removes it from the epoll set
 
 void SystemSockets::watch(int socket, uint64_t token, bool writable) {
     epoll_event event{};
     event.events = EPOLLIN | (writable ? static_cast<uint32_t>(EPOLLOUT) : 0u);
     event.data.u64 = token;
-    if (epoll_ctl(epoll_, EPOLL_CTL_MOD, socket, &event) != 0) epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &event);
+    if (epoll_ctl(epoll_, EPOLL_CTL_MOD, socket, &event) != 0)
+        epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &event);
 }
 
-void SystemSockets::wake_at(int socket, size_t bytes) { set(socket, SOL_SOCKET, SO_RCVLOWAT, static_cast<int>(bytes)); }
+void SystemSockets::wake_at(int socket, size_t bytes) {
+    set(socket, SOL_SOCKET, SO_RCVLOWAT, static_cast<int>(bytes));
+}
 
 int SystemSockets::ready(Ready *list, int most) {
     epoll_event events[64];
-    auto count = static_cast<int>(system_call(SYS_epoll_pwait, epoll_, events, std::min(most, 64), 0, nullptr, 0));
+    auto count =
+        static_cast<int>(system_call(SYS_epoll_pwait, epoll_, events, std::min(most, 64), 0, nullptr, 0));
     if (may_be_refused(count)) count = epoll_wait(epoll_, events, std::min(most, 64), 0);
     for (int i = 0; i < count; ++i) {
         uint32_t what = events[i].events;
         // An error or a hang-up shows when the socket is read or written.
-        list[i] = {events[i].data.u64, (what & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0, (what & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0};
+        list[i] = {events[i].data.u64, (what & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0,
+                   (what & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0};
     }
     return std::max(count, 0);
 }

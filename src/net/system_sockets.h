@@ -1,4 +1,4 @@
-// The kernel's TCP sockets, watched by one epoll set.
+// The kernel's TCP sockets, watched by one epoll set. Thread rule: as Sockets.
 #pragma once
 
 #include <sys/epoll.h>
@@ -9,8 +9,9 @@ namespace lanyard {
 
 class SystemSockets final : public Sockets {
 public:
-    // `buffer`: bytes of each socket's send and receive buffer; 0 leaves both to the kernel's own tuning. A connection whose other host
-    // is silent for `patience_s` seconds is broken by the kernel, also where nothing is sent.
+    // `buffer`: bytes of each socket's send and receive buffer; 0 leaves both to the kernel's own tuning. If
+    // the other host of a connection is silent for `patience_s` seconds, the kernel breaks the connection,
+    // even if nothing is being sent.
     explicit SystemSockets(int buffer = 0, int patience_s = 60);
     ~SystemSockets() override;
     SystemSockets(const SystemSockets &) = delete;

@@ -1,5 +1,6 @@
-// What UdpPackets hands to the kernel at once. 16 KiB: too much for the stack of a thread of the program, so each endpoint has one. Used by its own
-// files only; thread rule as there.
+// The packets that UdpPackets passes to the kernel at once. It has 16 KiB, too much for the stack of a thread
+// of the program, so each endpoint owns one. Only the files of UdpPackets use it.
+// Thread rule: that of UdpPackets.
 #pragma once
 
 #include <netinet/udp.h>
@@ -11,7 +12,8 @@
 
 namespace lanyard {
 
-// Some packets of a list that leave by one system call: each message is one packet, or several that the kernel cuts apart.
+// Packets of a list that leave by one system call. Each message is one packet, or several that the kernel
+// separates.
 struct UdpPackets::Batch {
     static constexpr int most_messages = 64;  // of one system call
     static constexpr int most_pieces = most_messages * PacketIo::most_parts * 2;
@@ -20,16 +22,16 @@ struct UdpPackets::Batch {
     int messages = 0, pieces = 0, packets = 0;
     mmsghdr message[most_messages];
     iovec piece[most_pieces];
-    int first_packet[most_messages + 1];  // of each message, by place in the list
+    int first_packet[most_messages + 1];  // the first packet of each message, by its place in the list
     uint64_t destination[most_messages];
-    size_t segment[most_messages];  // bytes of its packets, but the last; 0: it is one packet
+    size_t segment[most_messages];  // bytes of each packet of the message; the last packet may be shorter
     struct alignas(cmsghdr) Control {
         char bytes[CMSG_SPACE(sizeof(uint16_t))];
     } control[most_messages];
 
     void control_segments(int which) {
         msghdr &header = message[which].msg_hdr;
-        control[which] = {};  // with what is behind the number
+        control[which] = {};  // also clears what follows the number
         header.msg_control = control[which].bytes;
         header.msg_controllen = sizeof control[which].bytes;
         cmsghdr *said = CMSG_FIRSTHDR(&header);

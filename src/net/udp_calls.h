@@ -1,4 +1,5 @@
-// The system's calls for UDP sockets, as the files of UdpPackets make them. Not the C library's, as those are cancellation points.
+// The system calls for UDP sockets, as the files of UdpPackets make them. They avoid the C library's
+// functions, which are cancellation points.
 #pragma once
 
 #include <errno.h>
@@ -12,7 +13,7 @@ namespace lanyard {
 
 constexpr size_t most_udp_payload = 65'507;
 
-// At least 0, or -errno.
+// Returns a number of at least 0, or -errno.
 template <class... Arguments>
 int system_call(long number, Arguments... arguments) {
     for (;;) {
@@ -21,6 +22,8 @@ int system_call(long number, Arguments... arguments) {
     }
 }
 
-inline void set_option(int socket, int level, int option, int value) { setsockopt(socket, level, option, &value, sizeof value); }
+inline void set_option(int socket, int level, int option, int value) {
+    setsockopt(socket, level, option, &value, sizeof value);
+}
 
 }  // namespace lanyard

@@ -1,4 +1,5 @@
-// What the kernel hands to UdpPackets at once. Used by its own files only; thread rule as there.
+// What the kernel passes to UdpPackets at once. Only the files of UdpPackets use it.
+// Thread rule: that of UdpPackets.
 #pragma once
 
 #include <netinet/udp.h>
@@ -14,8 +15,9 @@
 
 namespace lanyard {
 
-// What has come by one system call, and how much of it has been lent. The beginning of each message lands in `near`, where those of all lie close
-// together: so as long as messages are short few pages are touched. What follows lands in a slot, and the beginning is copied before it.
+// The messages that one system call has received, and how much of them has been lent. The beginning of each
+// message is received into `near`, where the beginnings of all messages lie close together, so short messages
+// touch few pages. The rest goes into a slot, and the beginning is then copied before it.
 struct UdpPackets::Inbox {
     static constexpr int slots = 16;
     static constexpr size_t slot_bytes = 65'536, near_bytes = 1'536;
@@ -37,15 +39,16 @@ struct UdpPackets::Inbox {
     Control control[slots];
     size_t segment[slots];
     int received = 0, lent = 0;  // messages
-    std::unique_ptr<sockaddr_in6[]> origin{new sockaddr_in6[slots]()};  // of each message, in IPv6's form or IPv4's
+    // Of each message, in the form of IPv6 or IPv4.
+    std::unique_ptr<sockaddr_in6[]> origin{new sockaddr_in6[slots]()};
     bool notes_origins = false;
-    bool joins = false;      // the kernel, packets that come
-    bool one = true, several = true;  // may be asked for by one call
-    bool single = false;     // looks are for one packet, which it has not joined with others
-    int alone = 0;           // looks in a row that found one short message and no other
-    bool found = false;      // did the last look find anything,
-    bool for_one = false;    // and was it for one?
-    size_t lent_bytes = 0;   // of the next
+    bool joins = false;      // the kernel joins packets that arrive
+    bool one = true, several = true;  // the call for one packet, or for several, has not been refused
+    bool single = false;     // receives ask for one packet, which the kernel has not joined with others
+    int alone = 0;           // receives in a row that found one short message and no other
+    bool found = false;      // the last receive found something
+    bool for_one = false;    // the last receive asked for one packet
+    size_t lent_bytes = 0;   // of the next message
 
     Inbox() { prepare(slots); }
     void prepare(int count) {
@@ -64,13 +67,15 @@ struct UdpPackets::Inbox {
             message[i].msg_hdr.msg_namelen = sizeof origin[place];
         }
     }
-    // Who waits asks far more often than something comes, so only what was used is made ready again.
+    // A waiting process receives far more often than something arrives, so only what was used is prepared
+    // again.
     void empty() {
         prepare(received);
         received = lent = 0;
         lent_bytes = 0;
     }
-    // As many as the system gives: one where they come one by one, which costs less than asking for several.
+    // Receives what the system has: one packet if packets arrive singly, which costs less than asking for
+    // several.
     int look(int socket) {
         for_one = single;
         int count = for_one ? look_for_one(socket) : look_for_several(socket);
@@ -81,14 +86,14 @@ struct UdpPackets::Inbox {
     int look_for_one(int socket) {
         if (!one) return look_for_several(socket);
         socklen_t length = sizeof origin[0];
-        int got = system_call(SYS_recvfrom, socket, slot[0].bytes, slot_bytes, MSG_DONTWAIT, notes_origins ? &origin[0] : nullptr,
-                              notes_origins ? &length : nullptr);
+        int got = system_call(SYS_recvfrom, socket, slot[0].bytes, slot_bytes, MSG_DONTWAIT,
+                              notes_origins ? &origin[0] : nullptr, notes_origins ? &length : nullptr);
         if (may_be_refused(got)) {
             one = false;
             return look_for_several(socket);
         }
         if (got < 0) return got;
-        // Another was behind the one before, or follows, mostly.
+        // The packet came directly behind another one, or is long and so is usually followed by another.
         if (found || static_cast<size_t>(got) > near_bytes) {
             alone = 0;
             single = false;
@@ -99,7 +104,9 @@ struct UdpPackets::Inbox {
         return 1;
     }
     int look_for_several(int socket) {
-        int count = several ? system_call(SYS_recvmmsg, socket, message, static_cast<unsigned>(slots), MSG_DONTWAIT, nullptr) : look_for_each(socket);
+        int count = several ? system_call(SYS_recvmmsg, socket, message, static_cast<unsigned>(slots),
+                                          MSG_DONTWAIT, nullptr)
+                            : look_for_each(socket);
         if (several && may_be_refused(count)) {
             several = false;
             count = look_for_each(socket);
@@ -111,7 +118,7 @@ struct UdpPackets::Inbox {
         }
         return count;
     }
-    // As recvmmsg does it.
+    // Does what recvmmsg does.
     int look_for_each(int socket) {
         for (int i = 0; i < slots; ++i) {
             int got = system_call(SYS_recvmsg, socket, &message[i].msg_hdr, MSG_DONTWAIT);
@@ -120,7 +127,7 @@ struct UdpPackets::Inbox {
         }
         return slots;
     }
-    // Makes one piece of message `i`.
+    // Puts message `i` into contiguous memory.
     void join(int i) {
         auto place = static_cast<size_t>(i);
         bytes[i] = near[place].bytes;
@@ -128,9 +135,10 @@ struct UdpPackets::Inbox {
         std::memcpy(slot[place].bytes, near[place].bytes, near_bytes);
         bytes[i] = slot[place].bytes;
     }
-    // Bytes of the packets that message `i` consists of.
+    // Bytes of the packets of which message `i` consists.
     size_t segment_of(int i) {
-        for (cmsghdr *said = CMSG_FIRSTHDR(&message[i].msg_hdr); said; said = CMSG_NXTHDR(&message[i].msg_hdr, said))
+        for (cmsghdr *said = CMSG_FIRSTHDR(&message[i].msg_hdr); said;
+             said = CMSG_NXTHDR(&message[i].msg_hdr, said))
             if (said->cmsg_level == SOL_UDP && said->cmsg_type == UDP_GRO) {
                 int segment_bytes = 0;
                 std::memcpy(&segment_bytes, CMSG_DATA(said), sizeof segment_bytes);

@@ -1,3 +1,4 @@
+// Packets over UDP: opening, addresses and receiving. See udp_packets.h.
 #include "net/udp_packets.h"
 
 #include <errno.h>
@@ -26,20 +27,22 @@ namespace {
 constexpr size_t least_packet = 512;
 constexpr size_t ipv4_and_udp = 28, ipv6_and_udp = 48;
 constexpr uint32_t ports_tried = 16;
-constexpr int single_after = 8;  // looks that found one short message each
+constexpr int single_after = 8;  // receives that found one short message each
 
-// How many leading bits two addresses of one version share; -1 where one cannot be reached from the other.
+// How many leading bits two addresses of one version share; -1 if one cannot be reached from the other.
 int kinship(const Address &own, const Address &other) {
     if (own.version != other.version || own.is_loopback() != other.is_loopback()) return -1;
     int bits = 0;
     for (size_t i = 0; i < sizeof own.bytes; ++i, bits += 8)
-        if (auto differing = static_cast<uint8_t>(own.bytes[i] ^ other.bytes[i])) return bits + std::countl_zero(differing);
+        if (auto differing = static_cast<uint8_t>(own.bytes[i] ^ other.bytes[i]))
+            return bits + std::countl_zero(differing);
     return bits;
 }
 
 }  // namespace
 
-UdpPackets::UdpPackets(const Options &options) : options_(options), inbox_(new Inbox), batch_(new Batch), cuts_(options.join) {}
+UdpPackets::UdpPackets(const Options &options)
+    : options_(options), inbox_(new Inbox), batch_(new Batch), cuts_(options.join) {}
 
 UdpPackets::~UdpPackets() {
     close_all();
@@ -54,7 +57,8 @@ void UdpPackets::close_all() {
 
 int UdpPackets::open_at(const std::vector<Address> &addresses, uint16_t port) {
     for (const Address &address : addresses) {
-        int socket = ::socket(address.version == 6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        int socket =
+            ::socket(address.version == 6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
         if (socket < 0) return -errno;
         sockets_.push_back({socket, {}});
         if (address.version == 6) {
@@ -63,7 +67,8 @@ int UdpPackets::open_at(const std::vector<Address> &addresses, uint16_t port) {
         } else {
             set_option(socket, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
         }
-        for (int option : {SO_RCVBUF, SO_RCVBUFFORCE}) set_option(socket, SOL_SOCKET, option, options_.buffer);
+        for (int option : {SO_RCVBUF, SO_RCVBUFFORCE})
+            set_option(socket, SOL_SOCKET, option, options_.buffer);
         sockaddr_storage place{};
         socklen_t length = to_system(address.with_port(port), place);
         if (bind(socket, reinterpret_cast<sockaddr *>(&place), length) != 0) return -errno;
@@ -82,7 +87,8 @@ Error UdpPackets::open(const std::vector<Address> &addresses, uint16_t least, ui
     int result = epoll_ < 0 ? -errno : -EADDRNOTAVAIL;
     for (uint32_t i = 0; epoll_ >= 0 && i < choices && result != 0; ++i) {
         close_all();
-        result = open_at(addresses, least == 0 ? 0 : static_cast<uint16_t>(least + (first % choices + i) % choices));
+        result = open_at(addresses,
+                         least == 0 ? 0 : static_cast<uint16_t>(least + (first % choices + i) % choices));
         if (result != -EADDRINUSE && result != -EACCES) break;
     }
     if (result == 0) {
@@ -92,9 +98,14 @@ Error UdpPackets::open(const std::vector<Address> &addresses, uint16_t least, ui
     close_all();
     std::string where;
     for (const Address &address : addresses) where += (where.empty() ? "" : ", ") + to_text(address);
-    std::string ports = least ? " with a port of LANYARD_PORT_RANGE=" + std::to_string(least) + "-" + std::to_string(most) : "";
-    const char *advice = least && result == -EADDRINUSE ? "; each process of a host needs a port of its own: name more of them" : "";
-    return Error(ErrorClass::other, "this process cannot receive datagrams at " + where + ports + ": " + system_text(-result) + advice);
+    std::string ports =
+        least ? " with a port of LANYARD_PORT_RANGE=" + std::to_string(least) + "-" + std::to_string(most)
+              : "";
+    const char *advice = least && result == -EADDRINUSE
+                             ? "; each process of a host needs a port of its own: name more of them"
+                             : "";
+    return Error(ErrorClass::other, "this process cannot receive datagrams at " + where + ports + ": " +
+                                        system_text(-result) + advice);
 }
 
 std::string UdpPackets::name() const {
@@ -103,7 +114,7 @@ std::string UdpPackets::name() const {
     return name;
 }
 
-// None, where it is no name of UDP's.
+// Empty if the name is not one of UDP.
 std::vector<UdpPackets::Way> UdpPackets::find_ways(std::string_view name) const {
     std::vector<Way> ways;
     for (std::string_view left = name; !left.empty();) {
@@ -126,21 +137,25 @@ std::vector<UdpPackets::Way> UdpPackets::find_ways(std::string_view name) const 
     return ways;
 }
 
-// Where its number is, or belongs.
+// The entry that contains its number, or where the number belongs.
 uint32_t &UdpPackets::place_of(const Destination &destination) {
-    std::string_view bytes(reinterpret_cast<const char *>(&destination.any), sizeof destination.six + sizeof destination.socket);
+    std::string_view bytes(reinterpret_cast<const char *>(&destination.any),
+                           sizeof destination.six + sizeof destination.socket);
     for (size_t at = std::hash<std::string_view>()(bytes);; ++at) {
         uint32_t &place = known_[at & (known_.size() - 1)];
-        if (place == 0 || std::memcmp(&destinations_[place - 1].any, bytes.data(), bytes.size()) == 0) return place;
+        if (place == 0 || std::memcmp(&destinations_[place - 1].any, bytes.data(), bytes.size()) == 0)
+            return place;
     }
 }
 
-// For one more: the list grows by an eighth, so that little is empty.
+// Makes room for one more. The list grows by an eighth, so that little of it is empty.
 void UdpPackets::make_room() {
-    if (destinations_.size() == destinations_.capacity()) destinations_.reserve(destinations_.size() + destinations_.size() / 8 + 8);
+    if (destinations_.size() == destinations_.capacity())
+        destinations_.reserve(destinations_.size() + destinations_.size() / 8 + 8);
     if (2 * (destinations_.size() + 1) <= known_.size()) return;
     known_.assign(std::max<size_t>(16, 2 * known_.size()), 0);
-    for (size_t i = 0; i < destinations_.size(); ++i) place_of(destinations_[i]) = static_cast<uint32_t>(i) + 1;
+    for (size_t i = 0; i < destinations_.size(); ++i)
+        place_of(destinations_[i]) = static_cast<uint32_t>(i) + 1;
 }
 
 uint64_t UdpPackets::number_of(Destination destination) {
@@ -156,7 +171,7 @@ uint64_t UdpPackets::number_of(Destination destination) {
 
 int64_t UdpPackets::destination(std::string_view name) {
     std::vector<Way> all = find_ways(name);
-    auto closest = std::ranges::max_element(all, {}, &Way::kinship);  // of equals the first
+    auto closest = std::ranges::max_element(all, {}, &Way::kinship);  // the first among equals
     return closest == all.end() ? -EINVAL : static_cast<int64_t>(number_of(closest->to));
 }
 
@@ -167,7 +182,8 @@ std::vector<uint64_t> UdpPackets::ways(std::string_view name) {
 }
 
 bool UdpPackets::note_origins(bool on) {
-    bool within_host = std::ranges::all_of(sockets_, [](const Socket &socket) { return socket.bound.is_loopback(); });
+    bool within_host =
+        std::ranges::all_of(sockets_, [](const Socket &socket) { return socket.bound.is_loopback(); });
     wants_origins_ = on && (options_.ways_within_host || !within_host);
     return wants_origins_;
 }
@@ -187,18 +203,20 @@ std::string UdpPackets::ends(uint64_t destination) const {
     return to_text_with_port(sockets_[to.socket].bound) + " and " + to_text_with_port(from_system(place));
 }
 
-// As the kernel believes, which it says of connected sockets only.
+// Queries what the kernel believes, which it reports only for connected sockets.
 void UdpPackets::learn_largest(Destination &destination) const {
     bool six = destination.any.sa_family == AF_INET6;
     int mtu = 0;
     socklen_t length = sizeof mtu;
     int socket = ::socket(destination.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool known = socket >= 0 && connect(socket, &destination.any, destination.length()) == 0 &&
-                 getsockopt(socket, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_MTU : IP_MTU, &mtu, &length) == 0;
+    bool known =
+        socket >= 0 && connect(socket, &destination.any, destination.length()) == 0 &&
+        getsockopt(socket, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_MTU : IP_MTU, &mtu, &length) == 0;
     if (socket >= 0) close(socket);
     size_t headers = six ? ipv6_and_udp : ipv4_and_udp;
     size_t bytes = known ? static_cast<size_t>(std::max(mtu, 0)) : 1500;
-    destination.largest = static_cast<uint16_t>(std::clamp(bytes - std::min(bytes, headers), least_packet, most_udp_payload));
+    destination.largest =
+        static_cast<uint16_t>(std::clamp(bytes - std::min(bytes, headers), least_packet, most_udp_payload));
 }
 
 void UdpPackets::watch(bool on) {
@@ -219,7 +237,7 @@ int UdpPackets::read(Socket &socket) {
     ++counts_.receive_calls;
     int received = inbox_->look(socket.descriptor);
     if (received == -EAGAIN || received == -ECONNREFUSED) {
-        // What was joined is out of the only socket.
+        // No packets joined earlier are left in the only socket.
         inbox_->single = inbox_->alone >= single_after && !inbox_->joins && sockets_.size() == 1;
         return 0;
     }
@@ -233,7 +251,8 @@ int UdpPackets::read(Socket &socket) {
     return received;
 }
 
-// Of packets that the kernel has joined the looks must ask how long they are, so looks are for one only while it joins none.
+// For joined packets a receive must ask for their lengths, so receives ask for one packet only while the
+// kernel joins none.
 void UdpPackets::ask_to_join(bool on) {
     inbox_->joins = on;
     if (on) inbox_->single = false;

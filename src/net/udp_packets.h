@@ -1,20 +1,29 @@
 // Packets over UDP: one socket for each address of this process, for all peers.
 //
-// - Several packets to one destination leave by one system call, and as one where the kernel cuts them (UDP_SEGMENT); several that came arrive
-//   by one, joined (UDP_GRO). Whether that works is found by using it: what the kernel or a driver refuses is not tried again. Nor are
-//   the calls for several (sendmmsg, recvmmsg) where a filter of system calls refuses them: each message has a call of its own then.
-// - No packet is cut on its way (IP_PMTUDISC_DO). A destination's largest packet is what the kernel believes of the path; one that proves to
-//   be too long is dropped, and the kernel asked again. A router that drops long packets without saying so is for the flow to notice.
-// - A single packet leaves by the call for one, and one is asked for where they came one by one of late, and short: the calls for several cost
-//   100 ns and 300 ns more. Who goes on after a look that was for one packet has not seen whether another is there; behind() says so. A look for one
-//   does not learn what the kernel has joined, so it does not join then; the first packet that comes right behind another ends that.
-// - The kernel looks for the route of each packet anew (300 ns), but for those of a connected socket. So one socket more, for all peers, is connected
-//   to the destination to which the last favoured_after packets went singly. What is sent by it comes from another port, which
-//   only says nothing within this host: between hosts a firewall may ask where a packet comes from, so it is not done there. (With the same port
-//   it would receive what comes from there, and two sockets would have to be asked.)
-// - What an epoll set watches arrives 250 ns later, and more where other sets watch that set: sockets leave it while somebody asks all the time.
-// - What the kernel refuses for one destination (no route, a firewall) counts as loss.
-// - Buffers for what comes are touched as far as they are used. A destination is 36 bytes, and at most 16 by which it is found again.
+// - Several packets to one destination leave by one system call, and as one message if the kernel separates
+//   them (UDP_SEGMENT). Several packets may be received by one call, joined (UDP_GRO). The endpoint finds out
+//   whether this works by using it, and does not retry what the kernel or a driver refuses. The same holds
+//   for the calls for several messages (sendmmsg, recvmmsg): if a filter of system calls refuses them, each
+//   message has a call of its own.
+// - No packet is fragmented (IP_PMTUDISC_DO). A destination's largest packet is what the kernel believes of
+//   the route. A packet that proves too long is dropped, and the kernel is queried again. The flow must
+//   notice a router that drops long packets silently.
+// - The calls for several packets cost 100 ns (sending) and 300 ns (receiving) more than those for one. So a
+//   single packet is sent by the call for one. A single packet is also requested if packets arrived singly of
+//   late, and short. After such a receive it is not known whether another packet is there; behind() reports
+//   this. A receive for one packet does not learn what the kernel has joined, so the kernel does not join
+//   then. The first packet that arrives directly behind another ends this.
+// - The kernel looks up the route of each packet anew (300 ns), except for a connected socket. So one further
+//   socket, for all peers together, is connected to the destination to which the last favoured_after packets
+//   went singly. Its packets have another source port. Within this host that has no effect. Between hosts a
+//   firewall may check the source port, so it is not done there. (With the same port it would receive packets
+//   from that destination, and two sockets would have to be polled.)
+// - Packets for a socket in an epoll set arrive 250 ns later, and later still if other sets watch that set.
+//   So sockets leave the set while the engine polls all the time.
+// - A packet that the kernel refuses for one destination (no route, a firewall) counts as lost.
+// - Receive buffers are touched only as far as they are used. A destination has 36 bytes, and at most 16 more
+//   in the table that finds it again.
+//
 // Thread rule: as PacketIo.
 #pragma once
 
@@ -35,13 +44,13 @@ public:
     struct Counts {
         Tally<uint64_t> sent, received;
         Tally<uint64_t> too_long, refused;  // dropped before they left
-        Tally<uint64_t> cut;                // that came longer than any packet may be
+        Tally<uint64_t> cut;                // received, but longer than any packet may be
         Tally<uint64_t> send_calls, receive_calls;
     };
     struct Options {
-        int buffer = 4 << 20;  // bytes of the kernel's receive buffer, of which it may grant less
-        bool join = true;      // packets, in the kernel, where it can
-        bool ways_within_host = false;  // are taken to be several
+        int buffer = 4 << 20;  // bytes of the kernel's receive buffer; the kernel may grant less
+        bool join = true;      // let the kernel join packets if it can
+        bool ways_within_host = false;  // assume several routes within this host
     };
 
     UdpPackets() : UdpPackets(Options{}) {}
@@ -50,11 +59,12 @@ public:
     UdpPackets(const UdpPackets &) = delete;
     UdpPackets &operator=(const UdpPackets &) = delete;
 
-    // With a port between `least` and `most`, the same at all addresses; any where `least` is 0.
+    // Opens a socket at each address, with one port for all of them between `least` and `most`; any port if
+    // `least` is 0.
     Error open(const std::vector<Address> &addresses, uint16_t least, uint16_t most);
 
     uint16_t port() const { return sockets_.front().bound.port; }
-    // "10.0.1.2:4711,[fd00::1]:4711"
+    // As in "10.0.1.2:4711,[fd00::1]:4711".
     std::string name() const override;
     int64_t destination(std::string_view name) override;
     std::vector<uint64_t> ways(std::string_view name) override;
@@ -72,7 +82,7 @@ public:
     std::string describe() const override;
 
     const Counts &counts() const { return counts_; }
-    // Bytes that the kernel keeps for this process at one address until they are read.
+    // Bytes that the kernel holds for this process at one address until they are read.
     int granted_buffer() const;
 
 private:
@@ -82,7 +92,7 @@ private:
             sockaddr_in four;
             sockaddr_in6 six;
         };
-        uint16_t socket, largest;  // place in sockets_; bytes
+        uint16_t socket, largest;  // index in sockets_; bytes
 
         socklen_t length() const { return any.sa_family == AF_INET6 ? sizeof six : sizeof four; }
     };
@@ -92,11 +102,11 @@ private:
         Address bound;
         bool awaits_room = false;
     };
-    // The destination on this host that most goes to, and a socket that is connected to it.
+    // The destination on this host to which most packets go, and a socket that is connected to it.
     struct Favourite {
         static constexpr uint64_t none = UINT64_MAX;
         uint64_t destination = none, latest = none;
-        int in_a_row = 0;  // packets to the latest, sent one by one
+        int in_a_row = 0;  // packets sent singly to the latest destination
         int descriptor = -1;
     };
     struct Batch;
@@ -105,7 +115,7 @@ private:
     int open_at(const std::vector<Address> &addresses, uint16_t port);
     void close_all();
     void learn_largest(Destination &destination) const;
-    // One of a name's addresses, by that of our sockets which is closest to it.
+    // One of a name's addresses, with the one of our sockets that is closest to it.
     struct Way {
         Destination to;
         int kinship;
@@ -130,16 +140,16 @@ private:
     const Options options_;
     int epoll_ = -1;
     std::vector<Socket> sockets_;
-    size_t next_socket_ = 0, read_socket_ = 0;  // read_socket_: from which the packets that are lent have come
+    size_t next_socket_ = 0, read_socket_ = 0;  // read_socket_: the socket of the packets that are lent
     bool watched_ = true;
     bool wants_origins_ = false;
     Favourite favourite_;
     std::vector<Destination> destinations_;
     std::vector<uint32_t> known_;  // their numbers, each plus one, by a hash of the address; 0: free
     std::unique_ptr<Inbox> inbox_;
-    std::unique_ptr<Batch> batch_;  // not on the stack, of which a thread of the program may have little
-    bool cuts_ = true;           // the kernel, by UDP_SEGMENT
-    bool sends_several_ = true;  // by one call
+    std::unique_ptr<Batch> batch_;  // not on the stack, because a thread of the program may have a small one
+    bool cuts_ = true;           // the kernel separates packets by UDP_SEGMENT
+    bool sends_several_ = true;  // the kernel sends several messages by one call
     Counts counts_;
 };
 

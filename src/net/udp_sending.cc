@@ -1,4 +1,4 @@
-// Packets over UDP: those that go.
+// Packets over UDP: sending. See udp_packets.h.
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
@@ -18,7 +18,7 @@ namespace lanyard {
 
 namespace {
 
-constexpr int most_segments = 64;  // of one message: older kernels take no more
+constexpr int most_segments = 64;  // of one message: older kernels accept no more
 constexpr int favoured_after = 64;   // packets in a row
 
 size_t bytes_of(const PacketIo::Outgoing &packet) {
@@ -29,10 +29,11 @@ size_t bytes_of(const PacketIo::Outgoing &packet) {
 
 }  // namespace
 
-// As many packets from the front as one system call takes, all by one socket and none too long; how many.
+// Takes as many packets from the front as one system call carries, all by one socket and none too long.
+// Returns how many.
 int UdpPackets::take_batch(const Outgoing *list, int count, Batch &batch) const {
     batch.messages = batch.pieces = 0;
-    size_t together = 0, latest = 0;  // bytes of the message that is being made, and of its last packet
+    size_t together = 0, latest = 0;  // bytes of the present message, and of its last packet
     int segments = 0;
     int at = 0;
     for (; at < count; ++at) {
@@ -40,10 +41,13 @@ int UdpPackets::take_batch(const Outgoing *list, int count, Batch &batch) const 
         const Destination &to = destinations_[packet.destination];
         size_t bytes = bytes_of(packet);
         if (batch.messages == 0) batch.socket = to.socket;
-        if (to.socket != batch.socket || bytes > to.largest || batch.pieces + packet.count > Batch::most_pieces) break;
+        if (to.socket != batch.socket || bytes > to.largest ||
+            batch.pieces + packet.count > Batch::most_pieces)
+            break;
         int last = batch.messages - 1;
-        bool joins = cuts_ && batch.messages > 0 && batch.destination[last] == packet.destination && segments < most_segments &&
-                     bytes <= batch.segment[last] && latest == batch.segment[last] && bytes > 0 && together + bytes <= most_udp_payload;
+        bool joins = cuts_ && batch.messages > 0 && batch.destination[last] == packet.destination &&
+                     segments < most_segments && bytes <= batch.segment[last] &&
+                     latest == batch.segment[last] && bytes > 0 && together + bytes <= most_udp_payload;
         if (!joins) {
             if (batch.messages == Batch::most_messages) break;
             last = batch.messages++;
@@ -69,23 +73,26 @@ int UdpPackets::take_batch(const Outgoing *list, int count, Batch &batch) const 
     return at;
 }
 
-// Messages from the front of the list, as sendmmsg does it: how many have left, or -errno, which the network says of the first of them, or a filter
-// of all: that one refuses the call is seen where it is made for nothing. -ENOSYS: no call that sends them is allowed.
+// Sends messages from the front of the list, as sendmmsg does. Returns how many have left, or -errno. Such an
+// error concerns the first of them, or comes from a filter that refuses the call itself; a call without
+// effect distinguishes the two. -ENOSYS: no call that could send them is allowed.
 int UdpPackets::send_messages(int socket, mmsghdr *list, int count) {
     if (sends_several_) {
         int sent = system_call(SYS_sendmmsg, socket, list, static_cast<unsigned>(count), MSG_DONTWAIT);
-        if (!may_be_refused(sent) || system_call(SYS_sendmmsg, socket, nullptr, 0u, MSG_DONTWAIT) >= 0) return sent;
+        if (!may_be_refused(sent) || system_call(SYS_sendmmsg, socket, nullptr, 0u, MSG_DONTWAIT) >= 0)
+            return sent;
         sends_several_ = false;
     }
     for (int i = 0; i < count; ++i) {
         int sent = system_call(SYS_sendmsg, socket, &list[i].msg_hdr, MSG_DONTWAIT);
-        if (may_be_refused(sent) && system_call(SYS_sendmsg, -1, nullptr, MSG_DONTWAIT) != -EBADF) return -ENOSYS;
+        if (may_be_refused(sent) && system_call(SYS_sendmsg, -1, nullptr, MSG_DONTWAIT) != -EBADF)
+            return -ENOSYS;
         if (sent < 0) return i > 0 ? i : sent;
     }
     return count;
 }
 
-// Of the packets of the batch those that have been dealt with, or -errno.
+// Returns how many packets of the batch have been dealt with, or -errno.
 int UdpPackets::send_batch(Batch &batch) {
     Socket &socket = sockets_[batch.socket];
     int done = 0;
@@ -98,7 +105,8 @@ int UdpPackets::send_batch(Batch &batch) {
         } else if (sent == -EAGAIN || sent == -ENOBUFS) {
             await_room(socket, true);
             break;
-        } else if (batch.message[done].msg_hdr.msg_control && (sent == -EIO || sent == -EINVAL || sent == -EOPNOTSUPP)) {
+        } else if (batch.message[done].msg_hdr.msg_control &&
+                   (sent == -EIO || sent == -EINVAL || sent == -EOPNOTSUPP)) {
             cuts_ = false;
             break;
         } else if (forgive(sent, batch, done)) {
@@ -110,7 +118,7 @@ int UdpPackets::send_batch(Batch &batch) {
     return batch.first_packet[done];
 }
 
-// Is it a matter of this one message, which is dropped then?
+// True if the error concerns only this message, which is then dropped.
 bool UdpPackets::forgive(int trouble, Batch &batch, int which) {
     auto packets = static_cast<uint64_t>(batch.first_packet[which + 1] - batch.first_packet[which]);
     switch (-trouble) {
@@ -118,7 +126,14 @@ bool UdpPackets::forgive(int trouble, Batch &batch, int which) {
             learn_largest(destinations_[batch.destination[which]]);
             counts_.too_long += packets;
             return true;
-        case EPERM: case EACCES: case ENETUNREACH: case EHOSTUNREACH: case ENETDOWN: case EHOSTDOWN: case ECONNREFUSED: case EADDRNOTAVAIL:
+        case EPERM:
+        case EACCES:
+        case ENETUNREACH:
+        case EHOSTUNREACH:
+        case ENETDOWN:
+        case EHOSTDOWN:
+        case ECONNREFUSED:
+        case EADDRNOTAVAIL:
             counts_.refused += packets;
             return true;
         default: return false;
@@ -135,10 +150,11 @@ void UdpPackets::await_room(Socket &socket, bool awaits) {
 bool UdpPackets::on_this_host(const Destination &destination) const {
     sockaddr_storage place{};
     std::memcpy(&place, &destination.any, destination.length());
-    return std::ranges::any_of(sockets_, [&](const Socket &socket) { return same_host(socket.bound, from_system(place)); });
+    return std::ranges::any_of(
+        sockets_, [&](const Socket &socket) { return same_host(socket.bound, from_system(place)); });
 }
 
-// Counts the packets that go to this destination singly, and connects a socket to it when they are many.
+// Counts the packets that go to this destination singly, and connects a socket to it when there are many.
 void UdpPackets::favour(uint64_t number) {
     if (std::exchange(favourite_.latest, number) != number) favourite_.in_a_row = 0;
     if (++favourite_.in_a_row != favoured_after || favourite_.destination == number) return;
@@ -150,14 +166,17 @@ void UdpPackets::favour(uint64_t number) {
     socket = ::socket(to.any.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (socket < 0) return;
     bool six = to.any.sa_family == AF_INET6;
-    set_option(socket, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_MTU_DISCOVER : IP_MTU_DISCOVER, IP_PMTUDISC_DO);
-    set_option(socket, SOL_SOCKET, SO_RCVBUF, 0);  // nobody sends to it
+    set_option(socket, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_MTU_DISCOVER : IP_MTU_DISCOVER,
+               IP_PMTUDISC_DO);
+    set_option(socket, SOL_SOCKET, SO_RCVBUF, 0);  // no packets are sent to it
     sockaddr_storage own{};
     socklen_t length = to_system(sockets_[to.socket].bound.with_port(0), own);
-    if (bind(socket, reinterpret_cast<sockaddr *>(&own), length) == 0 && connect(socket, &to.any, to.length()) == 0) favourite_.destination = number;
+    if (bind(socket, reinterpret_cast<sockaddr *>(&own), length) == 0 &&
+        connect(socket, &to.any, to.length()) == 0)
+        favourite_.destination = number;
 }
 
-// False: it is for the way of several to send this, or to see what is wrong.
+// False: send_several() must send this packet, or find out what is wrong.
 bool UdpPackets::send_one(const Outgoing &packet) {
     const Destination &to = destinations_[packet.destination];
     if (bytes_of(packet) > to.largest || std::ranges::any_of(sockets_, &Socket::awaits_room)) return false;
@@ -169,7 +188,8 @@ bool UdpPackets::send_one(const Outgoing &packet) {
     ++counts_.send_calls;
     int sent;
     if (packet.count == 1) {
-        sent = system_call(SYS_sendto, socket, packet.parts[0].iov_base, packet.parts[0].iov_len, MSG_DONTWAIT, name, name_bytes);
+        sent = system_call(SYS_sendto, socket, packet.parts[0].iov_base, packet.parts[0].iov_len,
+                           MSG_DONTWAIT, name, name_bytes);
     } else {
         msghdr header{};
         header.msg_name = name;

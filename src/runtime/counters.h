@@ -1,4 +1,4 @@
-// All counters of the library, in the order in which tools see them, and that of the wait record.
+// All counters of the library, in the order in which tools see them, and the counter of the wait record.
 #pragma once
 
 #include "base/counters.h"
@@ -8,7 +8,7 @@ namespace lanyard {
 struct WaitRecord;
 
 Counters<WaitRecord> &wait_counters();
-// Before anybody reads counters.
+// Must be called before any counter is read.
 void declare_counters();
 
 }  // namespace lanyard

@@ -1,3 +1,4 @@
+// See machine.h.
 #include "runtime/machine.h"
 
 #include <sched.h>
@@ -18,9 +19,11 @@ std::string kernel_key(int node) { return "lanyard-kernel-" + std::to_string(nod
 std::string machine_key(int node) { return "lanyard-machine-" + std::to_string(node); }
 
 const std::vector<int> &node_of_rank(const Bootstrap &bootstrap) { return bootstrap.identity().node_of_rank; }
-int own_node(const Bootstrap &bootstrap) { return node_of_rank(bootstrap)[static_cast<size_t>(bootstrap.rank())]; }
+int own_node(const Bootstrap &bootstrap) {
+    return node_of_rank(bootstrap)[static_cast<size_t>(bootstrap.rank())];
+}
 
-// How many ranks each node has, by its number.
+// The number of ranks on each node.
 std::vector<int> ranks_of_nodes(const Bootstrap &bootstrap) {
     const std::vector<int> &node = node_of_rank(bootstrap);
     std::vector<int> ranks(static_cast<size_t>(1 + *std::max_element(node.begin(), node.end())));
@@ -28,7 +31,7 @@ std::vector<int> ranks_of_nodes(const Bootstrap &bootstrap) {
     return ranks;
 }
 
-// The same in all containers of a kernel, and another after each start of it; empty: it does not say.
+// Equal in all containers of a kernel, and different after each boot; empty if it is not available.
 std::string boot_id() {
     char text[64] = "";
     if (FILE *file = std::fopen("/proc/sys/kernel/random/boot_id", "r")) {
@@ -40,7 +43,8 @@ std::string boot_id() {
 
 int noted_processors(const SegmentHeader &header) {
     int together = 0;
-    for (const std::atomic<uint64_t> &word : header.processors) together += std::popcount(word.load(std::memory_order_relaxed));
+    for (const std::atomic<uint64_t> &word : header.processors)
+        together += std::popcount(word.load(std::memory_order_relaxed));
     return header.processor_quota ? std::min(together, static_cast<int>(header.processor_quota)) : together;
 }
 
@@ -50,7 +54,8 @@ void note_processors(SegmentHeader &header, bool first) {
     cpu_set_t allowed;
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
     for (size_t i = 0; i < std::size(header.processors) * 64; ++i)
-        if (CPU_ISSET(i, &allowed)) header.processors[i / 64].fetch_or(uint64_t{1} << i % 64, std::memory_order_relaxed);
+        if (CPU_ISSET(i, &allowed))
+            header.processors[i / 64].fetch_or(uint64_t{1} << i % 64, std::memory_order_relaxed);
     int granted = granted_processors();
     if (first && granted < CPU_COUNT(&allowed)) header.processor_quota = static_cast<uint32_t>(granted);
 }

@@ -1,3 +1,4 @@
+// See network.h.
 #include "runtime/network.h"
 
 #include <sys/random.h>
@@ -21,17 +22,19 @@ namespace lanyard {
 
 namespace {
 
-constexpr uint64_t look_beside_shm_ns = 4000;  // a look at sockets costs as much as many at shared memory
+// Polling sockets once costs as much as polling shared memory many times.
+constexpr uint64_t look_beside_shm_ns = 4000;
 constexpr uint64_t weigh_from_bytes = 1024 * 1024;
-constexpr size_t longest_value = 1000;         // that any launcher carries
+constexpr size_t longest_value = 1000;         // every launcher carries values of this length
 
 enum class Service { tcp, udp, life };
-// Some launchers take a value for a key once only: what is published anew has another key.
+// Some launchers accept only one value for a key, so a value that is published again has another key.
 bool published_anew = false;
 std::string address_key(Service service, ProcessName process) {
     const char *const names[] = {"lanyard-tcp-", "lanyard-udp-", "lanyard-life-"};
     std::string again = published_anew ? "again-" : "";
-    return names[static_cast<int>(service)] + again + std::to_string(process.job) + "-" + std::to_string(process.number);
+    return names[static_cast<int>(service)] + again + std::to_string(process.job) + "-" +
+           std::to_string(process.number);
 }
 std::string secret_key() { return published_anew ? "lanyard-secret-again" : "lanyard-secret"; }
 
@@ -41,8 +44,10 @@ bool on_this_node(const Bootstrap &bootstrap, const Processes &processes, uint32
     return processes.node(peer) == processes.node(own_peer(bootstrap));
 }
 
-// Where this process listens: for its own node loopback, for others the interfaces chosen; or just what the user chose.
-Error choose_addresses(const Settings &settings, const Bootstrap &bootstrap, bool shm, std::vector<Address> &addresses) {
+// The addresses at which this process listens: loopback for its own node, the chosen interfaces for others,
+// or exactly what the user chose.
+Error choose_addresses(const Settings &settings, const Bootstrap &bootstrap, bool shm,
+                       std::vector<Address> &addresses) {
     bool others = bootstrap.local_size() < bootstrap.size();
     Address loopback;
     parse_address("127.0.0.1", loopback);
@@ -51,23 +56,30 @@ Error choose_addresses(const Settings &settings, const Bootstrap &bootstrap, boo
     std::vector<Interface> chosen;
     if (Error error = choose_interfaces(settings.interfaces, interfaces(), chosen)) return error;
     for (const Interface &interface : chosen) {
-        bool link_local = interface.address.scope != 0;  // means nothing on another host
+        bool link_local = interface.address.scope != 0;  // has no meaning on another host
         bool known = std::find(addresses.begin(), addresses.end(), interface.address) != addresses.end();
         if (!link_local && !known) addresses.push_back(interface.address);
     }
-    if (!addresses.empty() && !(others && std::all_of(addresses.begin(), addresses.end(), [](const Address &each) { return each.is_loopback(); })))
+    if (!addresses.empty() &&
+        !(others && std::all_of(addresses.begin(), addresses.end(),
+                                [](const Address &each) { return each.is_loopback(); })))
         return {};
     if (settings.interfaces.empty())
-        return Error(ErrorClass::other, "there are ranks on other hosts, but this one has no network interface that is up besides loopback");
-    return Error(ErrorClass::other, "there are ranks on other hosts, but LANYARD_INTERFACES=" + settings.interfaces +
-                                        " leaves only loopback here: name an interface that they reach");
+        return Error(ErrorClass::other,
+                     "there are ranks on other hosts, but this one has no network interface that is up "
+                     "besides loopback");
+    return Error(ErrorClass::other,
+                 "there are ranks on other hosts, but LANYARD_INTERFACES=" + settings.interfaces +
+                     " leaves only loopback here: name an interface that they reach");
 }
 
-// Do they belong to more than one interface, besides loopback?
+// True if the addresses belong to several interfaces, not counting loopback.
 bool several_networks(const std::vector<Address> &addresses) {
     std::set<std::string> names;
     for (const Interface &interface : interfaces())
-        if (!interface.loopback && std::find(addresses.begin(), addresses.end(), interface.address) != addresses.end()) names.insert(interface.name);
+        if (!interface.loopback &&
+            std::find(addresses.begin(), addresses.end(), interface.address) != addresses.end())
+            names.insert(interface.name);
     return names.size() > 1;
 }
 
@@ -81,7 +93,7 @@ std::string publish(const std::vector<Address> &addresses, uint16_t port) {
     return text;
 }
 
-// Loopback of another node is not the peer.
+// Another node's loopback address does not lead to that node.
 bool read_published(const std::string &text, bool same_node, std::vector<Address> &addresses) {
     std::vector<std::string> words = split_words(text);
     uint16_t port = 0;
@@ -93,24 +105,32 @@ bool read_published(const std::string &text, bool same_node, std::vector<Address
         if (!parse_address(words[i], address)) return false;
         if (same_node || !address.is_loopback()) addresses.push_back(address.with_port(port));
     }
-    // Of the ways to a process of the same node the shortest is enough.
+    // For a process of the same node the shortest route is enough.
     if (same_node && !addresses.empty()) addresses.resize(1);
     return true;
 }
 
-Error find_peer(Bootstrap &bootstrap, const Processes &processes, Service service, uint32_t peer, std::vector<Address> &addresses) {
+Error find_peer(Bootstrap &bootstrap, const Processes &processes, Service service, uint32_t peer,
+                std::vector<Address> &addresses) {
     std::string text;
     if (Error error = bootstrap.get(address_key(service, processes.name(peer)), text)) return error;
-    if (read_published(text, on_this_node(bootstrap, processes, peer), addresses) && !addresses.empty()) return {};
-    return Error(ErrorClass::other, "rank " + std::to_string(peer) + " has published no address that can be used from here: \"" + text + "\"");
+    if (read_published(text, on_this_node(bootstrap, processes, peer), addresses) && !addresses.empty())
+        return {};
+    return Error(ErrorClass::other, "rank " + std::to_string(peer) +
+                                        " has published no address that can be used from here: \"" + text +
+                                        "\"");
 }
 
-// The same without addresses that are ours too, as docker0's is everywhere: those lead to no other host. For those who do not ask who is there.
-Error find_elsewhere(Bootstrap &bootstrap, const Processes &processes, Service service, const std::vector<Address> &own, uint32_t peer,
-                     std::vector<Address> &addresses) {
+// Like find_peer(), but without addresses that this host has too. Such an address, as of docker0, leads to no
+// other host. For connections that do not verify the peer's identity.
+Error find_elsewhere(Bootstrap &bootstrap, const Processes &processes, Service service,
+                     const std::vector<Address> &own, uint32_t peer, std::vector<Address> &addresses) {
     if (Error error = find_peer(bootstrap, processes, service, peer, addresses)) return error;
-    auto is_ours = [&](const Address &each) { return std::ranges::any_of(own, [&](const Address &one) { return same_host(one, each); }); };
-    if (!on_this_node(bootstrap, processes, peer) && !std::ranges::all_of(addresses, is_ours)) std::erase_if(addresses, is_ours);
+    auto is_ours = [&](const Address &each) {
+        return std::ranges::any_of(own, [&](const Address &one) { return same_host(one, each); });
+    };
+    if (!on_this_node(bootstrap, processes, peer) && !std::ranges::all_of(addresses, is_ours))
+        std::erase_if(addresses, is_ours);
     return {};
 }
 
@@ -121,7 +141,7 @@ uint32_t fresh_epoch() {
     return epoch;
 }
 
-// "5000-5100", checked when the settings were read.
+// "5000-5100"; its form was checked when the settings were read.
 void read_range(const std::string &text, uint16_t &least, uint16_t &most) {
     least = most = 0;
     if (text.empty()) return;
@@ -130,7 +150,7 @@ void read_range(const std::string &text, uint16_t &least, uint16_t &most) {
     std::from_chars(text.data() + dash + 1, text.data() + text.size(), most);
 }
 
-// Of the files that this process may have open most, but not all.
+// Most, but not all, of the files that this process may open.
 uint32_t most_connections() {
     constexpr rlim_t others = 32, fewest = 4;
     rlimit files{};
@@ -139,8 +159,8 @@ uint32_t most_connections() {
     return static_cast<uint32_t>(std::clamp<rlim_t>(most, fewest, UINT32_MAX));
 }
 
-Error open_links(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, const std::vector<Address> &addresses, bool shm,
-                 Network &network) {
+Error open_links(const Settings &settings, Bootstrap &bootstrap, const Processes &processes,
+                 const std::vector<Address> &addresses, bool shm, Network &network) {
     WireIdentity identity;
     identity.own = processes.name(own_peer(bootstrap));
     Proof job = digest(bootstrap.job());
@@ -148,8 +168,10 @@ Error open_links(const Settings &settings, Bootstrap &bootstrap, const Processes
     Crc32c crc;
     if (settings.checksum)
         if (Error error = Crc32c::load(crc)) return error;
-    network.sockets = std::make_unique<SystemSockets>(static_cast<int>(settings.socket_buffer), static_cast<int>(settings.peer_timeout));
-    if (network.sockets->descriptor() < 0) return Error(ErrorClass::other, "the kernel gives no epoll descriptor: " + system_text(errno));
+    network.sockets = std::make_unique<SystemSockets>(static_cast<int>(settings.socket_buffer),
+                                                      static_cast<int>(settings.peer_timeout));
+    if (network.sockets->descriptor() < 0)
+        return Error(ErrorClass::other, "the kernel gives no epoll descriptor: " + system_text(errno));
     TcpLimits limits;
     limits.peer_timeout_ns = static_cast<uint64_t>(settings.peer_timeout) * 1'000'000'000;
     limits.most_open = most_connections();
@@ -167,9 +189,9 @@ Error open_links(const Settings &settings, Bootstrap &bootstrap, const Processes
     return bootstrap.put(address_key(Service::tcp, identity.own), publish(addresses, port));
 }
 
-// Without them a process that computes for LANYARD_PEER_TIMEOUT counts as lost.
-Error open_liveness(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, const std::vector<Address> &addresses,
-                     uint16_t wanted, Network &network) {
+// Without liveness checks, a process that computes for LANYARD_PEER_TIMEOUT would count as failed.
+Error open_liveness(const Settings &settings, Bootstrap &bootstrap, const Processes &processes,
+                    const std::vector<Address> &addresses, uint16_t wanted, Network &network) {
     network.sockets = std::make_unique<SystemSockets>(0, static_cast<int>(settings.peer_timeout));
     auto find = [&bootstrap, &processes, addresses](uint32_t peer, std::vector<Address> &list) {
         return find_elsewhere(bootstrap, processes, Service::life, addresses, peer, list);
@@ -179,19 +201,21 @@ Error open_liveness(const Settings &settings, Bootstrap &bootstrap, const Proces
     uint16_t least, most;
     read_range(settings.port_range, least, most);
     uint16_t port = network.liveness->listen(addresses, wanted ? wanted : least, least, most);
-    return bootstrap.put(address_key(Service::life, processes.name(own_peer(bootstrap))), publish(addresses, port));
+    return bootstrap.put(address_key(Service::life, processes.name(own_peer(bootstrap))),
+                         publish(addresses, port));
 }
 
-// A socket less to be asked for each packet: processes of one host reach each other by any of its addresses, and the kernel keeps that inside.
+// Leaves loopback out if there are other addresses, which saves polling one socket. Processes of one host
+// reach each other by any of its addresses, and the kernel keeps that traffic inside the host.
 std::vector<Address> for_packets(std::vector<Address> addresses) {
     auto is_loopback = [](const Address &each) { return each.is_loopback(); };
     if (!std::all_of(addresses.begin(), addresses.end(), is_loopback)) std::erase_if(addresses, is_loopback);
     return addresses;
 }
 
-// Packets over UDP, and what others are told of them.
-Error open_udp(const Settings &settings, const std::vector<Address> &addresses, std::unique_ptr<PacketIo> &packets, std::string &published,
-               uint16_t &port) {
+// Opens packets over UDP, and returns what is published about them.
+Error open_udp(const Settings &settings, const std::vector<Address> &addresses,
+               std::unique_ptr<PacketIo> &packets, std::string &published, uint16_t &port) {
     UdpPackets::Options options;
     if (settings.socket_buffer > 0) options.buffer = static_cast<int>(settings.socket_buffer);
     auto udp = std::make_unique<UdpPackets>(options);
@@ -204,9 +228,10 @@ Error open_udp(const Settings &settings, const std::vector<Address> &addresses, 
     return {};
 }
 
-// An endpoint of libfabric's has one address: one that other hosts reach too, where there is such; its port is its own business.
-Error open_libfabric(const Settings &settings, const std::vector<Address> &addresses, std::unique_ptr<PacketIo> &packets, std::string &published,
-                     uint16_t &) {
+// An endpoint of libfabric has one address, which other hosts can reach if there is such an address. No
+// port is returned, because the endpoint has its own.
+Error open_libfabric(const Settings &settings, const std::vector<Address> &addresses,
+                     std::unique_ptr<PacketIo> &packets, std::string &published, uint16_t &) {
     FabricChoice choice;
     choice.provider = fabric_provider(settings.dgram_io);
     choice.addresses = addresses;
@@ -216,14 +241,17 @@ Error open_libfabric(const Settings &settings, const std::vector<Address> &addre
     return {};
 }
 
-// The name of a peer's endpoint, which must be of the same kind as the own one.
-Error find_endpoint(Bootstrap &bootstrap, const Processes &processes, const std::vector<Address> &own, uint32_t peer, std::string_view own_kind,
-                    std::string &name) {
+// The name of a peer's endpoint, which must be of the same kind as this process's own.
+Error find_endpoint(Bootstrap &bootstrap, const Processes &processes, const std::vector<Address> &own,
+                    uint32_t peer, std::string_view own_kind, std::string &name) {
     if (Error error = bootstrap.get(address_key(Service::udp, processes.name(peer)), name)) return error;
     std::string_view kind = fabric_kind(name);
     if (kind != own_kind) {
-        auto words = [](std::string_view of) { return std::string(of.empty() ? "UDP" : of.substr(0, of.size() - 1)); };
-        return Error(ErrorClass::other, "takes messages by " + words(kind) + " and this process sends them by " + words(own_kind) +
+        auto words = [](std::string_view of) {
+            return std::string(of.empty() ? "UDP" : of.substr(0, of.size() - 1));
+        };
+        return Error(ErrorClass::other, "takes messages by " + words(kind) +
+                                            " and this process sends them by " + words(own_kind) +
                                             ": set LANYARD_DGRAM_IO alike for all processes");
     }
     if (!kind.empty()) return {};
@@ -234,28 +262,31 @@ Error find_endpoint(Bootstrap &bootstrap, const Processes &processes, const std:
     return {};
 }
 
-Error open_datagrams(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, const std::vector<Address> &addresses,
-                     Network &network) {
+Error open_datagrams(const Settings &settings, Bootstrap &bootstrap, const Processes &processes,
+                     const std::vector<Address> &addresses, Network &network) {
     if (processes.name(processes.count() - 1).serial() >= dgram::most_processes)
-        return Error(ErrorClass::other, "datagrams carry process numbers of 23 bits, and this job has " + std::to_string(bootstrap.size()) +
+        return Error(ErrorClass::other, "datagrams carry process numbers of 23 bits, and this job has " +
+                                            std::to_string(bootstrap.size()) +
                                             " processes: leave dgram out of LANYARD_PATHS");
     auto open = settings.dgram_io == "udp" ? open_udp : open_libfabric;
     std::string published;
     uint16_t port = 0;
     if (Error error = open(settings, for_packets(addresses), network.packets, published, port)) return error;
     Harm harm;
-    parse_harm(settings.dgram_harm, harm);  // checked when the settings were read
+    parse_harm(settings.dgram_harm, harm);  // its form was checked when the settings were read
     harm.seed = harm.seed ? harm.seed + static_cast<uint64_t>(bootstrap.rank()) : fresh_epoch();
     if (harm.any()) network.packets = std::make_unique<HarmedPackets>(std::move(network.packets), harm);
     DgramLimits limits;
     limits.flow.peer_timeout_ns = static_cast<uint64_t>(settings.peer_timeout) * 1'000'000'000;
     limits.computing_answers = settings.progress != "caller" && settings.dgram_progress != "engine";
     Crc32c crc = Crc32c::built_in();
-    auto find = [&bootstrap, &processes, addresses, kind = std::string(fabric_kind(published))](uint32_t peer, std::string &name) {
+    auto find = [&bootstrap, &processes, addresses, kind = std::string(fabric_kind(published))](
+                    uint32_t peer, std::string &name) {
         return find_endpoint(bootstrap, processes, addresses, peer, kind, name);
     };
     ProcessName own = processes.name(own_peer(bootstrap));
-    auto path = std::make_unique<DgramPath>(*network.packets, own, processes, fresh_epoch(), crc, limits, find);
+    auto path =
+        std::make_unique<DgramPath>(*network.packets, own, processes, fresh_epoch(), crc, limits, find);
     network.datagrams = path.get();
     network.path = std::move(path);
     if (Error error = bootstrap.put(address_key(Service::udp, own), published)) return error;
@@ -279,11 +310,13 @@ bool network_needed(const Bootstrap &bootstrap, bool allowed, bool shm) {
 
 int64_t network_speed_mbit(const Settings &settings) {
     std::vector<Interface> chosen;
-    if (Error error = choose_interfaces(settings.interfaces, interfaces(), chosen)) error.discard();  // open_network reports it
+    // open_network reports it.
+    if (Error error = choose_interfaces(settings.interfaces, interfaces(), chosen)) error.discard();
     return fastest_mbit(chosen);
 }
 
-Error open_network(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, bool datagrams, bool shm, Network &network) {
+Error open_network(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, bool datagrams,
+                   bool shm, Network &network) {
     std::vector<Address> addresses;
     if (Error error = choose_addresses(settings, bootstrap, shm, addresses)) return error;
     if (bootstrap.rank() == 0)
@@ -292,13 +325,15 @@ Error open_network(const Settings &settings, Bootstrap &bootstrap, const Process
     return open_links(settings, bootstrap, processes, addresses, shm, network);
 }
 
-Error open_network_instead(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, bool datagrams, Network &network) {
+Error open_network_instead(const Settings &settings, Bootstrap &bootstrap, const Processes &processes,
+                           bool datagrams, Network &network) {
     network = {};
     published_anew = true;
     return open_network(settings, bootstrap, processes, datagrams, false, network);
 }
 
-Error reopen_network(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, Network &network) {
+Error reopen_network(const Settings &settings, Bootstrap &bootstrap, const Processes &processes,
+                     Network &network) {
     bool shm = names_path(settings, "shm");
     std::vector<Address> addresses;
     if (Error error = choose_addresses(settings, bootstrap, shm, addresses)) return error;
@@ -309,7 +344,9 @@ Error join_network(Bootstrap &bootstrap, Network &network) {
     std::string secret;
     if (Error error = bootstrap.get(secret_key(), secret)) return error;
     Secret key;
-    if (!Secret::parse(secret, key)) return Error(ErrorClass::other, "the launcher hands out a secret of the job that was not put there by rank 0");
+    if (!Secret::parse(secret, key))
+        return Error(ErrorClass::other,
+                     "the launcher hands out a secret of the job that was not put there by rank 0");
     network.path->set_secret(key);
     return {};
 }

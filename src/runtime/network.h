@@ -1,5 +1,5 @@
-// The path of a runtime to processes that share no memory with it: which addresses it listens at, how the others find them, and the
-// job's secret. Made at the start, by all ranks of the job or by none.
+// The path of a runtime to processes that share no memory with it: the addresses at which it listens, how
+// others find them, and the job's secret. Either all ranks of the job create it at the start, or none.
 #pragma once
 
 #include <memory>
@@ -18,28 +18,33 @@ class SystemSockets;
 class TcpPath;
 
 struct Network {
-    std::unique_ptr<SystemSockets> sockets;  // of links, or liveness
+    std::unique_ptr<SystemSockets> sockets;  // for TCP links, or for liveness checks
     std::unique_ptr<Liveness> liveness;    // beside datagrams
-    std::unique_ptr<PacketIo> packets;       // of datagrams
+    std::unique_ptr<PacketIo> packets;       // for datagrams
     std::unique_ptr<NetworkPath> path;
-    TcpPath *links = nullptr;        // the path, where it is one of links
-    DgramPath *datagrams = nullptr;   // the same of datagrams
+    TcpPath *links = nullptr;        // the path, if it uses TCP links
+    DgramPath *datagrams = nullptr;   // the path, if it uses datagrams
 };
 
-// Of the two networks of LANYARD_PATHS the one that is named first; "" where there is none.
+// The network that LANYARD_PATHS names first, "tcp" or "dgram"; "" if it names neither.
 std::string network_word(const Settings &settings);
-// Does any pair of processes need it? All ranks find the same.
+// True if any pair of processes needs the network. All ranks find the same result.
 bool network_needed(const Bootstrap &bootstrap, bool allowed, bool shm);
-// Listens, and tells the others where. `datagrams`: by these instead of TCP; `shm`: the processes of this node are reached without it. Then
-// comes a barrier.
-Error open_network(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, bool datagrams, bool shm, Network &network);
-// The same for all ranks that had hoped to share memory, whether or not a network is open. Then comes a barrier.
-Error open_network_instead(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, bool datagrams, Network &network);
-// Links, where open_network() made datagrams. Then comes a barrier.
-Error reopen_network(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, Network &network);
-// Of the network that joins this host to others, in Mbit/s: of the fastest interface that others are told of; 0: not known.
+// Listens, and publishes the addresses. A barrier must follow. `datagrams`: uses these instead of TCP; `shm`:
+// the processes of this node reach each other through shared memory.
+Error open_network(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, bool datagrams,
+                   bool shm, Network &network);
+// Does the same if shared memory turned out to be missing, whether or not a network is open. Called by all
+// ranks. A barrier must follow.
+Error open_network_instead(const Settings &settings, Bootstrap &bootstrap, const Processes &processes,
+                           bool datagrams, Network &network);
+// Opens TCP links after open_network() has opened datagrams. A barrier must follow.
+Error reopen_network(const Settings &settings, Bootstrap &bootstrap, const Processes &processes,
+                     Network &network);
+// The speed in Mbit/s of the network that joins this host to others: that of the fastest interface that is
+// published. 0: unknown.
 int64_t network_speed_mbit(const Settings &settings);
-// After it.
+// Sets the job's secret, after that barrier.
 Error join_network(Bootstrap &bootstrap, Network &network);
 
 }  // namespace lanyard

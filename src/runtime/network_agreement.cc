@@ -1,3 +1,4 @@
+// See network_agreement.h.
 #include "runtime/network_agreement.h"
 
 #include <algorithm>
@@ -22,7 +23,8 @@ const char *const yes = "yes";
 std::string paths_key(int rank) { return "lanyard-paths-" + std::to_string(rank); }
 std::string word_key(int node) { return "lanyard-datagrams-" + std::to_string(node); }
 
-// "2/tcp:self,tcp": the version of what processes say to each other, what counts, and what was set. Before version 2 it was not told.
+// "2/tcp:self,tcp": the version of the protocol between processes, the paths in use, and the setting. Before
+// version 2 the version was not published.
 std::string paths_word(const Settings &settings, const Bootstrap &bootstrap) {
     const std::vector<std::string> words = split_words(settings.paths);
     bool shm = names_path(settings, "shm");
@@ -38,7 +40,7 @@ std::string paths_word(const Settings &settings, const Bootstrap &bootstrap) {
     return uses;
 }
 
-// What is the same for all, and its two parts.
+// The part that must be equal for all ranks, and its two parts.
 std::string_view agreed(std::string_view word) { return word.substr(0, word.find(':')); }
 std::string_view version_of(std::string_view word) {
     size_t end = agreed(word).find('/');
@@ -60,10 +62,12 @@ std::vector<uint32_t> first_ranks(const Bootstrap &bootstrap) {
     return first;
 }
 
-// [owner] Of these peers one that does not answer, if any.
+// A peer that does not answer, if any. [owner]
 std::optional<uint32_t> ask_all(Runtime &made, std::vector<uint32_t> peers) {
     FirstContact contact(*made.network.datagrams, std::move(peers), clock_ns() + patience_ns);
-    auto over = [](const void *subject) { return const_cast<FirstContact *>(static_cast<const FirstContact *>(subject))->over(clock_ns()); };
+    auto over = [](const void *subject) {
+        return const_cast<FirstContact *>(static_cast<const FirstContact *>(subject))->over(clock_ns());
+    };
     made.engine->wait_owned(Condition{over, &contact});
     return contact.silent();
 }
@@ -71,12 +75,14 @@ std::optional<uint32_t> ask_all(Runtime &made, std::vector<uint32_t> peers) {
 void tell_why(Runtime &made, uint32_t silent) {
     std::string ends = made.network.datagrams->ends(silent);
     log(LogLevel::warn, "paths",
-        "no answer to datagrams of process %d to process %u for %d s%s%s: UDP seems to be blocked there, by a firewall perhaps. TCP is used "
-        "instead; open these ports (LANYARD_PORT_RANGE says which), or leave dgram out of LANYARD_PATHS",
-        made.bootstrap->rank(), silent, static_cast<int>(patience_ns / 1'000'000'000), ends.empty() ? "" : ", between ", ends.c_str());
+        "no answer to datagrams of process %d to process %u for %d s%s%s: UDP seems to be blocked there, by "
+        "a firewall perhaps. TCP is used instead; open these ports (LANYARD_PORT_RANGE says which), or leave "
+        "dgram out of LANYARD_PATHS",
+        made.bootstrap->rank(), silent, static_cast<int>(patience_ns / 1'000'000'000),
+        ends.empty() ? "" : ", between ", ends.c_str());
 }
 
-// Links in place of datagrams, which are closed.
+// Replaces datagrams, which are blocked, by links.
 Error change_to_links(Runtime &made) {
     Network links;
     if (Error error = reopen_network(made.settings, *made.bootstrap, made.processes, links)) return error;
@@ -88,7 +94,8 @@ Error change_to_links(Runtime &made) {
     if (made.engine->oversubscribed()) links.path->share_processors();
     made.engine->replace_path(*made.network.path, *links.path);
     if (!made.idle->watch(links.path->info.descriptor))
-        return Error(ErrorClass::other, "a process that sleeps at its sockets could not be woken: " + system_text(errno));
+        return Error(ErrorClass::other,
+                     "a process that sleeps at its sockets could not be woken: " + system_text(errno));
     std::swap(made.network, links);
     return {};
 }
@@ -105,16 +112,20 @@ Error compare_paths(const Settings &settings, Bootstrap &bootstrap) {
     if (agreed(own) == agreed(usual)) return {};
     for (int rank = 1; rank < bootstrap.rank(); ++rank) {
         if (Error error = bootstrap.get(paths_key(rank), lower)) return error;
-        if (agreed(lower) != agreed(usual)) return bootstrap.barrier();  // that one ends the job
+        if (agreed(lower) != agreed(usual)) return bootstrap.barrier();  // the lower rank ends the job
     }
     std::string rank = std::to_string(bootstrap.rank());
     if (version_of(own) != version_of(usual))
         return Error(ErrorClass::other, "rank " + rank + " speaks version " + std::string(version_of(own)) +
                                             " of what processes say to each other, and rank 0 version " +
-                                            std::string(version_of(usual)) + ": all hosts of a job need the same Lanyard");
-    auto told = [](std::string_view word) { return std::string(chosen(word)) + " and so uses " + std::string(used(word)); };
-    return Error(ErrorClass::other, "ranks reach each other by different paths: rank " + rank + " has LANYARD_PATHS=" +
-                                        told(own) + ", rank 0 has " + told(usual) + "; set it alike for all ranks, on all hosts");
+                                            std::string(version_of(usual)) +
+                                            ": all hosts of a job need the same Lanyard");
+    auto told = [](std::string_view word) {
+        return std::string(chosen(word)) + " and so uses " + std::string(used(word));
+    };
+    return Error(ErrorClass::other, "ranks reach each other by different paths: rank " + rank +
+                                        " has LANYARD_PATHS=" + told(own) + ", rank 0 has " + told(usual) +
+                                        "; set it alike for all ranks, on all hosts");
 }
 
 Error prove_datagrams(Runtime &made) {
@@ -137,7 +148,8 @@ Error prove_datagrams(Runtime &made) {
     std::optional<uint32_t> lowest;
     for (uint32_t rank : first) {
         std::string word;
-        if (Error error = bootstrap.get(word_key(bootstrap.identity().node_of_rank[rank]), word)) return error;
+        if (Error error = bootstrap.get(word_key(bootstrap.identity().node_of_rank[rank]), word))
+            return error;
         if (word != yes && !lowest) lowest = rank;
     }
     if (!lowest) return {};

@@ -1,4 +1,4 @@
-// What the shared-memory path offers to collectives: memory of the node, and reach of its processes.
+// What the shared-memory path offers to collectives: the memory of the node, and access to its processes.
 #pragma once
 
 #include <vector>
@@ -25,7 +25,7 @@ public:
         if (memory) seen_.push_back({offset, memory});
         return memory;
     }
-    // Each process shares one piece of memory, so there are few.
+    // Each process shares one range of memory, so the list is short.
     std::byte *at(uint64_t offset, size_t bytes) override {
         for (const Seen &seen : seen_)
             if (seen.offset == offset) return seen.memory;

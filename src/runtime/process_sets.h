@@ -1,4 +1,4 @@
-// The processes of the process sets of a job (comm/process_sets.h).
+// The processes in the process sets of a job (comm/process_sets.h).
 #pragma once
 
 #include <string_view>

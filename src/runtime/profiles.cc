@@ -1,3 +1,4 @@
+// See profiles.h.
 #include "runtime/profiles.h"
 
 #include "coll/collectives.h"
@@ -7,15 +8,18 @@ namespace lanyard {
 
 namespace {
 
-// What every rank has written about itself, in order of ranks; nothing but at rank 0.
+// Gathers at rank 0 the text that each rank has written about itself, in rank order; `all` stays empty
+// elsewhere.
 Error gather_texts(Executor &executor, Team &team, const std::string &own, std::vector<std::string> &all) {
     const Datatype &byte = packed_bytes();
-    auto buffer = [&](void *base, size_t bytes) { return Buffer{static_cast<std::byte *>(base), static_cast<int64_t>(bytes), &byte}; };
+    auto buffer = [&](void *base, size_t bytes) {
+        return Buffer{static_cast<std::byte *>(base), static_cast<int64_t>(bytes), &byte};
+    };
     auto size = static_cast<size_t>(team.size);
     int64_t length = static_cast<int64_t>(own.size());
     std::vector<int64_t> lengths(size), places(size);
-    if (Error error = blocking(executor, team, CollectiveKind::finalize, plan_allgather, buffer(&length, sizeof length),
-                               buffer(lengths.data(), sizeof length)))
+    if (Error error = blocking(executor, team, CollectiveKind::finalize, plan_allgather,
+                               buffer(&length, sizeof length), buffer(lengths.data(), sizeof length)))
         return error;
     int64_t total = 0;
     for (size_t i = 0; i < size; ++i) {
@@ -23,9 +27,10 @@ Error gather_texts(Executor &executor, Team &team, const std::string &own, std::
         total += lengths[i];
     }
     std::string texts(team.index == 0 ? static_cast<size_t>(total) : 0, ' ');
-    Uneven received{reinterpret_cast<std::byte *>(texts.data()), Numbers{lengths.data()}, Numbers{places.data()}, &byte};
-    if (Error error = blocking(executor, team, CollectiveKind::finalize, plan_gatherv, buffer(const_cast<char *>(own.data()), own.size()),
-                               received, 0))
+    Uneven received{reinterpret_cast<std::byte *>(texts.data()), Numbers{lengths.data()},
+                    Numbers{places.data()}, &byte};
+    if (Error error = blocking(executor, team, CollectiveKind::finalize, plan_gatherv,
+                               buffer(const_cast<char *>(own.data()), own.size()), received, 0))
         return error;
     for (size_t i = 0; i < size && team.index == 0; ++i)
         all.push_back(texts.substr(static_cast<size_t>(places[i]), static_cast<size_t>(lengths[i])));
@@ -37,7 +42,8 @@ Error gather_texts(Executor &executor, Team &team, const std::string &own, std::
 Error report_profiles(Runtime &ending, Team &world) {
     std::vector<std::string> texts;
     ending.messenger->set_traffic(nullptr);
-    if (Error error = gather_texts(*ending.executor, world, ending.profile->counted(world.index), texts)) return error;
+    if (Error error = gather_texts(*ending.executor, world, ending.profile->counted(world.index), texts))
+        return error;
     if (world.index == 0) tool::report(texts, ending.bootstrap->job());
     return {};
 }

@@ -1,3 +1,4 @@
+// Creates the runtime; see runtime.h.
 #include "runtime/runtime.h"
 
 #include <poll.h>
@@ -42,7 +43,7 @@ bool some_share_a_node(const Bootstrap &bootstrap) {
     return std::adjacent_find(node.begin(), node.end()) != node.end();
 }
 
-// A process alone on its node has nobody to share a segment with, but its launcher may look into it.
+// A process alone on its node shares a segment with no other process, but its launcher may read it.
 void keep_record_alone(Runtime &made) {
     int descriptor = made.bootstrap->segment_fd();
     if (descriptor < 0) return;
@@ -57,29 +58,34 @@ void make_shm_path(Runtime &made) {
     std::vector<uint32_t> here;
     const std::vector<int> &node = bootstrap.identity().node_of_rank;
     for (int rank = 0; rank < bootstrap.size(); ++rank)
-        if (node[static_cast<size_t>(rank)] == node[static_cast<size_t>(bootstrap.rank())]) here.push_back(static_cast<uint32_t>(rank));
-    made.shm_path = std::make_unique<ShmPath>(made.segment, static_cast<uint32_t>(bootstrap.local_rank()), here, made.settings.cma);
+        if (node[static_cast<size_t>(rank)] == node[static_cast<size_t>(bootstrap.rank())])
+            here.push_back(static_cast<uint32_t>(rank));
+    made.shm_path = std::make_unique<ShmPath>(made.segment, static_cast<uint32_t>(bootstrap.local_rank()),
+                                              here, made.settings.cma);
     made.node_memory = std::make_unique<SegmentMemory>(made.segment);
     made.node_reach = std::make_unique<ShmReach>(*made.shm_path);
 }
 
-// What all processes of a node can: read each other's memory, by which collectives go; make barriers in one another, which saves those
-// who publish for others a barrier, but is not for processes that sleep often. Every rank of the job comes here.
+// Agrees on what all processes of a node are able to do. The first is reading each other's memory, which
+// collectives use. The second is making barriers in each other, which saves a barrier for a process that
+// publishes, but is too costly for processes that sleep often. Called by every rank of the job.
 Error agree_with_node(Runtime &made) {
     if (!made.shm_path) return made.bootstrap->barrier();
     SegmentHeader &header = made.segment.header();
-    if (!made.shm_path->direct_copies().work_with_all()) header.reads_refused.fetch_add(1, std::memory_order_relaxed);
+    if (!made.shm_path->direct_copies().work_with_all())
+        header.reads_refused.fetch_add(1, std::memory_order_relaxed);
     if (!register_for_barriers()) header.barriers_refused.fetch_add(1, std::memory_order_relaxed);
     if (Error error = made.bootstrap->barrier()) return error;
     made.direct_reads = header.reads_refused.load(std::memory_order_relaxed) == 0;
     bool oversubscribed = made.shared.oversubscribed();
     bool barriers = header.barriers_refused.load(std::memory_order_relaxed) == 0;
     made.node_reach->sleepers_make_barriers = barriers && !oversubscribed;
-    made.shm_path->sleep_word().makes_both_barriers.store(barriers && !oversubscribed, std::memory_order_relaxed);
+    made.shm_path->sleep_word().makes_both_barriers.store(barriers && !oversubscribed,
+                                                          std::memory_order_relaxed);
     return {};
 }
 
-// Which processors the ranks here share, and with how many others.
+// Finds out which processors the ranks here share, and with how many other ranks.
 Error learn_shared(Runtime &made, bool noted, bool others) {
     made.shared = shared_on_node(*made.bootstrap, noted ? &made.segment.header() : nullptr);
     if (!others || made.shared.oversubscribed()) return {};
@@ -89,7 +95,8 @@ Error learn_shared(Runtime &made, bool noted, bool others) {
     return {};
 }
 
-// Messages instead of shared memory, for all ranks, since some node has none. Every rank of the job comes here, or none.
+// Uses messages instead of shared memory on all ranks, because some node has none. Called by every rank of
+// the job, or by none.
 Error do_without_shared_memory(Runtime &made, const SegmentMaker &segment, bool kernel_told) {
     std::string left;
     for (const std::string &word : split_words(made.settings.paths))
@@ -97,16 +104,20 @@ Error do_without_shared_memory(Runtime &made, const SegmentMaker &segment, bool 
     made.settings.paths = left;
     std::string network = network_word(made.settings);
     if (network.empty())
-        return Error(ErrorClass::other, segment.lack() + "; LANYARD_PATHS leaves no other path: add tcp or dgram");
+        return Error(ErrorClass::other,
+                     segment.lack() + "; LANYARD_PATHS leaves no other path: add tcp or dgram");
     segment.tell_lack();
-    if (Error error = open_network_instead(made.settings, *made.bootstrap, made.processes, network == "dgram", made.network)) return error;
+    if (Error error = open_network_instead(made.settings, *made.bootstrap, made.processes, network == "dgram",
+                                           made.network))
+        return error;
     if (!kernel_told)
         if (Error error = tell_kernel(*made.bootstrap)) return error;
     return made.bootstrap->barrier();
 }
 
-// Paths, and before them what their making needs; barriers are met by all ranks of the job or by none. A segment is made without
-// the path too where the launcher offers a file for it: for the wait records, and for what the ranks of a node must know alike.
+// Creates the paths, and first what they need. All ranks of the job enter each barrier, or none does. If the
+// launcher offers a file for it, a segment is created even without its path: for the wait records, and for
+// what the ranks of a node must agree on.
 Error make_paths(Runtime &made) {
     Bootstrap &bootstrap = *made.bootstrap;
     bool shm = names_path(made.settings, "shm");
@@ -118,7 +129,8 @@ Error make_paths(Runtime &made) {
     if (alone) keep_record_alone(made);
     SegmentMaker segment(made);
     Error error;
-    if (network) error = open_network(made.settings, bootstrap, made.processes, chosen == "dgram", shm, made.network);
+    if (network)
+        error = open_network(made.settings, bootstrap, made.processes, chosen == "dgram", shm, made.network);
     if (!error && segments && !alone) error = segment.create();
     if (!error && (segments || network)) error = tell_paths(made.settings, bootstrap);
     if (!error && network) error = tell_kernel(bootstrap);
@@ -142,22 +154,26 @@ Error make_paths(Runtime &made) {
     return {};
 }
 
-// Each rank must be reached by some path before anything is sent.
+// Every rank must be reachable by some path before anything is sent.
 Error make_routes(Runtime &made) {
     const Bootstrap &bootstrap = *made.bootstrap;
     for (int rank = 0; rank < bootstrap.size(); ++rank) {
         auto peer = static_cast<uint32_t>(rank);
         std::vector<Path *> paths = made.paths();
-        auto path = std::find_if(paths.begin(), paths.end(), [&](const Path *each) { return each->reaches(peer); });
+        auto path =
+            std::find_if(paths.begin(), paths.end(), [&](const Path *each) { return each->reaches(peer); });
         if (path != paths.end()) {
             made.messenger->route(peer, **path);
             continue;
         }
         const std::vector<int> &node = bootstrap.identity().node_of_rank;
         bool here = node[static_cast<size_t>(rank)] == node[static_cast<size_t>(bootstrap.rank())];
-        std::string who = "rank " + std::to_string(bootstrap.rank()) + " cannot reach rank " + std::to_string(rank);
-        const char *whom = here ? "another process of this node; add shm, tcp or dgram" : "a process of another node; add tcp or dgram";
-        return Error(ErrorClass::other, who + ": LANYARD_PATHS=" + made.settings.paths + " leaves no path to " + whom);
+        std::string who =
+            "rank " + std::to_string(bootstrap.rank()) + " cannot reach rank " + std::to_string(rank);
+        const char *whom = here ? "another process of this node; add shm, tcp or dgram"
+                                : "a process of another node; add tcp or dgram";
+        return Error(ErrorClass::other,
+                     who + ": LANYARD_PATHS=" + made.settings.paths + " leaves no path to " + whom);
     }
     return {};
 }
@@ -168,7 +184,7 @@ void abort_job(Universe &, int code, std::string_view message, bool asked) {
     _exit(code & 255 ? code & 255 : 1);
 }
 
-// Logged once the rank is known, so that the lines say whose they are.
+// Logged once the rank is known, so that the lines name it.
 void tell_start(const Runtime &made) {
     if (!log_enabled(LogLevel::debug)) return;
     const Settings usual;
@@ -176,22 +192,26 @@ void tell_start(const Runtime &made) {
         if (std::string value = setting_value(made.settings, row); value != setting_value(usual, row))
             log(LogLevel::debug, "settings", "LANYARD_%s=%s", row.name.c_str(), value.c_str());
     const Bootstrap &bootstrap = *made.bootstrap;
-    log(LogLevel::debug, "launch", "process %d is rank %d of %d in job %s, started by %s; rank %d of %d on this node", getpid(), bootstrap.rank(),
-        bootstrap.size(), bootstrap.job().c_str(), bootstrap.identity().launcher.c_str(), bootstrap.local_rank(), bootstrap.local_size());
+    log(LogLevel::debug, "launch",
+        "process %d is rank %d of %d in job %s, started by %s; rank %d of %d on this node", getpid(),
+        bootstrap.rank(), bootstrap.size(), bootstrap.job().c_str(), bootstrap.identity().launcher.c_str(),
+        bootstrap.local_rank(), bootstrap.local_size());
 }
 
-// Those of the own job, which is the launcher's first: their peer numbers are their ranks.
+// The processes of this job, which is the launcher's first: their peer numbers are their ranks.
 Error list_processes(Runtime &made) {
     const std::vector<int> &node = made.bootstrap->identity().node_of_rank;
     for (uint32_t rank = 0; rank < node.size(); ++rank)
         if (made.processes.append({0, rank}, static_cast<uint32_t>(node[rank])) == nobody)
-            return {ErrorClass::no_mem, "there is no memory for the table of " + std::to_string(node.size()) + " processes"};
+            return {ErrorClass::no_mem,
+                    "there is no memory for the table of " + std::to_string(node.size()) + " processes"};
     return {};
 }
 
 Error make_universe(Runtime &made) {
     const Bootstrap &bootstrap = *made.bootstrap;
-    made.universe = std::make_unique<Universe>(*made.messenger, made.settings, made.processes, static_cast<uint32_t>(bootstrap.rank()));
+    made.universe = std::make_unique<Universe>(*made.messenger, made.settings, made.processes,
+                                               static_cast<uint32_t>(bootstrap.rank()));
     Universe &universe = *made.universe;
     universe.node_memory = made.node_memory.get();
     universe.nodes_share_memory = names_path(made.settings, "shm");
@@ -208,7 +228,8 @@ Error make_universe(Runtime &made) {
     else set_network(costs, machine.speed_mbit);
     universe.abort = abort_job;
     if (bootstrap.appnum() >= 0) universe.predefined.appnum = bootstrap.appnum();
-    universe.predefined.universe_size = bootstrap.universe_size() >= 0 ? bootstrap.universe_size() : bootstrap.size();
+    universe.predefined.universe_size =
+        bootstrap.universe_size() >= 0 ? bootstrap.universe_size() : bootstrap.size();
     Peers world(static_cast<size_t>(bootstrap.size()));
     for (size_t i = 0; i < world.size(); ++i) world[i] = static_cast<uint32_t>(i);
     std::byte *area = nullptr;
@@ -222,20 +243,25 @@ Error make_universe(Runtime &made) {
 }
 
 void connect_to_all(Runtime &made) {
-    auto connected = [](const void *network) { return static_cast<const Network *>(network)->path->connected_to_all(); };
+    auto connected = [](const void *network) {
+        return static_cast<const Network *>(network)->path->connected_to_all();
+    };
     EngineGuard guard(*made.engine);
     made.engine->wait_owned(Condition{connected, &made.network});
 }
 
-// The helper's own when it looks after what is only not acknowledged. (Koop and others wake each second, and resend after two, as they drive nothing
-// else by it; here a peer that waits for an answer would wait for so long.)
+// The helper's own period when it serves only what is not acknowledged. (Koop and others wake every second
+// and resend after two, since they do nothing else in that thread. Here a peer that waits for an answer would
+// wait that long.)
 constexpr uint64_t datagrams_period_ns = 10'000'000;
 
 void make_helper(Runtime &made) {
     bool periodic = made.network.datagrams && made.settings.dgram_progress == "thread";
-    auto helper = std::make_unique<Helper>(*made.engine, made.idle->descriptor(), periodic ? datagrams_period_ns : 0);
+    auto helper =
+        std::make_unique<Helper>(*made.engine, made.idle->descriptor(), periodic ? datagrams_period_ns : 0);
     if (!helper->usable()) {
-        log(LogLevel::warn, "engine", "no descriptors to sleep at (%s): messages move only while the program is inside MPI",
+        log(LogLevel::warn, "engine",
+            "no descriptors to sleep at (%s): messages move only while the program is inside MPI",
             system_text(errno).c_str());
         return;
     }
@@ -244,12 +270,14 @@ void make_helper(Runtime &made) {
     made.engine->set_helper(helper.get(), memory);
     if (periodic) helper->start();
     made.helper = std::move(helper);
-    static const bool registered = std::atexit(stop_helper) == 0;  // before what it uses is destroyed
+    // Stops the helper before the objects that it uses are destroyed.
+    static const bool registered = std::atexit(stop_helper) == 0;
     static_cast<void>(registered);
 }
 
 IdlePolicy idle_policy(const Runtime &made) {
-    return choose_idle_policy(made.shared.ranks, made.shared.processors, made.network.path != nullptr, made.settings.spin_us);
+    return choose_idle_policy(made.shared.ranks, made.shared.processors, made.network.path != nullptr,
+                              made.settings.spin_us);
 }
 
 class ToolHost final : public tool::Host {
@@ -257,7 +285,8 @@ public:
     explicit ToolHost(Runtime &runtime) : runtime_(runtime) {}
 
     Settings &settings() override { return runtime_.settings; }
-    // Not as a guard does: who leaves may call the tool's functions, which need the lock that is held here.
+    // Not by a guard: leaving the engine may call the tool's functions, which need the lock that is held
+    // here.
     void while_still(const std::function<void()> &act) override {
         runtime_.engine->take();
         act();
@@ -289,7 +318,8 @@ Runtime *runtime() { return the_runtime; }
 // In the order in which they are tried and polled.
 std::vector<Path *> Runtime::paths() const {
     std::vector<Path *> all;
-    for (Path *path : {static_cast<Path *>(self_path.get()), static_cast<Path *>(shm_path.get()), static_cast<Path *>(network.path.get())})
+    for (Path *path : {static_cast<Path *>(self_path.get()), static_cast<Path *>(shm_path.get()),
+                       static_cast<Path *>(network.path.get())})
         if (path) all.push_back(path);
     return all;
 }
@@ -311,7 +341,7 @@ void start_helper() {
     if (!there && wants_helper(*the_runtime)) make_helper(*the_runtime);
 }
 
-// The launcher's answer wakes this process, which goes on with messages meanwhile.
+// The launcher's answer wakes this process, which makes progress meanwhile.
 Error meet_others(Runtime &runtime) {
     if (Error error = runtime.bootstrap->enter_barrier()) return error;
     const int answer = runtime.bootstrap->barrier_descriptor();
@@ -323,19 +353,22 @@ Error meet_others(Runtime &runtime) {
         runtime.engine->wait_owned(Condition{is_there, &answer});
         runtime.idle->forget(answer);
     }
-    constexpr uint64_t look_every_ns = 100'000;  // where the answer cannot wake
-    while (!is_there(&answer)) runtime.engine->wait_owned(Condition{is_there, &answer}, runtime.engine->read_now_ns() + look_every_ns);
+    constexpr uint64_t look_every_ns = 100'000;  // used if the answer cannot wake it
+    while (!is_there(&answer))
+        runtime.engine->wait_owned(Condition{is_there, &answer},
+                                   runtime.engine->read_now_ns() + look_every_ns);
     return runtime.bootstrap->leave_barrier();
 }
 
 Error make_runtime(const char *call) {
-    auto *made = new Runtime;  // lives until exit: other threads and exit handlers may still look at it
+    auto *made = new Runtime;  // lives until exit: other threads and exit handlers may still use it
     std::vector<std::string> warnings;
     if (Error error = read_settings(environ, made->settings, warnings)) return error;
     Selection judged;
     if (Error error = parse_selection(made->settings.coll, judged)) return error;
     tool::apply_written_cvars(made->settings);
-    if (std::string wrong = contradiction(made->settings); !wrong.empty()) return Error(ErrorClass::arg, wrong);
+    if (std::string wrong = contradiction(made->settings); !wrong.empty())
+        return Error(ErrorClass::arg, wrong);
     set_log(made->settings.log.c_str());
     Error error;
     made->bootstrap = connect_bootstrap(error);
@@ -343,22 +376,26 @@ Error make_runtime(const char *call) {
     made->bootstrap->in_call(call);
     int rank = made->bootstrap->rank();
     set_log_name(("rank " + std::to_string(rank)).c_str());
-    if (rank == 0 && made->bootstrap->identity().launcher != "mpirun")  // which has said so itself
+    if (rank == 0 && made->bootstrap->identity().launcher != "mpirun")  // mpirun has printed them itself
         for (const std::string &warning : warnings) log(LogLevel::warn, "settings", "%s", warning.c_str());
     the_runtime = made;
     tell_start(*made);
     if ((error = list_processes(*made))) return error;
     if ((error = make_paths(*made))) return error;
     IdlePolicy policy = idle_policy(*made);
-    made->idle = std::make_unique<ProcessIdle>(policy, made->shm_path ? &made->shm_path->sleep_word() : nullptr, made->record);
+    made->idle = std::make_unique<ProcessIdle>(
+        policy, made->shm_path ? &made->shm_path->sleep_word() : nullptr, made->record);
     if (policy.oversubscribed && made->network.path) made->network.path->share_processors();
     bool wakes = !(made->network.path || wants_helper(*made)) || made->idle->use_descriptors();
     if (made->network.path && wakes) wakes = made->idle->watch(made->network.path->info.descriptor);
-    if (!wakes) return Error(ErrorClass::other, "a process that sleeps at its sockets could not be woken: " + system_text(errno));
+    if (!wakes)
+        return Error(ErrorClass::other,
+                     "a process that sleeps at its sockets could not be woken: " + system_text(errno));
     made->engine = std::make_unique<Engine>(*made->idle);
     made->engine->set_oversubscribed(policy.oversubscribed);
     auto peers = static_cast<uint32_t>(made->bootstrap->size());
-    made->messenger = std::make_unique<Messenger>(*made->engine, made->settings, static_cast<uint32_t>(rank), peers);
+    made->messenger =
+        std::make_unique<Messenger>(*made->engine, made->settings, static_cast<uint32_t>(rank), peers);
     for (Path *path : made->paths()) made->engine->add_path(*path);
     if ((error = make_routes(*made))) return error;
     if ((error = make_universe(*made))) return error;
@@ -371,7 +408,8 @@ Error make_runtime(const char *call) {
     show_to_tools(*made);
     for (Path *path : made->paths()) log(LogLevel::info, "paths", "%s", path->describe().c_str());
     const Shared &shared = made->shared;
-    log(LogLevel::info, "engine", "%d ranks share %d processors: who waits %s", shared.ranks, shared.processors,
+    log(LogLevel::info, "engine", "%d ranks share %d processors: who waits %s", shared.ranks,
+        shared.processors,
         shared.oversubscribed() ? "gives its processor up" : "keeps its processor for a moment");
     return {};
 }

@@ -1,5 +1,6 @@
-// The runtime of this process: everything below the API, made at the first initialisation and living until exit. The only
-// process-wide object that owns communication; layers below take what they need from it as arguments.
+// The runtime of this process: everything below the API, created at the first initialisation and living until
+// exit. It is the only process-wide object that owns communication. The layers below receive what they need
+// from it as arguments.
 #pragma once
 
 #include <memory>
@@ -35,38 +36,43 @@ struct Runtime {
     Segment segment;
     std::unique_ptr<SelfPath> self_path;
     std::unique_ptr<ShmPath> shm_path;
-    Network network;  // empty where nobody needs it
-    Shared shared;  // by the ranks on this node, or on its kernel
+    Network network;  // empty if no pair of processes needs it
+    Shared shared;  // shared by the ranks on this node, or on its kernel
     std::unique_ptr<NodeMemory> node_memory;
     std::unique_ptr<NodeReach> node_reach;
-    bool direct_reads = false;  // all processes of this node can read each other's memory; known alike to all
+    // All processes of this node can read each other's memory; equal on all of them.
+    bool direct_reads = false;
     std::unique_ptr<ProcessIdle> idle;
     std::unique_ptr<Engine> engine;
-    std::unique_ptr<Helper> helper;  // after the engine; none where nobody may move messages but the program
+    // Declared after the engine; null if only the program's own threads may make progress.
+    std::unique_ptr<Helper> helper;
     std::unique_ptr<Messenger> messenger;
     std::unique_ptr<Executor> executor;
     std::unique_ptr<Universe> universe;
-    std::unique_ptr<tool::Profile> profile;  // where one is wanted
-    WaitRecord own_record;  // used where there is no segment
+    std::unique_ptr<tool::Profile> profile;  // if a profile was requested
+    WaitRecord own_record;  // used if there is no segment
     WaitRecord *record = &own_record;
-    std::optional<CounterSource> record_counted;  // once the record stays where it is
+    std::optional<CounterSource> record_counted;  // set when the record no longer moves
     std::vector<Path *> paths() const;
-    class Waiting *waits = nullptr;  // the one that the record shows
+    class Waiting *waits = nullptr;  // the wait that the record shows
     int thread_level = 0;  // of the world model
     std::thread::id main_thread;
 };
 
 // nullptr before the first initialisation.
 Runtime *runtime();
-// No message moves any more but by the program's threads; and again by the helper, where there is to be one.
+// stop_helper() ends progress by any but the program's own threads. start_helper() allows it again, if the
+// settings ask for the helper.
 void stop_helper();
 void start_helper();
-// Answers peers until all processes have come here: the launcher's barrier, whose end wakes this one. [owner]
+// Answers peers until all processes have called it. This is the launcher's barrier, whose end wakes this
+// process. [owner]
 Error meet_others(Runtime &runtime);
-// Makes it for a function of MPI: joins the job, finds paths to every rank, makes the predefined communicators.
+// Creates the runtime for an MPI function: joins the job, finds paths to every rank, creates the predefined
+// communicators.
 Error make_runtime(const char *call);
 
-// Is it over after a short look? Not asked where a profile wants to know of every wait. [owner]
+// True if the wait is over after a short poll. Always false under a profile, which counts every wait. [owner]
 template <class Awaited>
 bool comes_soon(const Runtime &runtime, const Awaited &awaited) {
     return !runtime.profile && runtime.engine->comes_soon(awaited);

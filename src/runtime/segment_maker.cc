@@ -1,3 +1,4 @@
+// See segment_maker.h.
 #include "runtime/segment_maker.h"
 
 #include <sodium.h>
@@ -15,42 +16,48 @@ namespace {
 
 const char *const lack_key = "lanyard-no-shared-memory";
 
-// The name of the node's file where no launcher hands one down: the job's, the user's and the node's own.
+// The name of the node's file if the launcher provides none. It contains the user, the job and the node.
 std::string segment_name(const Bootstrap &bootstrap) {
     std::string job;
     for (char c : bootstrap.job()) job += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-    int node = bootstrap.identity().node_of_rank.empty() ? 0 : bootstrap.identity().node_of_rank[static_cast<size_t>(bootstrap.rank())];
+    int node = bootstrap.identity().node_of_rank.empty()
+                   ? 0
+                   : bootstrap.identity().node_of_rank[static_cast<size_t>(bootstrap.rank())];
     return "lanyard-" + std::to_string(getuid()) + "-" + job + "-" + std::to_string(node);
 }
 
 bool first_of_node(const Bootstrap &bootstrap) { return bootstrap.local_rank() == 0; }
 
-// A sentence as a value that every launcher carries: without blanks, and not long.
+// Encodes a sentence as a value that every launcher carries: short, and without spaces.
 constexpr size_t longest_sentence = 400;
 std::string as_value(const std::string &sentence) {
     std::string bytes = sentence.substr(0, longest_sentence), value(2 * bytes.size() + 1, 0);
-    sodium_bin2hex(value.data(), value.size(), reinterpret_cast<const unsigned char *>(bytes.data()), bytes.size());
+    sodium_bin2hex(value.data(), value.size(), reinterpret_cast<const unsigned char *>(bytes.data()),
+                   bytes.size());
     value.pop_back();
     return value;
 }
 std::string as_sentence(const std::string &value) {
     std::string sentence(value.size() / 2, 0);
     size_t length = 0;
-    sodium_hex2bin(reinterpret_cast<unsigned char *>(sentence.data()), sentence.size(), value.data(), value.size(), nullptr, &length, nullptr);
+    sodium_hex2bin(reinterpret_cast<unsigned char *>(sentence.data()), sentence.size(), value.data(),
+                   value.size(), nullptr, &length, nullptr);
     sentence.resize(length);
     return sentence;
 }
 
 }  // namespace
 
-SegmentMaker::SegmentMaker(Runtime &made) : made_(made), descriptor_(made.bootstrap->segment_fd()), named_(descriptor_ < 0) {
+SegmentMaker::SegmentMaker(Runtime &made)
+    : made_(made), descriptor_(made.bootstrap->segment_fd()), named_(descriptor_ < 0) {
     if (named_) name_ = segment_name(*made.bootstrap);
 }
 
 Error SegmentMaker::make() {
     Error error;
     if (named_) error = open_named(made_.settings.shm_dir, name_, true, descriptor_);
-    if (!error) error = made_.segment.create(descriptor_, static_cast<uint32_t>(made_.bootstrap->local_size()));
+    if (!error)
+        error = made_.segment.create(descriptor_, static_cast<uint32_t>(made_.bootstrap->local_size()));
     if (error && named_) unlink_named(made_.settings.shm_dir, name_);
     return error;
 }
@@ -60,7 +67,7 @@ Error SegmentMaker::create() {
     Error error = make();
     if (!error) return {};
     lack_ = error.take().sentence;
-    // Where several nodes lack it one of them is told of; a launcher may refuse the others.
+    // If several nodes lack it, one of them is reported. A launcher may refuse the others.
     made_.bootstrap->put(lack_key, as_value(lack_)).discard();
     return {};
 }
@@ -78,13 +85,15 @@ const std::string &SegmentMaker::lack() const { return lack_.empty() ? told_ : l
 
 void SegmentMaker::tell_lack() const {
     if (lack_.empty()) return;
-    log(LogLevel::warn, "paths", "%s. All ranks send messages over the network's path instead, which is slower", lack_.c_str());
+    log(LogLevel::warn, "paths",
+        "%s. All ranks send messages over the network's path instead, which is slower", lack_.c_str());
 }
 
 Error SegmentMaker::attach() {
     const Bootstrap &bootstrap = *made_.bootstrap;
     Error error;
-    if (!first_of_node(bootstrap) && named_) error = open_named(made_.settings.shm_dir, name_, false, descriptor_);
+    if (!first_of_node(bootstrap) && named_)
+        error = open_named(made_.settings.shm_dir, name_, false, descriptor_);
     if (!error) error = made_.segment.attach(descriptor_);
     if (error) return error;
     note_processors(made_.segment.header(), first_of_node(bootstrap));

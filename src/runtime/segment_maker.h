@@ -1,9 +1,11 @@
-// How the ranks of a node come to their segment: the first of them makes it, the others map it once a barrier has told them
-// that it is there. The file comes from the launcher, or has a name in LANYARD_SHM_DIR until all have opened it.
+// How the ranks of a node obtain their segment. The first of them creates it, and the others map it after a
+// barrier, when it exists. The file comes from the launcher, or has a name in LANYARD_SHM_DIR until all have
+// opened it.
 //
-// A node may have no shared memory: no folder for it, one that is full or read-only, a limit on the length of files. Its first
-// rank then tells all ranks of the job why, under one key, before the barrier. All ask for that key after it, so all find the
-// same and go on without shared memory together, or end with the same sentence (runtime.cc).
+// A node may have no shared memory: no folder for it, a full or read-only folder, or a limit on the length of
+// files. Its first rank then publishes the reason under one key, before the barrier. All ranks of the job
+// read that key after the barrier. So all find the same and go on together without shared memory, or end with
+// the same message (runtime.cc).
 #pragma once
 
 #include <string>
@@ -17,16 +19,16 @@ struct Runtime;
 class SegmentMaker {
 public:
     explicit SegmentMaker(Runtime &made);
-    // Before the barrier. An error is one of telling others.
+    // Called before the barrier. An error means that the reason could not be published.
     Error create();
-    // After it. Does some node of the job lack shared memory?
+    // Called after the barrier. True if some node of the job lacks shared memory.
     bool lacking();
-    // What is lacking, once that is known; and a line for the user, by one that found it.
+    // The reason, once it is known; and a message for the user, by a rank that found it.
     const std::string &lack() const;
     void tell_lack() const;
-    // After the barrier and before another: only where nothing is lacking.
+    // Called after the first barrier and before a second, only if nothing is lacking.
     Error attach();
-    // After that one.
+    // Called after the second barrier.
     void unlink();
 
 private:
@@ -36,8 +38,8 @@ private:
     int descriptor_;
     bool named_;
     std::string name_;
-    std::string lack_;  // why this rank could not make it; "": it did, or another rank does
-    std::string told_;  // why another could not
+    std::string lack_;  // why this rank could not create it; "": it did, or another rank does
+    std::string told_;  // why another rank could not
 };
 
 }  // namespace lanyard

@@ -1,3 +1,4 @@
+// See segment_memory.h.
 #include "runtime/segment_memory.h"
 
 #include <algorithm>
@@ -35,7 +36,8 @@ bool SegmentMemory::allocate(size_t bytes, uint64_t &offset) {
 
 bool SegmentMemory::reuse(size_t bytes, Released area) {
     if (!area.emptied) segment_.header().idle_area_bytes.fetch_sub(bytes, std::memory_order_relaxed);
-    bool filled = !area.emptied || bytes <= page_bytes || segment_.refill(area.offset + page_bytes, bytes - page_bytes);
+    bool filled =
+        !area.emptied || bytes <= page_bytes || segment_.refill(area.offset + page_bytes, bytes - page_bytes);
     size_t used = area.emptied ? std::min(bytes, page_bytes) : bytes;  // the rest is zero
     std::byte *memory = filled ? open(area.offset, used) : nullptr;
     if (memory) {

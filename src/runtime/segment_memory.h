@@ -1,8 +1,9 @@
-// Areas of communicators in the node's segment: what a process allocates comes back to it and is handed out again.
+// Areas of communicators in the node's segment. A process reuses the areas that it allocated.
 //
-// Programs that make and free one communicator after the other use the same areas again and again. So a little stays: areas
-// that nobody uses keep their memory while they have no more than `most_idle` on the node, and areas that this process has
-// closed stay mapped while they have no more than `most_closed` here. All else goes back to the system at once.
+// Programs that create and free one communicator after another use the same areas again and again, so some
+// memory is kept. Unused areas keep their memory while they have at most `most_idle` bytes on the node. Areas
+// that this process has closed stay mapped while they have at most `most_closed` bytes here. Everything else
+// is returned to the system at once.
 // Thread rule: any thread, one short lock.
 #pragma once
 

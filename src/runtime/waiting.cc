@@ -1,3 +1,4 @@
+// See waiting.h.
 #include "runtime/waiting.h"
 
 #include <algorithm>
@@ -17,25 +18,28 @@ void copy_text(char *to, size_t room, const char *text) {
     to[length] = 0;
 }
 
-// What a wait for several operations is for, in a word.
+// The main reason of a wait for several operations.
 tool::WaitFor most_of(const WaitParts &parts) {
     if (parts.requests == 0) return tool::WaitFor::receiver;
     WaitPart::Kind kind = parts.part[0].kind;
     for (uint32_t i = 1; i < std::min(parts.requests, most_wait_parts); ++i)
         if (parts.part[i].kind == WaitPart::receive) kind = WaitPart::receive;
-    return kind == WaitPart::receive ? tool::WaitFor::message : kind == WaitPart::send ? tool::WaitFor::receiver : tool::WaitFor::ranks;
+    return kind == WaitPart::receive ? tool::WaitFor::message
+           : kind == WaitPart::send  ? tool::WaitFor::receiver
+                                     : tool::WaitFor::ranks;
 }
 
 }  // namespace
 
 Waiting::Waiting(const char *call, tool::WaitFor what, const Comm *comm, int peer, int tag, uint64_t sequence)
-    : call_(call), comm_(comm), peer_(peer), tag_(tag), sequence_(sequence), others_(runtime()->waits), what_(what) {
+    : call_(call), comm_(comm), peer_(peer), tag_(tag), sequence_(sequence), others_(runtime()->waits),
+      what_(what) {
     show();
 }
 
 Waiting::Waiting(const char *call, const Comm *comm, const WaitParts &parts)
-    : call_(call), comm_(comm), peer_(abi::undefined), tag_(abi::undefined), sequence_(0), parts_(&parts), others_(runtime()->waits),
-      what_(most_of(parts)) {
+    : call_(call), comm_(comm), peer_(abi::undefined), tag_(abi::undefined), sequence_(0), parts_(&parts),
+      others_(runtime()->waits), what_(most_of(parts)) {
     show();
 }
 
@@ -63,7 +67,7 @@ Waiting::~Waiting() {
         else runtime()->record->waiting.store(0, std::memory_order_release);
         return;
     }
-    Waiting *newer = shown;  // another thread's
+    Waiting *newer = shown;  // a wait of another thread
     while (newer->others_ != this) newer = newer->others_;
     newer->others_ = others_;
 }

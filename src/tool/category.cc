@@ -1,3 +1,4 @@
+// See category.h.
 #include "tool/category.h"
 
 #include <cstring>

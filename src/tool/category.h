@@ -1,5 +1,5 @@
-// Categories: one for each part of the library, all within one for the whole. A variable or event says which is its own. They are the
-// same from start to end, so their stamp never changes.
+// Categories: one for each part of the library, all within one for the whole library. Each variable and event
+// states its category. Categories never change, so their stamp is constant.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@ namespace lanyard::tool {
 
 struct Category {
     const char *name, *sentence;
-    std::vector<int> categories, cvars, pvars, events;  // their indices
+    std::vector<int> categories, cvars, pvars, events;  // indices
 };
 
 const std::vector<Category> &categories();

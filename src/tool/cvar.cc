@@ -1,3 +1,4 @@
+// See cvar.h.
 #include "tool/cvar.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr int room_for_text = 1024;
 
-// As text, by row: what the program set before the first initialisation.
+// The values, as text, that the program set before the first initialisation, by row.
 std::map<const SettingRow *, std::string> &written() {
     static auto &only = *new std::map<const SettingRow *, std::string>;
     return only;
@@ -29,8 +30,8 @@ ObjectPool<CvarHandle> &handles() {
 
 Cvar setting_variable(const SettingRow &row) {
     static const ToolEnum *switched = make_enumeration("switch", {"off", "on"});
-    Cvar made{"LANYARD_" + row.name, row.sentence, "settings", verbosity_of(row.audience), abi::type_char, nullptr, abi::t_bind_no_object,
-              row.alike ? abi::t_scope_all_eq : abi::t_scope_local, &row};
+    Cvar made{"LANYARD_" + row.name, row.sentence, "settings", verbosity_of(row.audience), abi::type_char,
+              nullptr, abi::t_bind_no_object, row.alike ? abi::t_scope_all_eq : abi::t_scope_local, &row};
     if (row.type == SettingType::integer) made.datatype = abi::type_count;
     if (row.type == SettingType::boolean) made.enumeration = switched;
     if (!row.choices.empty()) made.enumeration = make_enumeration(row.kind, row.choices);
@@ -43,15 +44,17 @@ Cvar algorithm_variable(Operation operation) {
     std::vector<std::string> algorithms{"best"};
     for (const char *each : algorithms_of(operation)) algorithms.emplace_back(each);
     Cvar made{"coll_" + name + "_algorithm",
-              "the algorithm by which " + name + " goes on this communicator, where it can be used for the call's data; best: the library chooses; "
-              "to be set alike on all its processes, between the same collective calls",
-              "coll", abi::t_verbosity_tuner_basic, abi::type_int, make_enumeration(name + " algorithm", algorithms), abi::t_bind_mpi_comm,
-              abi::t_scope_group_eq, nullptr};
+              "the algorithm by which " + name +
+                  " goes on this communicator, where it can be used for the call's data; best: the library "
+                  "chooses; to be set alike on all its processes, between the same collective calls",
+              "coll", abi::t_verbosity_tuner_basic, abi::type_int,
+              make_enumeration(name + " algorithm", algorithms), abi::t_bind_mpi_comm, abi::t_scope_group_eq,
+              nullptr};
     made.operation = static_cast<int>(operation);
     return made;
 }
 
-// The settings as they are, or would be if MPI were initialised now.
+// The settings as they are, or as they would be if MPI were initialised now.
 Settings settings_now() {
     if (host()) return host()->settings();
     Settings settings;
@@ -61,7 +64,7 @@ Settings settings_now() {
     return settings;
 }
 
-// The place of a word among the items of an enumeration; -1: it has none.
+// The index of a word among the items of an enumeration; -1: it is not one of them.
 int value_of(const ToolEnum &enumeration, const std::string &word) {
     auto found = std::find(enumeration.items.begin(), enumeration.items.end(), word);
     return found == enumeration.items.end() ? -1 : static_cast<int>(found - enumeration.items.begin());
@@ -69,7 +72,8 @@ int value_of(const ToolEnum &enumeration, const std::string &word) {
 
 Error write_setting(const SettingRow &row, const std::string &value) {
     Settings changed = settings_now();
-    if (std::string wrong = set_value(changed, row, value.c_str()); !wrong.empty()) return failure(abi::t_err_invalid, wrong);
+    if (std::string wrong = set_value(changed, row, value.c_str()); !wrong.empty())
+        return failure(abi::t_err_invalid, wrong);
     if (!host()) {
         written()[&row] = value;
         return {};
@@ -81,14 +85,16 @@ Error write_setting(const SettingRow &row, const std::string &value) {
     return {};
 }
 
-// The value that the program gives, as the environment would have it; no setting takes "value 7".
+// The value that the program passes, in the form that the environment would have. No setting accepts "value
+// 7".
 std::string text_of(const CvarHandle &handle, const void *from) {
     const Cvar &variable = *handle.variable;
     if (variable.datatype == abi::type_count) return std::to_string(*static_cast<const int64_t *>(from));
     if (variable.enumeration) {
         int value = *static_cast<const int *>(from);
         const std::vector<std::string> &items = variable.enumeration->items;
-        return value >= 0 && value < static_cast<int>(items.size()) ? items[static_cast<size_t>(value)] : "value " + std::to_string(value);
+        return value >= 0 && value < static_cast<int>(items.size()) ? items[static_cast<size_t>(value)]
+                                                                    : "value " + std::to_string(value);
     }
     auto *text = static_cast<const char *>(from);
     return std::string(text, strnlen(text, static_cast<size_t>(handle.count)));
@@ -100,7 +106,8 @@ const std::vector<Cvar> &cvars() {
     static const std::vector<Cvar> table = [] {
         std::vector<Cvar> made;
         for (const SettingRow &row : setting_table()) made.push_back(setting_variable(row));
-        for (int i = 0; i < static_cast<int>(Operation::count_of_them); ++i) made.push_back(algorithm_variable(static_cast<Operation>(i)));
+        for (int i = 0; i < static_cast<int>(Operation::count_of_them); ++i)
+            made.push_back(algorithm_variable(static_cast<Operation>(i)));
         return made;
     }();
     return table;
@@ -108,7 +115,9 @@ const std::vector<Cvar> &cvars() {
 
 Error make_cvar_handle(const Cvar &variable, const Bound &bound, CvarHandle *&handle) {
     handle = handles().create();
-    if (!handle) return failure(abi::t_err_out_of_handles, "there is no room for another handle of a control variable");
+    if (!handle)
+        return failure(abi::t_err_out_of_handles,
+                       "there is no room for another handle of a control variable");
     handle->variable = &variable;
     handle->bound = bound;
     bound.hold();
@@ -119,7 +128,9 @@ Error make_cvar_handle(const Cvar &variable, const Bound &bound, CvarHandle *&ha
 }
 
 Error find_cvar_handle(const CvarHandle *handle) {
-    return handles().holds(handle) ? Error() : failure(abi::t_err_invalid_handle, "this is no handle of a control variable");
+    return handles().holds(handle)
+               ? Error()
+               : failure(abi::t_err_invalid_handle, "this is no handle of a control variable");
 }
 
 void free_cvar_handle(CvarHandle *handle) {
@@ -159,7 +170,8 @@ Error write_cvar(const CvarHandle &handle, const void *from) {
         return {};
     }
     if (host() && !variable.row->changes)
-        return failure(abi::t_err_cvar_set_never, variable.name + " is read when MPI is initialised; it cannot be changed any more");
+        return failure(abi::t_err_cvar_set_never,
+                       variable.name + " is read when MPI is initialised; it cannot be changed any more");
     return write_setting(*variable.row, text_of(handle, from));
 }
 

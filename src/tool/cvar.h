@@ -1,8 +1,9 @@
-// Control variables: one for each row of the table of settings, and for each collective operation the algorithm by which it goes on a
-// communicator.
+// Control variables: one for each row of the table of settings, and for each collective operation one that
+// chooses its algorithm on a communicator.
 //
-// When a setting may be written: before MPI_Init each, with effect when MPI is initialised, in place of what the environment says; later
-// those whose row says so, with effect on what is begun from then on. A write that would have no effect is refused.
+// Before MPI_Init every setting may be written. The value takes effect when MPI is initialised, in place of
+// the environment's. Later, only settings whose row allows it may be written, and the value affects what
+// begins from then on. A write that would have no effect is refused.
 // Thread rule: under tool_lock().
 #pragma once
 
@@ -20,10 +21,10 @@ struct Cvar {
     const char *category;
     int verbosity;
     int datatype;                 // an abi::type_ value
-    const ToolEnum *enumeration;  // of an MPI_INT
+    const ToolEnum *enumeration;  // for an MPI_INT
     int bind, scope;
-    const SettingRow *row;        // of a setting
-    int operation = -1;           // of an algorithm
+    const SettingRow *row;        // for a setting
+    int operation = -1;           // for an algorithm
 };
 
 const std::vector<Cvar> &cvars();
@@ -33,7 +34,7 @@ const std::vector<Cvar> &cvars();
 struct CvarHandle : Object {
     const tool::Cvar *variable = nullptr;
     tool::Bound bound;
-    int count = 1;         // of a text: characters with the null
+    int count = 1;         // for a text: characters including the null
 };
 
 namespace tool {
@@ -45,7 +46,7 @@ void free_all_cvar_handles();
 Error read_cvar(const CvarHandle &handle, void *to);
 Error write_cvar(const CvarHandle &handle, const void *from);
 
-// What was written before the first initialisation takes the place of what the environment said.
+// Values written before the first initialisation replace those of the environment.
 void apply_written_cvars(Settings &settings);
 
 }  // namespace tool

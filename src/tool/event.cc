@@ -1,3 +1,4 @@
+// See event.h.
 #include "tool/event.h"
 
 #include <sched.h>
@@ -17,14 +18,15 @@ namespace {
 constexpr uint64_t queue_length = 1024;
 
 struct Queue {
-    SpinLock lock;  // of what is in front of `delivering`, and of `first`, `dropped` and functions of registrations
-    std::vector<EventRegistration *> listening;  // those with a function
-    std::vector<EventRecord> records;            // a ring, made with the first registration
+    // Protects the members before `delivering`, and `first`, `dropped` and the functions of registrations.
+    SpinLock lock;
+    std::vector<EventRegistration *> listening;  // registrations with a function
+    std::vector<EventRecord> records;            // a ring, created with the first registration
     uint64_t begin = 0, end = 0;                 // numbers of events
-    bool dropped = false;                        // by some registration, and not told yet
+    bool dropped = false;                        // for some registration, and not yet reported
     std::atomic<bool> pending{false};
     std::atomic<bool> delivering{false};         // by one thread, which alone may free registrations
-    bool to_free = false;                        // some are closing; of who delivers
+    bool to_free = false;                        // some are closing; used by the thread that delivers
 };
 
 Queue &queue() {
@@ -32,7 +34,7 @@ Queue &queue() {
     return only;
 }
 
-// Is this thread calling functions of the program?
+// True while this thread calls functions of the program.
 thread_local bool in_delivery = false;
 std::atomic<bool> delivers{false};  // while MPI is active
 
@@ -45,10 +47,11 @@ ObjectPool<EventInstance> &instances() {
     return only;
 }
 
-// The traffic of collectives is that of their communicator.
+// The traffic of collectives counts as that of their communicator.
 bool wants(const EventRegistration &registration, const EventRecord &record) {
     return registration.row->event == record.event &&
-           (!registration.bound.team || registration.bound.team->context == (record.context | collective_bit));
+           (!registration.bound.team ||
+            registration.bound.team->context == (record.context | collective_bit));
 }
 
 // Called by the engine's owner.
@@ -74,7 +77,7 @@ size_t level_of(const EventRegistration &registration) {
     return level;
 }
 
-// The next event and who is to be told of it; false: there is none.
+// The next event, and the registrations to which it is delivered; false: there is none.
 bool next(EventRecord &record, std::vector<EventRegistration *> &who) {
     Queue &all = queue();
     SpinGuard guard(all.lock);
@@ -120,7 +123,8 @@ void tell_dropped() {
             SpinGuard guard(all.lock);
             count = std::exchange(each->dropped, 0);
             function = each->dropped_function;
-            if (size_t level = level_of(*each); level < safety_levels.size()) user_data = each->told[level].user_data;
+            if (size_t level = level_of(*each); level < safety_levels.size())
+                user_data = each->told[level].user_data;
         }
         if (function && !each->closing) function(count, *each, 0, abi::t_cb_require_none, user_data);
     }
@@ -128,7 +132,7 @@ void tell_dropped() {
 
 void deliver();
 
-// The events that are wanted, and who delivers them. Under tool_lock().
+// Updates which events are wanted, and whether threads deliver them. Under tool_lock().
 void adjust() {
     Queue &all = queue();
     uint32_t wanted = 0;
@@ -169,7 +173,7 @@ std::vector<EventRegistration *> chosen(Choose choose) {
     return found;
 }
 
-// By who has set `delivering`.
+// Called by the thread that has set `delivering`.
 void drain() {
     Queue &all = queue();
     in_delivery = true;
@@ -181,25 +185,29 @@ void drain() {
         tell_dropped();
     }
     while (std::exchange(all.to_free, false))
-        for (EventRegistration *each : chosen([](const EventRegistration &registration) { return registration.closing; })) finish(*each);
+        for (EventRegistration *each :
+             chosen([](const EventRegistration &registration) { return registration.closing; }))
+            finish(*each);
     in_delivery = false;
 }
 
 // Called by threads of the program that have left the engine.
 void deliver() {
     Queue &all = queue();
-    if (!all.pending.load(std::memory_order_relaxed) || all.delivering.exchange(true, std::memory_order_acquire)) return;
+    if (!all.pending.load(std::memory_order_relaxed) ||
+        all.delivering.exchange(true, std::memory_order_acquire))
+        return;
     drain();
     all.delivering.store(false, std::memory_order_release);
 }
 
-// Functions that another thread calls just now come to their end first.
+// Waits until functions that another thread is calling have returned.
 void begin_delivering() {
     while (queue().delivering.exchange(true, std::memory_order_acquire)) sched_yield();
 }
 
-EventRow event_row(Event event, const char *name, const char *category, Audience audience, bool of_comm, const char *sentence,
-                   std::vector<EventElement> elements) {
+EventRow event_row(Event event, const char *name, const char *category, Audience audience, bool of_comm,
+                   const char *sentence, std::vector<EventElement> elements) {
     EventRow row{name, category, sentence, event, audience, of_comm, std::move(elements)};
     int end = 0;
     std::vector<std::string> names;
@@ -223,22 +231,28 @@ const std::vector<EventRow> &event_table() {
                   "a message, or the offer of one, came before its receive and was stored",
                   {{"source", integer, 0}, {"tag", integer, 0}, {"bytes", count, 0}}),
         event_row(Event::rendezvous, "p2p_rendezvous", "p2p", user, true,
-                  "a message is offered before it is sent; why: 0 it is synchronous, 1 it is longer than is sent at once, 2 the receiver has not yet "
-                  "taken what was sent to it",
-                  {{"destination", integer, 0}, {"tag", integer, 0}, {"bytes", count, 0}, {"why", integer, 0}}),
+                  "a message is offered before it is sent; why: 0 it is synchronous, 1 it is longer than is "
+                  "sent at once, 2 the receiver has not yet taken what was sent to it",
+                  {{"destination", integer, 0}, {"tag", integer, 0}, {"bytes", count, 0},
+                   {"why", integer, 0}}),
         event_row(Event::algorithm, "coll_algorithm", "coll", expert, true,
-                  "the best algorithm was chosen; operation: its place among the control variables coll_x_algorithm; algorithm: a value of "
-                  "these; bytes: from how many on it holds; processes: how many take part",
-                  {{"operation", integer, 0}, {"algorithm", integer, 0}, {"bytes", count, 0}, {"processes", integer, 0}}),
+                  "the best algorithm was chosen; operation: its place among the control variables "
+                  "coll_x_algorithm; algorithm: a value of these; bytes: from how many on it holds; "
+                  "processes: how many take part",
+                  {{"operation", integer, 0}, {"algorithm", integer, 0}, {"bytes", count, 0},
+                   {"processes", integer, 0}}),
         event_row(Event::connection_made, "network_connection_made", "network", user, false,
-                  "there is a TCP connection to a process, whose number in the job is told; again: 1 if there was one before",
+                  "there is a TCP connection to a process, whose number in the job is told; again: 1 if "
+                  "there was one before",
                   {{"process", integer, 0}, {"again", integer, 0}}),
         event_row(Event::connection_broken, "network_connection_broken", "network", user, false,
-                  "the TCP connection to a process was lost and will be made again", {{"process", integer, 0}}),
+                  "the TCP connection to a process was lost and will be made again",
+                  {{"process", integer, 0}}),
         event_row(Event::peer_lost, "network_process_lost", "network", user, false,
                   "a process cannot be reached any more (LANYARD_PEER_TIMEOUT)", {{"process", integer, 0}}),
         event_row(Event::peer_silent, "network_process_silent", "network", user, false,
-                  "a process that datagrams were sent to has answered nothing for two seconds; silent: 1 then, and 0 when it answers again",
+                  "a process that datagrams were sent to has answered nothing for two seconds; silent: 1 "
+                  "then, and 0 when it answers again",
                   {{"process", integer, 0}, {"silent", integer, 0}}),
     };
     static_assert(static_cast<int>(Event::count_of_them) == 7);
@@ -246,13 +260,15 @@ const std::vector<EventRow> &event_table() {
 }
 
 const std::vector<EventSource> &event_sources() {
-    static const std::vector<EventSource> only = {{"process", "this process, by CLOCK_MONOTONIC", abi::t_source_ordered, 1'000'000'000, INT64_MAX}};
+    static const std::vector<EventSource> only = {
+        {"process", "this process, by CLOCK_MONOTONIC", abi::t_source_ordered, 1'000'000'000, INT64_MAX}};
     return only;
 }
 
 Error make_registration(const EventRow &row, const Bound &bound, EventRegistration *&registration) {
     registration = registrations().create();
-    if (!registration) return failure(abi::t_err_out_of_handles, "there is no room for another event registration");
+    if (!registration)
+        return failure(abi::t_err_out_of_handles, "there is no room for another event registration");
     registration->row = &row;
     registration->bound = bound;
     bound.hold();
@@ -266,7 +282,8 @@ Error find_registration(const EventRegistration *registration) {
     return good ? Error() : failure(abi::t_err_invalid_handle, "this is no event registration");
 }
 
-void set_event_function(EventRegistration &registration, size_t level, EventFunction function, void *user_data) {
+void set_event_function(EventRegistration &registration, size_t level, EventFunction function,
+                        void *user_data) {
     {
         SpinGuard guard(queue().lock);
         if (level_of(registration) == safety_levels.size()) registration.first = queue().end;
@@ -282,7 +299,7 @@ void set_dropped_function(EventRegistration &registration, DroppedFunction funct
 
 void free_registration(EventRegistration &registration, FreedFunction function) {
     registration.freed_function = std::move(function);
-    if (in_delivery) {  // drain() does it
+    if (in_delivery) {  // drain() finishes it
         close(registration);
         queue().to_free = true;
         queue().pending.store(true, std::memory_order_release);
@@ -302,12 +319,15 @@ void free_all_registrations() {
 }
 
 Error find_instance(const EventInstance *instance) {
-    return instances().holds(instance) ? Error() : failure(abi::t_err_invalid_handle, "this is no event that is just being told of");
+    return instances().holds(instance)
+               ? Error()
+               : failure(abi::t_err_invalid_handle, "this is no event that is just being told of");
 }
 
 void read_event(const EventInstance &instance, size_t element, void *to) {
     int64_t value = instance.record.values[element];
-    if (instance.row->elements[element].datatype == abi::type_int) *static_cast<int *>(to) = static_cast<int>(value);
+    if (instance.row->elements[element].datatype == abi::type_int)
+        *static_cast<int *>(to) = static_cast<int>(value);
     else *static_cast<int64_t *>(to) = value;
 }
 

@@ -1,3 +1,4 @@
+// See profile.h.
 #include "tool/profile.h"
 
 #include <unistd.h>
@@ -22,7 +23,7 @@ namespace {
 
 struct Registry {
     std::mutex lock;
-    std::deque<CallTimes> calls;  // stay where they are
+    std::deque<CallTimes> calls;  // do not move
 };
 Registry &registry() {
     static auto &only = *new Registry;
@@ -36,7 +37,7 @@ thread_local CallTimes *current_call = nullptr;
 namespace timing {
 
 CallTimes &times_of_call(const char *name) {
-    race_checker::Unseen unseen;  // the registry too, which may be made here
+    race_checker::Unseen unseen;  // the registry too, which may be created here
     std::lock_guard guard(registry().lock);
     for (CallTimes &times : registry().calls)
         if (times.name == name) return times;
@@ -73,23 +74,28 @@ uint64_t counted_by(const char *name) {
     return counter ? counter->value() : 0;
 }
 
-// The peers to which most was sent again or from which most is missing. `received` is increased by what arrived from all.
+// The peers for which most packets were sent again or are missing. Adds the packets received from all peers
+// to `received`.
 std::vector<RankProfile::Datagrams::Peer> worst_peers(uint64_t &received) {
     constexpr size_t most = 64;
     const Counter *sent = find_counter("dgram_peer_sent"), *given_up = find_counter("dgram_peer_given_up"),
-                  *too_early = find_counter("dgram_peer_too_early"), *arrived = find_counter("dgram_peer_received"),
-                  *missing = find_counter("dgram_peer_missing"), *round_trip = find_counter("dgram_peer_round_trip"),
+                  *too_early = find_counter("dgram_peer_too_early"),
+                  *arrived = find_counter("dgram_peer_received"),
+                  *missing = find_counter("dgram_peer_missing"),
+                  *round_trip = find_counter("dgram_peer_round_trip"),
                   *least_round_trip = find_counter("dgram_peer_round_trip_least");
     std::vector<RankProfile::Datagrams::Peer> peers;
     for (int number = 0; sent && number < sent->places_now(); ++number) {
         uint64_t to = sent->value(number), from = arrived->value(number);
         received += from;
         if (to + from > 0)
-            peers.push_back({number, to, given_up->value(number), too_early->value(number), from, missing->value(number),
-                             seconds(round_trip->value(number)), seconds(least_round_trip->value(number))});
+            peers.push_back({number, to, given_up->value(number), too_early->value(number), from,
+                             missing->value(number), seconds(round_trip->value(number)),
+                             seconds(least_round_trip->value(number))});
     }
     auto worse = [](const auto &a, const auto &b) {
-        return std::pair(a.sent_again + a.missing, a.round_trip) > std::pair(b.sent_again + b.missing, b.round_trip);
+        return std::pair(a.sent_again + a.missing, a.round_trip) >
+               std::pair(b.sent_again + b.missing, b.round_trip);
     };
     std::stable_sort(peers.begin(), peers.end(), worse);
     if (peers.size() > most) peers.resize(most);
@@ -118,7 +124,7 @@ RankProfile::Datagrams datagrams() {
     return all;
 }
 
-// 0, or the errno; then no part of the file is left.
+// Returns 0, or an errno; on failure no part of the file remains.
 int write_whole(const std::string &file, const std::string &text) {
     std::FILE *out = std::fopen(file.c_str(), "we");
     if (!out) return errno;
@@ -128,7 +134,7 @@ int write_whole(const std::string &file, const std::string &text) {
     return failure;
 }
 
-// In which this process runs.
+// The folder in which this process runs.
 std::string own_folder() {
     char folder[4096] = "";
     return getcwd(folder, sizeof folder) ? folder : "the folder of rank 0";
@@ -152,18 +158,22 @@ std::string Profile::counted(int own_rank) const {
     gethostname(host, sizeof host - 1);
     rank.host = host;
     rank.seconds = seconds(clock_ns() - began_ns_);
-    double seconds_of_tick = rank.seconds / static_cast<double>(std::max<uint64_t>(clock_ticks() - began_ticks_, 1));
+    double seconds_of_tick =
+        rank.seconds / static_cast<double>(std::max<uint64_t>(clock_ticks() - began_ticks_, 1));
     {
         std::lock_guard guard(registry().lock);
         for (const CallTimes &times : registry().calls) {
             if (times.calls == 0) continue;
             double spent = static_cast<double>(times.ticks) * seconds_of_tick;
-            rank.calls.push_back({times.name, times.calls, spent, std::min(spent, seconds(times.waiting_ns))});
+            rank.calls.push_back(
+                {times.name, times.calls, spent, std::min(spent, seconds(times.waiting_ns))});
         }
     }
-    for (size_t what = 0; what < std::size(waits_); ++what) rank.waits[what] = {seconds(waits_[what].ns), seconds(waits_[what].moving_ns)};
+    for (size_t what = 0; what < std::size(waits_); ++what)
+        rank.waits[what] = {seconds(waits_[what].ns), seconds(waits_[what].moving_ns)};
     for (const Traffic::Sum &sum : traffic_.by_size) rank.by_size.push_back(sum_of(sum));
-    for (size_t i = 0; i < traffic_.by_protocol.size(); ++i) rank.by_protocol[i] = sum_of(traffic_.by_protocol[i]);
+    for (size_t i = 0; i < traffic_.by_protocol.size(); ++i)
+        rank.by_protocol[i] = sum_of(traffic_.by_protocol[i]);
     for (const auto &[path, sum] : traffic_.by_path) rank.by_path.push_back({path, sum_of(sum)});
     rank.largest = traffic_.largest;
     rank.peers = traffic_.by_peer.size();
@@ -183,7 +193,8 @@ void report(const std::vector<std::string> &texts, const std::string &job) {
     if (failure == 0) std::fprintf(stderr, "The numbers of every rank are in %s.\n", file.c_str());
     else
         log(LogLevel::warn, "profile",
-            "the file %s with the profile's numbers could not be written in %s: %s; start the program in another folder (mpirun -wdir DIR)",
+            "the file %s with the profile's numbers could not be written in %s: %s; start the program in "
+            "another folder (mpirun -wdir DIR)",
             file.c_str(), own_folder().c_str(), system_text(failure).c_str());
 }
 

@@ -1,4 +1,5 @@
-// A profile's numbers: those of a rank as text on its way to rank 0, those of all as a file and as the table that is printed. Pure.
+// The numbers of a profile: those of a rank as text on the way to rank 0, and those of all ranks as a file
+// and as the printed table. These functions have no side effects.
 #pragma once
 
 #include <array>
@@ -24,20 +25,22 @@ struct RankProfile {
         std::string path;
         Sum sum;
     };
-    // What happened to datagrams; used: there were any.
+    // What happened to datagrams. `used`: there were any.
     struct Datagrams {
         struct Peer {
             int rank;
             uint64_t sent, sent_again, too_early, received, missing;
-            double round_trip, least_round_trip;  // seconds; 0: not known
+            double round_trip, least_round_trip;  // seconds; 0: unknown
         };
         bool used = false;
         uint64_t sent = 0, bytes = 0;
-        uint64_t by_order = 0, by_time = 0, by_probe = 0, too_early = 0;  // packets given up, so that what was in them was sent again
+        // Packets declared lost, whose contents were sent again.
+        uint64_t by_order = 0, by_time = 0, by_probe = 0, too_early = 0;
         uint64_t alone = 0, carried = 0;  // acknowledgements
         uint64_t received = 0, missing = 0;   // of the packets that others have numbered
-        uint64_t doubled = 0, damaged = 0, strangers = 0, stale = 0, garbage = 0, without_room = 0;  // dropped
-        std::vector<Peer> peers;          // those that most was sent again to, or is missing of
+        // Packets dropped.
+        uint64_t doubled = 0, damaged = 0, strangers = 0, stale = 0, garbage = 0, without_room = 0;
+        std::vector<Peer> peers;          // those for which most packets were sent again or are missing
     };
     int rank = 0;
     std::string host;
@@ -56,7 +59,7 @@ std::string text_of(const RankProfile &rank);  // a JSON object
 RankProfile rank_profile(const std::string &text);
 std::string json_of(const std::string &job, const std::vector<std::string> &texts);
 std::string table_of(const std::vector<RankProfile> &ranks);
-// Of it, the part about datagrams; empty where there were none (profile_datagrams.cc).
+// The part of the table about datagrams; empty if there were none (profile_datagrams.cc).
 std::string datagram_rows(const std::vector<RankProfile> &ranks);
 
 }  // namespace lanyard::tool

@@ -1,3 +1,4 @@
+// See profile_text.h.
 #include "tool/profile_text.h"
 
 #include <cstdarg>
@@ -33,11 +34,14 @@ std::string line(const char *format, ...) {
 
 std::string grouped(uint64_t number) {
     std::string text = std::to_string(number);
-    for (auto place = static_cast<std::ptrdiff_t>(text.size()) - 3; place > 0; place -= 3) text.insert(static_cast<size_t>(place), 1, ',');
+    for (auto place = static_cast<std::ptrdiff_t>(text.size()) - 3; place > 0; place -= 3)
+        text.insert(static_cast<size_t>(place), 1, ',');
     return text;
 }
 
-std::string counted(uint64_t number, const char *what) { return grouped(number) + " " + what + (number == 1 ? "" : "s"); }
+std::string counted(uint64_t number, const char *what) {
+    return grouped(number) + " " + what + (number == 1 ? "" : "s");
+}
 
 std::string bytes_text(uint64_t bytes) {
     static constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};

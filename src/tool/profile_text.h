@@ -1,4 +1,4 @@
-// How numbers read in a profile's table. Pure.
+// How numbers are written in a profile's table. These functions have no side effects.
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// See pvar.h.
 #include "tool/pvar.h"
 
 #include <algorithm>
@@ -40,10 +41,11 @@ int datatype_of(const Counter &counter, bool of_comm) {
 
 Pvar variable_of(const Counter &counter) {
     bool of_comm = counter.table->of_objects();
-    std::string name(counter.name), own_name = name.substr(name.find('_') + 1);  // "engine_waiting" within its category
+    // "engine_waiting" is "waiting" within its category.
+    std::string name(counter.name), own_name = name.substr(name.find('_') + 1);
     const ToolEnum *enumeration = counter.words.empty() ? nullptr : make_enumeration(own_name, counter.words);
-    return {counter.name, counter.category, counter.sentence, class_of(counter.kind), datatype_of(counter, of_comm),
-            verbosity_of(counter.audience), of_comm, enumeration, &counter};
+    return {counter.name, counter.category, counter.sentence, class_of(counter.kind),
+            datatype_of(counter, of_comm), verbosity_of(counter.audience), of_comm, enumeration, &counter};
 }
 
 uint64_t count_now(const PvarHandle &handle) {
@@ -51,9 +53,11 @@ uint64_t count_now(const PvarHandle &handle) {
     return variable.of_comm ? variable.counter->value_of(handle.bound.team) : variable.counter->value();
 }
 
-bool is_watermark(const PvarHandle &handle) { return handle.variable->pvar_class == abi::t_pvar_class_highwatermark; }
+bool is_watermark(const PvarHandle &handle) {
+    return handle.variable->pvar_class == abi::t_pvar_class_highwatermark;
+}
 
-// The counter's peak begins anew, from the level now; what it was is told to all handles that are started.
+// Restarts the counter's peak at the present level. All started handles record the old peak.
 void fold(const Pvar &variable) {
     uint64_t before = variable.counter->begin_anew();
     handles().each([&](PvarHandle &each) {
@@ -61,7 +65,7 @@ void fold(const Pvar &variable) {
     });
 }
 
-// What has been gathered until now: nothing that was counted before is counted again later.
+// The handle's value until now. What has been counted once is not counted again later.
 uint64_t gather(PvarHandle &handle) {
     uint64_t now = count_now(handle);
     if (handle.variable->is_continuous()) return now;
@@ -69,7 +73,8 @@ uint64_t gather(PvarHandle &handle) {
     if (is_watermark(handle)) {
         handle.gathered = std::max({handle.gathered, now, handle.variable->counter->highest()});
     } else {
-        handle.gathered += handle.variable->of_comm ? static_cast<uint32_t>(now - handle.begun) : now - handle.begun;
+        handle.gathered +=
+            handle.variable->of_comm ? static_cast<uint32_t>(now - handle.begun) : now - handle.begun;
         handle.begun = now;
     }
     return handle.gathered;
@@ -79,7 +84,9 @@ void store(const PvarHandle &handle, uint64_t value, void *to, int place = 0) {
     switch (handle.variable->datatype) {
         case abi::type_int: static_cast<int *>(to)[place] = static_cast<int>(value); break;
         case abi::type_unsigned: static_cast<unsigned *>(to)[place] = static_cast<unsigned>(value); break;
-        case abi::type_double: static_cast<double *>(to)[place] = static_cast<double>(value) / ns_per_s; break;
+        case abi::type_double:
+            static_cast<double *>(to)[place] = static_cast<double>(value) / ns_per_s;
+            break;
         default: static_cast<unsigned long long *>(to)[place] = value;
     }
 }
@@ -87,12 +94,14 @@ void store(const PvarHandle &handle, uint64_t value, void *to, int place = 0) {
 uint64_t load(const PvarHandle &handle, const void *from) {
     switch (handle.variable->datatype) {
         case abi::type_unsigned: return *static_cast<const unsigned *>(from);
-        case abi::type_double: return static_cast<uint64_t>(std::llround(std::max(0.0, *static_cast<const double *>(from)) * ns_per_s));
+        case abi::type_double:
+            return static_cast<uint64_t>(
+                std::llround(std::max(0.0, *static_cast<const double *>(from)) * ns_per_s));
         default: return *static_cast<const unsigned long long *>(from);
     }
 }
 
-// From now on it has gathered so much.
+// Sets the handle's value from now on.
 void begin_from(PvarHandle &handle, uint64_t value) {
     if (is_watermark(handle)) fold(*handle.variable);
     handle.begun = count_now(handle);
@@ -102,7 +111,8 @@ void begin_from(PvarHandle &handle, uint64_t value) {
 }  // namespace
 
 bool Pvar::is_continuous() const {
-    return pvar_class == abi::t_pvar_class_level || pvar_class == abi::t_pvar_class_size || pvar_class == abi::t_pvar_class_state;
+    return pvar_class == abi::t_pvar_class_level || pvar_class == abi::t_pvar_class_size ||
+           pvar_class == abi::t_pvar_class_state;
 }
 
 const std::vector<Pvar> &pvars() {
@@ -117,11 +127,15 @@ const std::vector<Pvar> &pvars() {
 
 Error make_pvar_session(PvarSession *&session) {
     session = sessions().create();
-    return session ? Error() : failure(abi::t_err_out_of_sessions, "there is no room for another session of performance variables");
+    return session ? Error()
+                   : failure(abi::t_err_out_of_sessions,
+                             "there is no room for another session of performance variables");
 }
 
 Error find_pvar_session(const PvarSession *session) {
-    return sessions().holds(session) ? Error() : failure(abi::t_err_invalid_session, "this is no session of performance variables");
+    return sessions().holds(session)
+               ? Error()
+               : failure(abi::t_err_invalid_session, "this is no session of performance variables");
 }
 
 void free_pvar_session(PvarSession *session) {
@@ -135,7 +149,9 @@ void free_all_pvar_sessions() {
 
 Error make_pvar_handle(PvarSession &session, const Pvar &variable, const Bound &bound, PvarHandle *&handle) {
     handle = handles().create();
-    if (!handle) return failure(abi::t_err_out_of_handles, "there is no room for another handle of a performance variable");
+    if (!handle)
+        return failure(abi::t_err_out_of_handles,
+                       "there is no room for another handle of a performance variable");
     handle->variable = &variable;
     handle->session = &session;
     handle->values = variable.counter->places_now();
@@ -149,7 +165,9 @@ Error make_pvar_handle(PvarSession &session, const Pvar &variable, const Bound &
 
 Error find_pvar_handle(const PvarSession &session, const PvarHandle *handle) {
     bool good = handles().holds(handle) && handle->session == &session;
-    return good ? Error() : failure(abi::t_err_invalid_handle, "this is no handle of a performance variable in this session");
+    return good ? Error()
+                : failure(abi::t_err_invalid_handle,
+                          "this is no handle of a performance variable in this session");
 }
 
 void free_pvar_handle(PvarHandle *handle) {

@@ -1,10 +1,15 @@
-// Performance variables: the registered counters (base/counters.h), seen through handles of sessions. What a handle shows begins where it
-// was made or reset: who counts counts on regardless, and nothing about a handle reaches it.
+// Performance variables: the registered counters (base/counters.h), seen through handles of sessions. The
+// value of a handle starts where the handle was created or reset. The objects that count are not affected by
+// handles.
 //
-//   counter, aggregate, timer   what was added while the handle was started; can be written, reset, and read and reset at once
-//   high watermark              the highest level while it was started; likewise. Handles of one variable share the counter's peak: who
-//                               begins anew first tells the others what it was (fold)
-//   level, size, state          what is now; always started, only read; the first two may have several values
+//   counter, aggregate, timer  what was added while the handle was started; can be written, reset, or read
+//                              and reset in one step
+//   high watermark             the highest level while the handle was started; likewise. Handles of one
+//                              variable share the counter's peak: before one of them restarts it, all others
+//                              record it (fold)
+//   level, size, state         the present value; always started, read-only; the first two may have several
+//                              values
+//
 // Thread rule: under tool_lock().
 #pragma once
 
@@ -23,14 +28,14 @@ struct Pvar {
     int pvar_class, datatype;     // abi::t_pvar_class_ and abi::type_ values
     int verbosity;
     bool of_comm;                 // one for each communicator, of 32 bits
-    const ToolEnum *enumeration;  // of a state
+    const ToolEnum *enumeration;  // for a state
     const Counter *counter;
 
-    // Is it always started, and only read?
+    // True if it is always started and read-only.
     bool is_continuous() const;
 };
 
-// One for each counter that was declared, in that order.
+// One for each declared counter, in that order.
 const std::vector<Pvar> &pvars();
 
 }  // namespace tool
@@ -47,8 +52,8 @@ struct PvarHandle : Object {
     tool::Bound bound;
     int values = 1;
     bool started = false;
-    uint64_t begun = 0;     // started: the count then
-    uint64_t gathered = 0;  // before that; of a watermark: the highest so far
+    uint64_t begun = 0;     // if started: the count from which it goes on
+    uint64_t gathered = 0;  // what was counted before that; for a watermark: the highest so far
 };
 
 namespace tool {
@@ -67,7 +72,7 @@ void stop_pvar(PvarHandle &handle);
 void read_pvar(PvarHandle &handle, void *to);
 void reset_pvar(PvarHandle &handle);
 void write_pvar(PvarHandle &handle, const void *from);
-// Nothing is lost in between.
+// No count is lost between the two.
 void read_and_reset_pvar(PvarHandle &handle, void *to);
 
 }  // namespace tool

@@ -1,3 +1,4 @@
+// See tool.h.
 #include "tool/tool.h"
 
 #include <algorithm>
@@ -41,7 +42,9 @@ Error end_use() {
     bool last = false;
     {
         std::lock_guard guard(tool_lock());
-        if (uses == 0) return failure(abi::t_err_not_initialized, "MPI_T_finalize was called more often than MPI_T_init_thread");
+        if (uses == 0)
+            return failure(abi::t_err_not_initialized,
+                           "MPI_T_finalize was called more often than MPI_T_init_thread");
         last = --uses == 0;
         if (last) free_all_cvar_handles();
         if (last) free_all_pvar_sessions();
@@ -74,6 +77,8 @@ void give_text(std::string_view text, char *to, int *length) {
     *length = static_cast<int>(text.size()) + 1;
 }
 
-int verbosity_of(Audience audience) { return audience == Audience::user ? abi::t_verbosity_user_basic : abi::t_verbosity_tuner_detail; }
+int verbosity_of(Audience audience) {
+    return audience == Audience::user ? abi::t_verbosity_user_basic : abi::t_verbosity_tuner_detail;
+}
 
 }  // namespace lanyard::tool

@@ -1,8 +1,9 @@
-// The tool information interface (MPI-5.0 chapter 15) below its typed functions: whether it is in use, what it asks of the running
-// library, its enumerations and how it answers. It belongs to the process: a tool may use it before MPI_Init and after MPI_Finalize.
+// The tool information interface (MPI-5.0 chapter 15) below its typed functions: whether it is in use, what
+// it needs of the running library, its enumerations, and how results are returned. It belongs to the process:
+// a tool may use it before MPI_Init and after MPI_Finalize.
 //
-// Thread rule: every function of the interface holds tool_lock() while it touches a table, a handle or a session; never while a function
-// of the program runs. What is counted is read as base/counters.h says.
+// Thread rule: every function of the interface holds tool_lock() while it uses a table, a handle or a
+// session, but never while a function of the program runs. Counters are read as base/counters.h describes.
 // Errors have codes MPI_T_ERR_x and are only returned.
 #pragma once
 
@@ -22,7 +23,7 @@ namespace lanyard {
 
 struct Team;
 
-// The values of an MPI_INT, or the elements of an event, from 0 on by name. It lives as long as the process.
+// The names of the values of an MPI_INT, or of the elements of an event, from 0 on. Lives until exit.
 struct ToolEnum : Object {
     std::string name;
     std::vector<std::string> items;
@@ -30,9 +31,9 @@ struct ToolEnum : Object {
 
 namespace tool {
 
-// A communicator to which a variable or event is bound, as far as this layer knows one. A handle holds it.
+// A communicator to which a variable or event is bound, as far as this layer can use one. A handle holds it.
 struct Bound {
-    Team *team = nullptr;  // nullptr: to nothing
+    Team *team = nullptr;  // nullptr: bound to nothing
     Object *object = nullptr;
     void (*let_go)(Object *) = nullptr;
 
@@ -44,41 +45,44 @@ struct Bound {
     }
 };
 
-// What a running library does for tools, from its making until the process ends.
+// What a running library does for tools, from its creation until the process ends.
 class Host {
 public:
     virtual Settings &settings() = 0;
-    // Does that while no thread moves messages or calls functions of the program. Under tool_lock(), which `act` must not take.
+    // Calls `act` while no thread makes progress or calls functions of the program. Under tool_lock(), which
+    // `act` must not take.
     virtual void while_still(const std::function<void()> &act) = 0;
-    // Those of the settings that may change have been changed. Within while_still().
+    // Settings that may change at any time have been changed. Called within while_still().
     virtual void settings_changed() = 0;
-    // What a thread of the program calls from now on when it has left the library; nullptr: nothing.
+    // Sets the function that a thread of the program calls when it has left the library; nullptr: none.
     virtual void call_after_leaving(void (*function)()) = 0;
 
 protected:
     ~Host() = default;
 };
-// nullptr: there is none, or not yet. Set once, under tool_lock().
+// nullptr: there is none yet. Set once, under tool_lock().
 Host *host();
 void set_host(Host *host);
 
 std::mutex &tool_lock();
 
-// How often the interface was initialised and not finalised yet. The last finalisation frees what is left of handles and sessions.
+// Count how often the interface has been initialised and not yet finalised. The last finalisation frees the
+// remaining handles and sessions.
 Error begin_use();
 Error end_use();
 bool in_use();  // under tool_lock()
 
 Error failure(int code, std::string sentence);
 
-// Of values from 0 on. Never freed.
+// An enumeration of values from 0 on. Never freed.
 const ToolEnum *make_enumeration(std::string name, std::vector<std::string> items);
 bool is_enumeration(const void *address);
 
-// Gives a text as MPI-5.0 15.3.3 says: at most *length - 1 characters and a null; *length becomes what the whole text needs.
+// Returns a text as MPI-5.0 15.3.3 requires: at most *length - 1 characters and a null. *length becomes what
+// the whole text needs.
 void give_text(std::string_view text, char *to, int *length);
 
-// Stores a result that the caller may not want.
+// Stores a result, unless the caller passed a null pointer.
 template <class T, class V>
 void give(T *to, V value) {
     if (to) *to = static_cast<T>(value);

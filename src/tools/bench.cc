@@ -1,4 +1,5 @@
-// lanyard bench NAME: starts the benchmark program libexec/lanyard/bench-NAME, under mpirun unless a job runs already.
+// lanyard bench NAME: starts the benchmark program libexec/lanyard/bench-NAME, under mpirun unless it already
+// runs inside a job.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,10 +36,12 @@ std::vector<std::string> benchmarks(const Place &place) {
 
 bool inside_a_job() { return std::getenv("PMI_RANK") || std::getenv("LANYARD_RANK"); }
 
-// Without MPI: `lanyard bench` starts them as they are.
-bool needs_ranks(const std::string &name) { return name != "limits" && name != "memory" && name != "tcp" && name != "udp"; }
+// `lanyard bench` starts the others without mpirun, because they do not use MPI.
+bool needs_ranks(const std::string &name) {
+    return name != "limits" && name != "memory" && name != "tcp" && name != "udp";
+}
 
-// Becomes the program, which then calls itself `shown`; returns only where that fails.
+// Replaces this process by the program, which then has the name `shown`. Returns only on failure.
 int become(std::vector<std::string> words, std::string shown) {
     std::vector<char *> arguments;
     for (std::string &word : words) arguments.push_back(word.data());
@@ -49,24 +52,27 @@ int become(std::vector<std::string> words, std::string shown) {
     return 1;
 }
 
-// The program reads its options by itself, without MPI: what is wrong with them is said once, and --help needs no job.
-// 100 where it would run with them, else the exit code.
+// Lets the program check its options without MPI, so that an error is printed once and --help needs no job.
+// Returns 100 if the program would run with them, else the exit code.
 int check_options(std::vector<std::string> words, const std::string &shown) {
     words.insert(words.begin() + 1, "--check-options");
     pid_t child = fork();
     if (child == 0) _exit(become(std::move(words), shown));
     int status = 0;
-    if (child < 0 || waitpid(child, &status, 0) < 0) return options_are_good;  // then the job says what it has to say
+    // The job will report what is wrong.
+    if (child < 0 || waitpid(child, &status, 0) < 0) return options_are_good;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-// `--sweep SETTING` or `--sweep SETTING=VALUE,VALUE` among a benchmark's words: one job for each value of a setting.
+// `--sweep SETTING` or `--sweep SETTING=VALUE,VALUE` among a benchmark's words: one job for each value of a
+// setting.
 struct Sweep {
     std::string setting;
     std::vector<std::string> values;
 };
 
-// Those worth a sweep, with their values; `lanyard bench --sweep` prints them, also for bench/routes.py.
+// The settings worth a sweep, with their values. `lanyard bench --sweep` prints them; bench/routes.py uses
+// this too.
 const std::vector<Sweep> known_sweeps = {
     {"eager-limit", {"0", "1024", "4096", "16384", "65536"}},
     {"progress", {"caller", "auto", "helper"}},
@@ -77,7 +83,8 @@ const std::vector<Sweep> known_sweeps = {
     {"copies", {"auto", "once", "twice"}},
 };
 
-// Takes the sweep out of `words`. False where its values are neither given nor known, which is told.
+// Removes the sweep from `words`. If its values are neither given nor known, prints a message and returns
+// false.
 bool take_sweep(std::vector<std::string> &words, Sweep &sweep) {
     auto option = std::find(words.begin(), words.end(), "--sweep");
     if (option == words.end()) return true;
@@ -89,27 +96,35 @@ bool take_sweep(std::vector<std::string> &words, Sweep &sweep) {
         if (equals == std::string::npos && known.setting == text) sweep = known;
     for (std::size_t start = equals; start != std::string::npos && start < text.size();) {
         std::size_t comma = text.find(',', start + 1);
-        sweep.values.push_back(text.substr(start + 1, comma == std::string::npos ? comma : comma - start - 1));
+        sweep.values.push_back(
+            text.substr(start + 1, comma == std::string::npos ? comma : comma - start - 1));
         start = comma;
     }
-    if (!sweep.values.empty() && std::find(sweep.values.begin(), sweep.values.end(), "") == sweep.values.end()) return true;
+    if (!sweep.values.empty() &&
+        std::find(sweep.values.begin(), sweep.values.end(), "") == sweep.values.end())
+        return true;
     std::vector<std::string> settings;
     for (const Sweep &known : known_sweeps) settings.push_back(known.setting);
     std::string nearest = equals == std::string::npos ? nearest_name(text, settings) : "";
-    if (!nearest.empty()) fmt::print(stderr, "lanyard: --sweep: there are no values for '{}'; did you mean '{}'?\n", text, nearest);
+    if (!nearest.empty())
+        fmt::print(stderr, "lanyard: --sweep: there are no values for '{}'; did you mean '{}'?\n", text,
+                   nearest);
     else
-        fmt::print(stderr, "lanyard: --sweep needs a setting and its values, such as eager-limit=0,4096; "
-                           "without values there are eager-limit, progress, dgram-progress, connect, checksum, write-protocol and copies\n");
+        fmt::print(stderr,
+                   "lanyard: --sweep needs a setting and its values, such as eager-limit=0,4096; "
+                   "without values there are eager-limit, progress, dgram-progress, connect, checksum, "
+                   "write-protocol and copies\n");
     return false;
 }
 
 std::string variable_of(const std::string &setting) {
     std::string name = "LANYARD_" + setting;
-    for (char &letter : name) letter = letter == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+    for (char &letter : name)
+        letter = letter == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
     return name;
 }
 
-// Would each of them be taken? What would not is told.
+// True if each value would be accepted. Otherwise prints a message.
 bool values_are_good(const Sweep &sweep) {
     for (const std::string &value : sweep.values) {
         std::string assignment = variable_of(sweep.setting) + "=" + value;
@@ -125,7 +140,7 @@ bool values_are_good(const Sweep &sweep) {
     return true;
 }
 
-// Runs the job once for each value; the worst exit code.
+// Runs the job once for each value. Returns the worst exit code.
 int run_sweep(const Sweep &sweep, const std::vector<std::string> &words, const std::string &shown) {
     std::string variable = variable_of(sweep.setting);
     int worst = 0;
@@ -144,9 +159,10 @@ int run_sweep(const Sweep &sweep, const std::vector<std::string> &words, const s
     return worst;
 }
 
-// The first line of what a program says of itself.
+// The first line of a program's help.
 std::string purpose_of(const Place &place, const std::string &name) {
-    std::string program = place.helper(prefix_of_programs + name), check = needs_ranks(name) ? "--check-options " : "";
+    std::string program = place.helper(prefix_of_programs + name),
+                check = needs_ranks(name) ? "--check-options " : "";
     FILE *output = popen(fmt::format("exec '{}' {}--help 2>/dev/null", program, check).c_str(), "r");
     char line[512] = "";
     if (output && !std::fgets(line, sizeof line, output)) line[0] = 0;
@@ -156,18 +172,24 @@ std::string purpose_of(const Place &place, const std::string &name) {
     return std::string(line, std::strcspn(line, "\n"));
 }
 
-// -n and --sweep in the other's place; false: they are where they belong.
+// Reports -n and --sweep in each other's place. False: they are where they belong.
 bool misplaced(const std::vector<std::string> &words, const std::vector<std::string> &names) {
-    auto is_name = [&](const std::string &word) { return std::find(names.begin(), names.end(), word) != names.end(); };
+    auto is_name = [&](const std::string &word) {
+        return std::find(names.begin(), names.end(), word) != names.end();
+    };
     auto name = std::find_if(words.begin(), words.end(), is_name);
     std::string shown = name == words.end() ? "NAME" : *name;
-    auto option = std::find_if(words.begin() + 1, words.end(), [](const std::string &word) { return word.rfind("-n", 0) == 0; });
+    auto option = std::find_if(words.begin() + 1, words.end(),
+                               [](const std::string &word) { return word.rfind("-n", 0) == 0; });
     if (words.front().rfind("--sweep", 0) == 0)
-        fmt::print(stderr, "lanyard: --sweep stands behind the benchmark's name: lanyard bench {} {}\n", shown,
-                   fmt::join(words.begin(), name, " "));
+        fmt::print(stderr, "lanyard: --sweep stands behind the benchmark's name: lanyard bench {} {}\n",
+                   shown, fmt::join(words.begin(), name, " "));
     else if (option != words.end())
         fmt::print(stderr, "lanyard: -n stands before the benchmark's name: lanyard bench -n {} {}\n",
-                   *option != "-n" && *option != "-np" ? option->substr(2) : option + 1 == words.end() ? "N" : option[1], words.front());
+                   *option != "-n" && *option != "-np" ? option->substr(2)
+                   : option + 1 == words.end()         ? "N"
+                                                       : option[1],
+                   words.front());
     else return false;
     return true;
 }
@@ -176,14 +198,18 @@ bool misplaced(const std::vector<std::string> &words, const std::vector<std::str
 
 std::string list_benchmarks(const Place &place) {
     std::string text;
-    for (const std::string &name : benchmarks(place)) text += fmt::format("{:<14} {}\n", name, purpose_of(place, name));
+    for (const std::string &name : benchmarks(place))
+        text += fmt::format("{:<14} {}\n", name, purpose_of(place, name));
     return text;
 }
 
 int run_bench(const Place &place, int ranks, std::vector<std::string> words) {
     std::vector<std::string> names = benchmarks(place);
     if (names.empty()) {
-        fmt::print(stderr, "lanyard: there are no benchmark programs in {}; they are built unless LANYARD_BENCH is OFF\n", place.helper(""));
+        fmt::print(
+            stderr,
+            "lanyard: there are no benchmark programs in {}; they are built unless LANYARD_BENCH is OFF\n",
+            place.helper(""));
         return 1;
     }
     if (words.empty()) {
@@ -191,14 +217,16 @@ int run_bench(const Place &place, int ranks, std::vector<std::string> words) {
         return 0;
     }
     if (words == std::vector<std::string>{"--sweep"}) {
-        for (const Sweep &known : known_sweeps) fmt::print("{}={}\n", known.setting, fmt::join(known.values, ","));
+        for (const Sweep &known : known_sweeps)
+            fmt::print("{}={}\n", known.setting, fmt::join(known.values, ","));
         return 0;
     }
     if (misplaced(words, names)) return usage_error;
     std::string name = words.front(), shown = "lanyard bench " + name;
     if (std::find(names.begin(), names.end(), name) == names.end()) {
         std::string nearest = nearest_name(name, names);
-        std::string advice = nearest.empty() ? fmt::format("there are: {}", fmt::join(names, ", ")) : "did you mean '" + nearest + "'?";
+        std::string advice = nearest.empty() ? fmt::format("there are: {}", fmt::join(names, ", "))
+                                             : "did you mean '" + nearest + "'?";
         fmt::print(stderr, "lanyard: there is no benchmark '{}'; {}\n", name, advice);
         return usage_error;
     }

@@ -1,4 +1,4 @@
-// What the command lines of `lanyard` and of the benchmark programs share.
+// What `lanyard` and the benchmark programs share for reading their command lines.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,7 +10,7 @@
 
 namespace lanyard::tools {
 
-// "-version", which mpirun takes too, as the command line's own "--version".
+// Replaces "-version", which mpirun accepts too, by "--version".
 inline void spell_out_version(int count, char **words) {
     static char spelled_out[] = "--version";
     for (int i = 1; i < count; ++i)

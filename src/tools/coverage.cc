@@ -1,4 +1,4 @@
-// Asks the dynamic linker for the typed function behind each MPI function; see coverage.h.
+// Looks up the typed function behind each MPI function with the dynamic linker; see coverage.h.
 #include "tools/coverage.h"
 
 #include <dlfcn.h>
@@ -11,7 +11,7 @@ namespace lanyard::tools {
 
 namespace {
 
-// A library opened for its names only; closed with the object.
+// A library that is opened only for its symbols and closed with the object.
 class Library {
 public:
     explicit Library(const std::string &path) : handle_(dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
@@ -53,11 +53,13 @@ std::string coverage_table_text(const Coverage &coverage, bool names) {
     for (size_t first = 0, last = 0; first < functions.size(); first = last) {
         size_t implemented = 0;
         std::string missing;
-        for (last = first; last < functions.size() && functions[last].chapter == functions[first].chapter; ++last) {
+        for (last = first; last < functions.size() && functions[last].chapter == functions[first].chapter;
+             ++last) {
             if (functions[last].implemented) ++implemented;
             else missing += "    " + functions[last].name + "\n";
         }
-        text += fmt::format("{:<42} {:>11} {:>8}\n", functions[first].chapter, implemented, last - first - implemented);
+        text += fmt::format("{:<42} {:>11} {:>8}\n", functions[first].chapter, implemented,
+                            last - first - implemented);
         if (names) text += missing;
         total += implemented;
     }
@@ -68,11 +70,14 @@ std::string coverage_json(const Coverage &coverage) {
     JsonList functions;
     int64_t implemented = 0;
     for (const Coverage::Function &function : coverage.functions) {
-        functions.push_back({{{"name", function.name}, {"chapter", function.chapter}, {"implemented", function.implemented}}});
+        functions.push_back({{{"name", function.name},
+                              {"chapter", function.chapter},
+                              {"implemented", function.implemented}}});
         implemented += function.implemented;
     }
     auto missing = static_cast<int64_t>(functions.size()) - implemented;
-    return json_text(JsonObject{{{"implemented", implemented}, {"missing", missing}, {"functions", functions}}});
+    return json_text(
+        JsonObject{{{"implemented", implemented}, {"missing", missing}, {"functions", functions}}});
 }
 
 }  // namespace lanyard::tools

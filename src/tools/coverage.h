@@ -1,4 +1,5 @@
-// Which functions of MPI the library beside this program has: computed from what is linked, never from a flag.
+// Which MPI functions the library beside this program has. This is computed from what is linked, never from a
+// flag.
 #pragma once
 
 #include <string>
@@ -17,10 +18,11 @@ struct Coverage {
     std::vector<Function> functions;  // in the order of the chapters
 };
 
-// Opens liblanyard.so.0 and the door and asks for every symbol; an error names the file that could not be opened.
+// Opens liblanyard.so.0 and the ABI front end and looks up every symbol. An error names the file that could
+// not be opened.
 Error find_coverage(const Place &place, Coverage &coverage);
 
-// A table of chapters with totals, and with `names` every missing function.
+// A table of chapters with totals; with `names` also every missing function.
 std::string coverage_table_text(const Coverage &coverage, bool names);
 std::string coverage_json(const Coverage &coverage);
 

@@ -1,5 +1,5 @@
-// lanyard doctor: what this machine allows and refuses, what is used instead, and the remedy. Exit code 1 where a problem
-// keeps MPI programs from running; notes do not count.
+// lanyard doctor: what this machine allows and refuses, what is used instead, and the remedy. The exit code
+// is 1 if a problem keeps MPI programs from running; notes do not count.
 #include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -17,10 +17,13 @@ namespace {
 Findings examine_all(const Place &place) {
     Settings settings;
     std::vector<std::string> warnings;
-    read_all_settings(environ, settings, warnings);  // examine_environment tells what is wrong there
-    Findings findings = {examine_library(place), examine_compiler(place), examine_processors(), examine_shared_memory(settings),
-                         examine_long_messages(settings), examine_datagrams(settings), examine_checksums(settings)};
-    for (const Findings &more : {examine_others(place), examine_environment()}) findings.insert(findings.end(), more.begin(), more.end());
+    read_all_settings(environ, settings, warnings);  // examine_environment reports what is wrong there
+    Findings findings = {
+        examine_library(place),          examine_compiler(place),         examine_processors(),
+        examine_shared_memory(settings), examine_long_messages(settings), examine_datagrams(settings),
+        examine_checksums(settings)};
+    for (const Findings &more : {examine_others(place), examine_environment()})
+        findings.insert(findings.end(), more.begin(), more.end());
     return findings;
 }
 
@@ -31,7 +34,8 @@ const char *word(Verdict verdict) {
 void print_text(const Place &place, const Findings &findings) {
     utsname machine{};
     uname(&machine);
-    fmt::print("Lanyard {} in {}, on {} (Linux {}, {})\n\n", LANYARD_VERSION, place.prefix, machine.nodename, machine.release, machine.machine);
+    fmt::print("Lanyard {} in {}, on {} (Linux {}, {})\n\n", LANYARD_VERSION, place.prefix, machine.nodename,
+               machine.release, machine.machine);
     for (const Finding &finding : findings) {
         fmt::print("{:<8} {}: {}\n", word(finding.verdict), finding.subject, finding.sentence);
         if (!finding.instead.empty()) fmt::print("{:<8} Instead: {}\n", "", finding.instead);
@@ -42,8 +46,11 @@ void print_text(const Place &place, const Findings &findings) {
 void print_json(const Findings &findings) {
     JsonList list;
     for (const Finding &finding : findings)
-        list.push_back({{{"verdict", std::string(word(finding.verdict))}, {"subject", finding.subject}, {"sentence", finding.sentence},
-                         {"instead", finding.instead}, {"remedy", finding.remedy}}});
+        list.push_back({{{"verdict", std::string(word(finding.verdict))},
+                         {"subject", finding.subject},
+                         {"sentence", finding.sentence},
+                         {"instead", finding.instead},
+                         {"remedy", finding.remedy}}});
     fmt::print("{}", json_text(list));
 }
 
@@ -53,7 +60,10 @@ int run_doctor(const Place &place, bool json) {
     Findings findings = examine_all(place);
     if (json) print_json(findings);
     else print_text(place, findings);
-    return std::any_of(findings.begin(), findings.end(), [](const Finding &one) { return one.verdict == Verdict::problem; }) ? 1 : 0;
+    return std::any_of(findings.begin(), findings.end(),
+                       [](const Finding &one) { return one.verdict == Verdict::problem; })
+               ? 1
+               : 0;
 }
 
 }  // namespace lanyard::tools

@@ -1,4 +1,5 @@
-// Examinations of the machine: processors granted, shared memory, reading another process's memory, libraries. Used by doctor.cc.
+// Examinations of the machine: processors granted, shared memory, reading another process's memory,
+// datagrams, libraries. Used by doctor.cc.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
@@ -35,20 +36,21 @@ std::string first_line(const std::string &path) {
     return line;
 }
 
-// Processors that a cgroup file grants: "max 100000" or "150000 100000" (version 2); 0 where it sets no limit.
+// Processors that a cgroup file grants, as in "max 100000" or "150000 100000" (version 2); 0 if it sets no
+// limit.
 double quota_of(const std::string &line) {
     std::istringstream words(line);
     double quota = 0, period = 0;
     return words >> quota >> period && quota > 0 && period > 0 ? quota / period : 0;
 }
 
-// Where version 2 of cgroups is mounted: alone, or beside version 1.
+// The mount point of version 2 of cgroups, alone or beside version 1.
 std::string unified_hierarchy() {
     const std::string beside = "/sys/fs/cgroup/unified";
     return access(beside.c_str(), F_OK) == 0 ? beside : "/sys/fs/cgroup";
 }
 
-// The smallest limit on the way from this process's cgroup to the root, as the file systems show it; 0 for none.
+// The smallest limit between this process's cgroup and the root, as the file systems show it; 0 for none.
 double granted_processors() {
     double least = 0;
     auto consider = [&](double limit) {
@@ -58,22 +60,26 @@ double granted_processors() {
     for (std::string line; std::getline(groups, line);) {
         size_t second_colon = line.find(':', line.find(':') + 1);
         if (second_colon == std::string::npos) continue;
-        std::string controllers = line.substr(line.find(':') + 1, second_colon - line.find(':') - 1), group = line.substr(second_colon + 1);
+        std::string controllers = line.substr(line.find(':') + 1, second_colon - line.find(':') - 1),
+                    group = line.substr(second_colon + 1);
         bool unified = controllers.empty();
         if (!unified && ("," + controllers + ",").find(",cpu,") == std::string::npos) continue;
         std::string base = unified ? unified_hierarchy() : "/sys/fs/cgroup/" + controllers;
         for (;; group = group.substr(0, group.rfind('/'))) {
             std::string folder = base + (group == "/" ? "" : group);
             if (unified) consider(quota_of(first_line(folder + "/cpu.max")));
-            else consider(quota_of(first_line(folder + "/cpu.cfs_quota_us") + " " + first_line(folder + "/cpu.cfs_period_us")));
+            else
+                consider(quota_of(first_line(folder + "/cpu.cfs_quota_us") + " " +
+                                  first_line(folder + "/cpu.cfs_period_us")));
             if (group.empty() || group == "/") break;
         }
     }
     return least;
 }
 
-// Two processes with the same parent, as ranks are: one offers bytes, the other reads them by process_vm_readv.
-// Returns 0 or the errno of the refusal. With `consent` the first allows everybody to read it (which Yama asks for).
+// Starts two processes with the same parent, as ranks have. One offers bytes, and the other reads them by
+// process_vm_readv. Returns 0 or the errno of the refusal. With `consent` the first allows every process to
+// read it (which Yama requires).
 int read_sibling(bool consent) {
     static char offered[] = "bytes of another process", fetched[sizeof offered];
     int ready[2];
@@ -94,7 +100,8 @@ int read_sibling(bool consent) {
         _exit(process_vm_readv(owner, &local, 1, &remote, 1, 0) == sizeof offered ? 0 : errno);
     }
     int refusal = EAGAIN, status = 0;
-    if (reader > 0 && waitpid(reader, &status, 0) == reader && WIFEXITED(status)) refusal = WEXITSTATUS(status);
+    if (reader > 0 && waitpid(reader, &status, 0) == reader && WIFEXITED(status))
+        refusal = WEXITSTATUS(status);
     if (owner > 0) {
         kill(owner, SIGKILL);
         waitpid(owner, nullptr, 0);
@@ -106,18 +113,22 @@ int read_sibling(bool consent) {
 
 std::string remedy_for_refused_reading() {
     std::string scope = first_line("/proc/sys/kernel/yama/ptrace_scope");
-    if (scope == "1" || scope == "2") return "as root: sysctl kernel.yama.ptrace_scope=0 (it is " + scope + ")";
-    if (scope == "3") return "kernel.yama.ptrace_scope is 3, which only a restart with another setting changes";
+    if (scope == "1" || scope == "2")
+        return "as root: sysctl kernel.yama.ptrace_scope=0 (it is " + scope + ")";
+    if (scope == "3")
+        return "kernel.yama.ptrace_scope is 3, which only a restart with another setting changes";
     std::ifstream status("/proc/self/status");
     for (std::string line; std::getline(status, line);)
         if (line.rfind("Seccomp:", 0) == 0 && line.find('2') != std::string::npos)
-            return "a seccomp filter refuses it; with Docker: docker run --cap-add=SYS_PTRACE, with Podman the same";
+            return "a seccomp filter refuses it; with Docker: docker run --cap-add=SYS_PTRACE, with Podman "
+                   "the same";
     return "none is known for this machine";
 }
 
 std::string in_words(double bytes) {
     if (bytes < 1 << 20) return fmt::format("{:.0f} KiB", std::floor(bytes / 1024));
-    return bytes >= 10e9 ? fmt::format("{:.0f} GiB", bytes / (1 << 30)) : fmt::format("{:.0f} MiB", bytes / (1 << 20));
+    return bytes >= 10e9 ? fmt::format("{:.0f} GiB", bytes / (1 << 30))
+                         : fmt::format("{:.0f} MiB", bytes / (1 << 20));
 }
 
 }  // namespace
@@ -130,18 +141,22 @@ Finding examine_processors() {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     double granted = granted_processors();
     std::string sentence = fmt::format("{} of {} online may be used", affinity, online);
-    if (granted == 0 || granted >= affinity) return {Verdict::good, "processors", sentence + ", no cgroup limit below that", "", ""};
+    if (granted == 0 || granted >= affinity)
+        return {Verdict::good, "processors", sentence + ", no cgroup limit below that", "", ""};
     sentence += fmt::format(", but the cgroup grants only {:.4g}", granted);
     double polling = std::max(1.0, std::floor(granted));
-    return {Verdict::note, "processors", sentence,
-            fmt::format("beyond {:.0f} ranks on this machine waiting ranks yield and sleep instead of polling", polling),
-            "raise the limit (Docker: --cpus, Kubernetes: resources.limits.cpu), or start fewer ranks"};
+    return {
+        Verdict::note, "processors", sentence,
+        fmt::format("beyond {:.0f} ranks on this machine waiting ranks yield and sleep instead of polling",
+                    polling),
+        "raise the limit (Docker: --cpus, Kubernetes: resources.limits.cpu), or start fewer ranks"};
 }
 
 // What jobs do without the folder for shared memory.
 Finding without_folder(const std::string &sentence, const std::string &remedy) {
-    const char *instead = "mpirun gives its ranks a memory file; under other launchers they send messages over the network's path, "
-                          "which is slower";
+    const char *instead =
+        "mpirun gives its ranks a memory file; under other launchers they send messages over the network's "
+        "path, which is slower";
     return {Verdict::note, "shared memory", sentence, instead, remedy};
 }
 
@@ -154,34 +169,46 @@ Finding examine_shared_memory(const Settings &settings) {
     int file = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (file < 0)
         return without_folder(fmt::format("no file can be made in {}: {}", folder, system_text(errno)),
-                              "make it writable (a tmpfs with mode 1777), or name another folder in memory with LANYARD_SHM_DIR");
+                              "make it writable (a tmpfs with mode 1777), or name another folder in memory "
+                              "with LANYARD_SHM_DIR");
     close(file);
     double unit = static_cast<double>(space.f_frsize);
-    double size = unit * static_cast<double>(space.f_blocks), left = unit * static_cast<double>(space.f_bavail);
-    std::string sentence = fmt::format("{} has {}, of which {} are free", folder, in_words(size), in_words(left));
+    double size = unit * static_cast<double>(space.f_blocks),
+           left = unit * static_cast<double>(space.f_bavail);
+    std::string sentence =
+        fmt::format("{} has {}, of which {} are free", folder, in_words(size), in_words(left));
     bool usual = std::filesystem::path(folder).lexically_normal() == "/dev/shm";
-    std::string remedy = usual ? "Docker: --shm-size=64m or more; Kubernetes: an emptyDir with medium: Memory at /dev/shm"
-                               : "enlarge the file system of this folder, or name another folder in memory with LANYARD_SHM_DIR";
+    std::string remedy =
+        usual
+            ? "Docker: --shm-size=64m or more; Kubernetes: an emptyDir with medium: Memory at /dev/shm"
+            : "enlarge the file system of this folder, or name another folder in memory with LANYARD_SHM_DIR";
     auto least = static_cast<double>(Segment::least_bytes(2));
     bool limited = space.f_blocks > 0;
     if (limited && left < least)
-        return without_folder(fmt::format("{}; two ranks need {:.0f} KiB", sentence, std::ceil(least / 1024)), remedy);
-    constexpr double enough = 64.0 * 1024 * 1024;  // holds 64 ranks
+        return without_folder(fmt::format("{}; two ranks need {:.0f} KiB", sentence, std::ceil(least / 1024)),
+                              remedy);
+    constexpr double enough = 64.0 * 1024 * 1024;  // enough for 64 ranks
     if (!limited || left >= enough) return {Verdict::good, subject, sentence, "", ""};
     return {Verdict::note, subject, sentence + "; 64 MiB are enough for 64 ranks",
             "a job that needs more has a memory file instead, or sends messages", remedy};
 }
 
 Finding examine_long_messages(const Settings &settings) {
-    const std::string subject = "long messages", instead = "long messages pass through shared memory in two copies, about half as fast";
+    const std::string subject = "long messages",
+                      instead = "long messages pass through shared memory in two copies, about half as fast";
     if (!settings.cma) return {Verdict::note, subject, "LANYARD_CMA=off", instead, "unset LANYARD_CMA"};
     if (read_sibling(false) == 0)
-        return {Verdict::good, subject, "a process may read its neighbour's memory (process_vm_readv)", "", ""};
+        return {Verdict::good, subject, "a process may read its neighbour's memory (process_vm_readv)", "",
+                ""};
     int refusal = read_sibling(true);
     if (refusal == 0)
-        return {Verdict::good, subject, "a process may read its neighbour's memory with that one's consent, which Lanyard gives", "", ""};
-    return {Verdict::note, subject, fmt::format("reading a neighbour's memory (process_vm_readv) is refused: {}", system_text(refusal)), instead,
-            remedy_for_refused_reading()};
+        return {Verdict::good, subject,
+                "a process may read its neighbour's memory with that one's consent, which Lanyard gives", "",
+                ""};
+    return {
+        Verdict::note, subject,
+        fmt::format("reading a neighbour's memory (process_vm_readv) is refused: {}", system_text(refusal)),
+        instead, remedy_for_refused_reading()};
 }
 
 Finding examine_datagrams(const Settings &settings) {
@@ -197,18 +224,22 @@ Finding examine_datagrams(const Settings &settings) {
         choice.addresses = {loopback};
         std::unique_ptr<PacketIo> packets;
         if (Error error = open_fabric(choice, packets))
-            return {trouble, subject, error.take().sentence + unused, "", "unset LANYARD_DGRAM_IO: then they go by UDP"};
+            return {trouble, subject, error.take().sentence + unused, "",
+                    "unset LANYARD_DGRAM_IO: then they go by UDP"};
         return {Verdict::good, subject, packets->describe() + unused, "", ""};
     }
     UdpPackets::Options options;
     if (settings.socket_buffer > 0) options.buffer = static_cast<int>(settings.socket_buffer);
     UdpPackets udp(options);
-    if (Error error = udp.open({loopback}, 0, 0)) return {trouble, subject, error.take().sentence + unused, "", "use tcp instead of dgram"};
+    if (Error error = udp.open({loopback}, 0, 0))
+        return {trouble, subject, error.take().sentence + unused, "", "use tcp instead of dgram"};
     std::string sentence = fmt::format("a UDP socket gets {} of buffer", in_words(udp.granted_buffer()));
     if (udp.granted_buffer() >= options.buffer) return {Verdict::good, subject, sentence + unused, "", ""};
     sentence += fmt::format(" of the {} wanted", in_words(options.buffer));
-    if (!used) return {Verdict::good, subject, sentence + unused, "", ""};  // nobody misses what has not been asked for
-    return {Verdict::note, subject, sentence, "what does not fit, where many send at once, is lost and sent again",
+    // A small buffer does not matter for a path that is not used.
+    if (!used) return {Verdict::good, subject, sentence + unused, "", ""};
+    return {Verdict::note, subject, sentence,
+            "what does not fit, where many send at once, is lost and sent again",
             fmt::format("as root: sysctl net.core.rmem_max={}", options.buffer)};
 }
 
@@ -217,11 +248,15 @@ Finding examine_checksums(const Settings &settings) {
     Crc32c crc;
     Error error = Crc32c::load(crc);
     std::string state = settings.checksum ? "LANYARD_CHECKSUM=on" : "LANYARD_CHECKSUM is off";
-    if (!error) return {Verdict::good, subject, state + "; ISA-L, which computes them, can be loaded", "", ""};
-    if (settings.checksum) return {Verdict::problem, subject, error.take().sentence, "", "apt-get install libisal2, or unset LANYARD_CHECKSUM"};
+    if (!error)
+        return {Verdict::good, subject, state + "; ISA-L, which computes them, can be loaded", "", ""};
+    if (settings.checksum)
+        return {Verdict::problem, subject, error.take().sentence, "",
+                "apt-get install libisal2, or unset LANYARD_CHECKSUM"};
     error.discard();
-    // Nobody misses it who has not asked for it.
-    return {Verdict::good, subject, state + "; ISA-L, which on would need, is not there (apt-get install libisal2)", "", ""};
+    // Its absence does not matter if checksums were not requested.
+    return {Verdict::good, subject,
+            state + "; ISA-L, which on would need, is not there (apt-get install libisal2)", "", ""};
 }
 
 }  // namespace lanyard::tools

@@ -1,4 +1,4 @@
-// Examinations of the installation and of what the environment puts in front of it. Used by doctor.cc.
+// Examinations of the installation, and of what the environment puts before it. Used by doctor.cc.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -22,15 +22,16 @@ std::string variable(const char *name) {
     return value ? value : "";
 }
 
-// "exec" a shell would do for the first word of a command such as "gcc -m64".
+// The program that a shell would execute for the first word of a command such as "gcc -m64".
 std::string program_of(const std::string &command) {
     std::istringstream words(command);
     std::string first;
     words >> first;
-    return first.find('/') == std::string::npos ? find_on_path(first, variable("PATH")) : (access(first.c_str(), X_OK) == 0 ? first : "");
+    return first.find('/') == std::string::npos ? find_on_path(first, variable("PATH"))
+                                                : (access(first.c_str(), X_OK) == 0 ? first : "");
 }
 
-// The commands that PATH does not lead to in this installation, in one finding.
+// Reports in one finding the commands for which PATH does not lead to this installation.
 Finding examine_path(const Place &place) {
     std::string absent, others;
     for (const char *name : {"mpirun", "mpiexec", "mpicc"}) {
@@ -42,7 +43,8 @@ Finding examine_path(const Place &place) {
     if (!others.empty()) sentence = "it finds another MPI first: " + others;
     else if (!absent.empty()) sentence = "it does not lead to " + absent;
     else return {Verdict::good, "PATH", "mpirun, mpiexec and mpicc are this Lanyard's", "", ""};
-    return {Verdict::note, "PATH", sentence, "", fmt::format("export PATH={0}/bin:$PATH, or call {0}/bin/mpirun", place.prefix)};
+    return {Verdict::note, "PATH", sentence, "",
+            fmt::format("export PATH={0}/bin:$PATH, or call {0}/bin/mpirun", place.prefix)};
 }
 
 void examine_library_path(const Place &place, Findings &findings) {
@@ -54,7 +56,8 @@ void examine_library_path(const Place &place, Findings &findings) {
             std::error_code ignored;
             if (!std::filesystem::exists(library, ignored)) continue;
             if (!same_file(library, place.library(name)))
-                findings.push_back({Verdict::problem, "LD_LIBRARY_PATH", fmt::format("programs will use {}, not this Lanyard", library),
+                findings.push_back({Verdict::problem, "LD_LIBRARY_PATH",
+                                    fmt::format("programs will use {}, not this Lanyard", library),
                                     "that library; mpirun keeps the order you chose",
                                     "unset LD_LIBRARY_PATH, or put " + place.prefix + "/lib first"});
             break;
@@ -64,11 +67,12 @@ void examine_library_path(const Place &place, Findings &findings) {
 
 struct Launcher {
     const char *variable, *name;
-    const char *own;  // of this library's mpirun, which sets both to the same value; or leaves the other as
-                      // it is, if this is LANYARD_JOB
+    // A variable of this library's mpirun. mpirun sets both variables to the same value; if this one is
+    // LANYARD_JOB, it leaves the other one unchanged.
+    const char *own;
 };
 
-// Set by other launchers in every process of a job.
+// Variables that other launchers set in every process of a job.
 constexpr Launcher launchers[] = {{"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun", "LANYARD_SIZE"},
                                   {"PMIX_RANK", "a PMIx launcher", nullptr},
                                   {"SLURM_PROCID", "Slurm's srun", "LANYARD_JOB"},
@@ -85,11 +89,15 @@ bool is_ours(const Launcher &launcher) {
 Finding examine_library(const Place &place) {
     for (const char *name : {"liblanyard.so.0", "libmpi_abi.so.1", "libmpi.so.12"}) {
         void *handle = dlopen(place.library(name).c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (!handle) return {Verdict::problem, "library", dlerror(), "", "build and install Lanyard again: make install PREFIX=..."};
+        if (!handle)
+            return {Verdict::problem, "library", dlerror(), "",
+                    "build and install Lanyard again: make install PREFIX=..."};
         dlclose(handle);
     }
     return {Verdict::good, "library",
-            place.library("libmpi_abi.so.1") + " and, for programs built with MPICH or Intel MPI, libmpi.so.12 can be loaded", "", ""};
+            place.library("libmpi_abi.so.1") +
+                " and, for programs built with MPICH or Intel MPI, libmpi.so.12 can be loaded",
+            "", ""};
 }
 
 Finding examine_compiler(const Place &place) {
@@ -102,7 +110,9 @@ Finding examine_compiler(const Place &place) {
     if (found.empty() && wanted.empty()) found = program_of("gcc");
     if (found.empty())
         return {Verdict::note, "compiler",
-                fmt::format("mpicc finds no C compiler ('{}'); programs already compiled run without one", command), "",
+                fmt::format("mpicc finds no C compiler ('{}'); programs already compiled run without one",
+                            command),
+                "",
                 wanted.empty() ? "apt-get install gcc libc6-dev, or set LANYARD_CC" : "correct LANYARD_CC"};
     return {Verdict::good, "compiler", "mpicc uses " + found, "", ""};
 }
@@ -112,8 +122,9 @@ Findings examine_others(const Place &place) {
     examine_library_path(place, findings);
     std::string preload = variable("LD_PRELOAD");
     if (preload.find("mpi") != std::string::npos)
-        findings.push_back({Verdict::note, "LD_PRELOAD", "it names " + preload + ", which may stand in front of Lanyard's functions",
-                            "", "unset LD_PRELOAD"});
+        findings.push_back({Verdict::note, "LD_PRELOAD",
+                            "it names " + preload + ", which may stand in front of Lanyard's functions", "",
+                            "unset LD_PRELOAD"});
     return findings;
 }
 
@@ -124,7 +135,8 @@ Findings examine_environment() {
     std::vector<std::string> all_refused = read_all_settings(environ, settings, warnings);
     Selection selection;
     if (Error error = parse_selection(settings.coll, selection)) all_refused.push_back(error.take().sentence);
-    for (const std::string &refused : all_refused) findings.push_back({Verdict::problem, "settings", refused, "", "correct or unset it"});
+    for (const std::string &refused : all_refused)
+        findings.push_back({Verdict::problem, "settings", refused, "", "correct or unset it"});
     std::vector<Interface> chosen;
     if (Error error = choose_interfaces(settings.interfaces, interfaces(), chosen)) {
         findings.push_back({Verdict::problem, "settings", error.sentence(), "", "correct or unset it"});
@@ -134,9 +146,11 @@ Findings examine_environment() {
         findings.push_back({Verdict::note, "settings", warning, "it is ignored", "correct or unset it"});
     for (const Launcher &launcher : launchers) {
         if (variable(launcher.variable).empty() || is_ours(launcher)) continue;
-        std::string sentence = fmt::format("{} is set: this shell runs inside a job of {}", launcher.variable, launcher.name);
+        std::string sentence =
+            fmt::format("{} is set: this shell runs inside a job of {}", launcher.variable, launcher.name);
         findings.push_back({Verdict::note, "another job", sentence,
-                            "a program started here without mpirun refuses to run as one of many copies", "start programs with mpirun, or unset it"});
+                            "a program started here without mpirun refuses to run as one of many copies",
+                            "start programs with mpirun, or unset it"});
     }
     return findings;
 }

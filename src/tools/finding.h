@@ -1,5 +1,5 @@
-// What `lanyard doctor` finds out about one subject, and the examinations it consists of. Each examination tries the
-// thing itself (it never concludes from a version or a name), leaves nothing behind, and takes well under a second.
+// The findings of `lanyard doctor`, and the examinations that make them. Each examination tries the thing
+// itself (it never concludes from a version or a name), leaves nothing behind, and takes well under a second.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace lanyard::tools {
 
 enum class Verdict {
     good,     // as it should be
-    note,     // works, but slower or otherwise than a user may expect
+    note,     // works, but slower or differently than a user may expect
     problem,  // MPI programs will not run, or not on this library
 };
 
@@ -28,15 +28,15 @@ using Findings = std::vector<Finding>;
 Finding examine_processors();
 Finding examine_shared_memory(const Settings &settings);
 Finding examine_long_messages(const Settings &settings);
-// An endpoint of the datagram path's, and its buffer.
+// Opens an endpoint of the datagram path, and checks its buffer.
 Finding examine_datagrams(const Settings &settings);
-// The library that LANYARD_CHECKSUM=on needs.
+// Loads the library that LANYARD_CHECKSUM=on needs.
 Finding examine_checksums(const Settings &settings);
 Finding examine_library(const Place &place);
 Finding examine_compiler(const Place &place);
-// Another MPI in front of this one, on PATH or in LD_LIBRARY_PATH or LD_PRELOAD.
+// Finds another MPI that takes precedence, on PATH or in LD_LIBRARY_PATH or LD_PRELOAD.
 Findings examine_others(const Place &place);
-// Variables of Lanyard that cannot be used, and of another launcher's job around this shell.
+// Finds invalid variables of Lanyard, and variables of another launcher's job around this shell.
 Findings examine_environment();
 
 }  // namespace lanyard::tools

@@ -1,4 +1,5 @@
-// lanyard info: what this library has (--coverage), what can be set (--settings) and how processes are reached (--paths).
+// lanyard info: what this library has (--coverage), what can be set (--settings), how processes are reached
+// (--paths), and which algorithms are chosen (--coll).
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -26,7 +27,7 @@ int fail(const std::string &sentence, int exit_code = 1) {
     return exit_code;
 }
 
-// The settings as the environment has them, with the words of what is wrong there on standard error.
+// The settings in the environment. Prints what is wrong with them to standard error.
 bool settings_now(Settings &settings) {
     std::vector<std::string> warnings;
     std::vector<std::string> refused = read_all_settings(environ, settings, warnings);
@@ -44,14 +45,20 @@ int show_settings(bool json) {
     bool good = settings_now(now);
     JsonList list;
     for (const SettingRow &row : setting_table()) {
-        std::string name = std::string("LANYARD_") + row.name, value = setting_value(now, row), standard = setting_value(usual, row);
+        std::string name = std::string("LANYARD_") + row.name, value = setting_value(now, row),
+                    standard = setting_value(usual, row);
         std::string level = row.audience == Audience::user ? "user" : "expert";
-        list.push_back({{{"name", name}, {"type", std::string(type_name(row.type))}, {"level", level}, {"default", standard}, {"value", value},
+        list.push_back({{{"name", name},
+                         {"type", std::string(type_name(row.type))},
+                         {"level", level},
+                         {"default", standard},
+                         {"value", value},
                          {"sentence", std::string(row.sentence)}}});
         if (json) continue;
         std::string set = value == standard ? "" : fmt::format(" (now {})", value);
         const char *warning = row.audience == Audience::expert ? "for experts, " : "";
-        fmt::print("{}={}{}\n    {}{}; {}.\n", name, standard, set, warning, type_name(row.type), row.sentence);
+        fmt::print("{}={}{}\n    {}{}; {}.\n", name, standard, set, warning, type_name(row.type),
+                   row.sentence);
     }
     if (json) fmt::print("{}", json_text(list));
     return good ? 0 : 1;
@@ -64,18 +71,25 @@ int show_coverage(const Place &place, bool names, bool json) {
     return 0;
 }
 
-// Of this host's addresses, which others would be told, and why not the rest.
+// Reports the addresses of this host: which ones are published to others, and why the rest are not.
 Error list_addresses(const Settings &settings, JsonList &report) {
     std::vector<Interface> all = interfaces(), chosen;
     if (Error error = choose_interfaces(settings.interfaces, all, chosen)) return error;
     for (const Interface &interface : all) {
-        bool named = std::any_of(chosen.begin(), chosen.end(), [&](const Interface &each) { return each.address == interface.address; });
+        bool named = std::any_of(chosen.begin(), chosen.end(),
+                                 [&](const Interface &each) { return each.address == interface.address; });
         bool published = named && interface.address.scope == 0 && !interface.loopback;
         const char *why = why_left_out(interface);
-        std::string reason = published ? "" : named || settings.interfaces.empty() ? (why ? why : "") : "LANYARD_INTERFACES does not name it";
+        std::string reason = published                              ? ""
+                             : named || settings.interfaces.empty() ? (why ? why : "")
+                                                                    : "LANYARD_INTERFACES does not name it";
         const char *state = !interface.up ? "down" : interface.carrier ? "up" : "no carrier";
-        report.push_back({{{"interface", interface.name}, {"address", to_text(interface.address)}, {"state", std::string(state)},
-                           {"speed_mbit", interface_speed_mbit(interface.name)}, {"published", published}, {"why", reason}}});
+        report.push_back({{{"interface", interface.name},
+                           {"address", to_text(interface.address)},
+                           {"state", std::string(state)},
+                           {"speed_mbit", interface_speed_mbit(interface.name)},
+                           {"published", published},
+                           {"why", reason}}});
     }
     return {};
 }
@@ -85,24 +99,28 @@ void print_addresses(const JsonList &addresses) {
         auto text = [&](size_t member) { return std::get<std::string>(each.members[member].second); };
         int64_t speed_mbit = std::get<int64_t>(each.members[3].second);
         std::string speed = speed_mbit ? fmt::format("{} Mbit/s", speed_mbit) : "speed unknown";
-        std::string verdict = std::get<bool>(each.members[4].second) ? "other hosts are told of it" : "left out: " + text(5);
+        std::string verdict =
+            std::get<bool>(each.members[4].second) ? "other hosts are told of it" : "left out: " + text(5);
         fmt::print("           {} ({}), {}, {}; {}\n", text(1), text(0), text(2), speed, verdict);
     }
 }
 
-// How long messages are copied within a node, as two processes of this machine learn it in a moment; `why` it could not be tried.
+// The rates of the copy methods within a node, measured by two processes on this machine in a moment. `why`:
+// the reason if that was not possible.
 struct Copies {
     uint64_t bytes, once, twice, once_mapped, twice_mapped;  // rates in MB/s
 };
 std::vector<Copies> learn_copies(const Place &place, std::string &why) {
-    std::string command = fmt::format("'{}' --timeout 20 -n 2 '{}' 2>&1", place.program("mpirun"), place.helper("long-messages"));
+    std::string command = fmt::format("'{}' --timeout 20 -n 2 '{}' 2>&1", place.program("mpirun"),
+                                      place.helper("long-messages"));
     std::vector<Copies> learned;
     FILE *output = popen(command.c_str(), "r");
     if (!output) why = system_text(errno);
     char line[512];
     while (output && std::fgets(line, sizeof line, output)) {
         Copies row{};
-        bool good = std::sscanf(line, "%lu %lu %lu %lu %lu", &row.bytes, &row.once, &row.twice, &row.once_mapped, &row.twice_mapped) == 5;
+        bool good = std::sscanf(line, "%lu %lu %lu %lu %lu", &row.bytes, &row.once, &row.twice,
+                                &row.once_mapped, &row.twice_mapped) == 5;
         if (good) learned.push_back(row);
         else if (why.empty()) why.assign(line, std::strcspn(line, "\n"));
     }
@@ -113,33 +131,47 @@ std::vector<Copies> learn_copies(const Place &place, std::string &why) {
 const char *better(uint64_t once, uint64_t twice) { return once > twice ? "once" : twice ? "twice" : ""; }
 
 std::string rates_in_words(uint64_t once, uint64_t twice) {
-    auto rate = [](uint64_t mb_per_s) { return mb_per_s ? fmt::format("{:.1f}", static_cast<double>(mb_per_s) / 1000) : std::string("-"); };
+    auto rate = [](uint64_t mb_per_s) {
+        return mb_per_s ? fmt::format("{:.1f}", static_cast<double>(mb_per_s) / 1000) : std::string("-");
+    };
     return fmt::format("{:>7} {:>7}  {:<6}", rate(once), rate(twice), better(once, twice));
 }
 
 void print_copies(const std::vector<Copies> &copies, const std::string &why) {
-    if (copies.empty()) return fmt::print("           how long messages are copied could not be tried: {}\n", why);
-    fmt::print("           long messages are copied once or twice, whichever proves to be faster (LANYARD_COPIES), between two processes here in "
-               "GB/s:\n");
-    bool tried = std::any_of(copies.begin(), copies.end(), [](const Copies &row) { return row.once || row.twice; });
-    if (!tried) fmt::print("           (a setting or the kernel leaves one way only between memory of the processes' own)\n");
-    fmt::print("           {:>8}  {:>7} {:>7}  {:<6}   from memory of MPI_Alloc_mem: once, twice\n", "bytes", "once", "twice", "");
+    if (copies.empty())
+        return fmt::print("           how long messages are copied could not be tried: {}\n", why);
+    fmt::print(
+        "           long messages are copied once or twice, whichever proves to be faster (LANYARD_COPIES), "
+        "between two processes here in GB/s:\n");
+    bool tried =
+        std::any_of(copies.begin(), copies.end(), [](const Copies &row) { return row.once || row.twice; });
+    if (!tried)
+        fmt::print(
+            "           (a setting or the kernel leaves one way only between memory of the processes' "
+            "own)\n");
+    fmt::print("           {:>8}  {:>7} {:>7}  {:<6}   from memory of MPI_Alloc_mem: once, twice\n", "bytes",
+               "once", "twice", "");
     for (const Copies &row : copies)
-        fmt::print("           {:>8}  {}  {}\n", row.bytes, rates_in_words(row.once, row.twice), rates_in_words(row.once_mapped, row.twice_mapped));
+        fmt::print("           {:>8}  {}  {}\n", row.bytes, rates_in_words(row.once, row.twice),
+                   rates_in_words(row.once_mapped, row.twice_mapped));
 }
 
 JsonList copies_as_json(const std::vector<Copies> &copies) {
     JsonList list;
     auto number = [](uint64_t value) { return static_cast<int64_t>(value); };
     for (const Copies &row : copies)
-        list.push_back({{{"bytes", number(row.bytes)}, {"once_mb_per_s", number(row.once)}, {"twice_mb_per_s", number(row.twice)},
-                         {"chosen", std::string(better(row.once, row.twice))}, {"once_mapped_mb_per_s", number(row.once_mapped)},
+        list.push_back({{{"bytes", number(row.bytes)},
+                         {"once_mb_per_s", number(row.once)},
+                         {"twice_mb_per_s", number(row.twice)},
+                         {"chosen", std::string(better(row.once, row.twice))},
+                         {"once_mapped_mb_per_s", number(row.once_mapped)},
                          {"twice_mapped_mb_per_s", number(row.twice_mapped)},
                          {"chosen_mapped", std::string(better(row.once_mapped, row.twice_mapped))}}});
     return list;
 }
 
-// `place`: where a job can be started that learns how long messages are copied; nullptr: that is not asked for.
+// `place`: the installation whose mpirun starts a job that measures the copy methods; nullptr: do not
+// measure.
 int show_paths(const Place *place, bool json) {
     Settings settings;
     if (!settings_now(settings)) return 1;
@@ -148,8 +180,10 @@ int show_paths(const Place *place, bool json) {
     if (Error error = list_addresses(settings, addresses)) return fail(error.take().sentence);
     for (const PathName &row : path_names) {
         bool chosen = std::find(wanted.begin(), wanted.end(), row.name) != wanted.end();
-        report.push_back({{{"name", std::string(row.name)}, {"sentence", std::string(row.sentence)}, {"chosen", chosen}}});
-        bool over_network = std::string_view(row.name) == "tcp", copies = place && chosen && std::string_view(row.name) == "shm";
+        report.push_back(
+            {{{"name", std::string(row.name)}, {"sentence", std::string(row.sentence)}, {"chosen", chosen}}});
+        bool over_network = std::string_view(row.name) == "tcp",
+             copies = place && chosen && std::string_view(row.name) == "shm";
         std::string why;
         std::vector<Copies> learned;
         if (copies) learned = learn_copies(*place, why);
@@ -163,40 +197,50 @@ int show_paths(const Place *place, bool json) {
     return 0;
 }
 
-// The team that is asked about, on hosts like this one, and the costs of its network.
+// The team that the user describes, on hosts like this one, and the costs of its network.
 Crew imagine_crew(const InfoOptions &asked, const Settings &settings, Costs &costs) {
     Crew crew(asked.ranks, names_path(settings, "shm") ? asked.hosts : asked.ranks);
     crew.most_on_host = (asked.ranks + asked.hosts - 1) / asked.hosts;
     std::vector<Interface> chosen;
-    if (Error error = choose_interfaces(settings.interfaces, interfaces(), chosen)) error.discard();  // another host's may be meant
+    // Another host may be meant.
+    if (Error error = choose_interfaces(settings.interfaces, interfaces(), chosen)) error.discard();
     if (asked.hosts == 1) set_network_of_one_host(costs);
     else set_network(costs, fastest_mbit(chosen));
     return crew;
 }
 
-// Three digits, or all before the point.
-std::string in_words(double time_us) { return time_us < 1000 ? fmt::format("{:.3g}", time_us) : fmt::format("{:.0f}", time_us); }
+// Three digits, or all digits before the point.
+std::string in_words(double time_us) {
+    return time_us < 1000 ? fmt::format("{:.3g}", time_us) : fmt::format("{:.0f}", time_us);
+}
 
-// The algorithms of collective operations that a communicator of so many ranks takes.
+// The algorithms of collective operations that a communicator of this many ranks uses.
 int show_collectives(const InfoOptions &asked) {
     Settings settings;
     if (!settings_now(settings)) return 1;
     Selection selection;
     if (Error error = parse_selection(settings.coll, selection)) return fail(error.take().sentence);
     if (asked.hosts > asked.ranks)
-        return fail(fmt::format("{} ranks cannot be on {} hosts; --ranks says how many there are", asked.ranks, asked.hosts), usage_error);
+        return fail(fmt::format("{} ranks cannot be on {} hosts; --ranks says how many there are",
+                                asked.ranks, asked.hosts),
+                    usage_error);
     Crew crew = imagine_crew(asked, settings, selection.costs);
-    int on_host = crew.most_on_host, granted = granted_processors(), processors = on_host > granted ? granted : 0;
+    int on_host = crew.most_on_host, granted = granted_processors(),
+        processors = on_host > granted ? granted : 0;
     std::vector<SelectionRow> rows;
     if (Error error = describe_selection(selection, asked.collective, crew, processors, rows))
-        return fail(error.take().sentence, usage_error);  // there is no such operation
+        return fail(error.take().sentence, usage_error);  // unknown operation
     if (!asked.json) {
-        std::string shared = processors ? fmt::format("{} sharing {} processors", on_host, processors) : "a processor for each";
-        std::string network = crew.spread() ? fmt::format(", {:.0f} us and {:.2g} ns a byte between {}", selection.costs.far_message_ns / 1000,
-                                                          selection.costs.far_byte_ns, crew.most > 1 ? "nodes" : "ranks")
-                                            : "";
-        fmt::print("{} rank{} on {} host{}, {}{}: from so many bytes on, and the estimated times in us\n", asked.ranks,
-                   asked.ranks == 1 ? "" : "s", asked.hosts, asked.hosts == 1 ? "" : "s", shared, network);
+        std::string shared = processors ? fmt::format("{} sharing {} processors", on_host, processors)
+                                        : "a processor for each";
+        std::string network =
+            crew.spread() ? fmt::format(", {:.0f} us and {:.2g} ns a byte between {}",
+                                        selection.costs.far_message_ns / 1000, selection.costs.far_byte_ns,
+                                        crew.most > 1 ? "nodes" : "ranks")
+                          : "";
+        fmt::print("{} rank{} on {} host{}, {}{}: from so many bytes on, and the estimated times in us\n",
+                   asked.ranks, asked.ranks == 1 ? "" : "s", asked.hosts, asked.hosts == 1 ? "" : "s", shared,
+                   network);
     }
     JsonList report;
     for (const SelectionRow &row : rows) {
@@ -206,10 +250,14 @@ int show_collectives(const InfoOptions &asked) {
             estimates.push_back({{{"algorithm", each.algorithm}, {"time_us", each.time_us}}});
             text += fmt::format("{}{} {}", text.empty() ? "" : ", ", each.algorithm, in_words(each.time_us));
         }
-        report.push_back({{{"operation", row.operation}, {"from_bytes", row.from_bytes}, {"algorithm", row.chosen}, {"overridden", row.overridden},
+        report.push_back({{{"operation", row.operation},
+                           {"from_bytes", row.from_bytes},
+                           {"algorithm", row.chosen},
+                           {"overridden", row.overridden},
                            {"estimates", estimates}}});
         if (!asked.json)
-            fmt::print("{:<15} {:>10}  {:<28} {}\n", row.operation, row.from_bytes, row.chosen + (row.overridden ? " (set)" : ""), text);
+            fmt::print("{:<15} {:>10}  {:<28} {}\n", row.operation, row.from_bytes,
+                       row.chosen + (row.overridden ? " (set)" : ""), text);
     }
     if (asked.json) fmt::print("{}", json_text(report));
     return 0;
@@ -221,9 +269,13 @@ int show_all(const Place &place) {
     if (Error error = find_coverage(place, coverage)) return fail(error.take().sentence);
     size_t implemented = 0;
     for (const Coverage::Function &function : coverage.functions) implemented += function.implemented;
-    fmt::print("MPI-5.0: {} of {} functions are implemented (lanyard info --coverage)\n", implemented, coverage.functions.size());
-    fmt::print("Programs come in by libmpi_abi.so.1, the standard's ABI, or libmpi.so.12, that of MPICH and Intel MPI\n");
-    fmt::print("{} settings (lanyard info --settings); paths (lanyard info --paths):\n", setting_table().size());
+    fmt::print("MPI-5.0: {} of {} functions are implemented (lanyard info --coverage)\n", implemented,
+               coverage.functions.size());
+    fmt::print(
+        "Programs come in by libmpi_abi.so.1, the standard's ABI, or libmpi.so.12, that of MPICH and Intel "
+        "MPI\n");
+    fmt::print("{} settings (lanyard info --settings); paths (lanyard info --paths):\n",
+               setting_table().size());
     return show_paths(nullptr, false);
 }
 

@@ -1,3 +1,4 @@
+// See json.h.
 #include "tools/json.h"
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// Reports as JSON. One place instantiates the library, which is slow to compile.
+// Reports as JSON. Only json.cc instantiates the JSON library, which is slow to compile.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// The command `lanyard`: what users ask about the library, the machine and the speed of both. Subcommands stand in
-// their own files; this one reads the command line, the same text as --help and as a manual page, and chooses.
+// The command `lanyard`, which answers users' questions about the library, the machine and the speed of both.
+// Each subcommand has its own file. This one reads the command line, writes --help and the manual page from
+// the same text, and calls the subcommand.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
@@ -17,19 +18,23 @@ using namespace lanyard::tools;
 
 constexpr int usage_error = 2;
 constexpr const char *about =
-    "Tells about this MPI library and the machine it runs on: 'lanyard doctor' first, when something is slow or does not start.";
+    "Tells about this MPI library and the machine it runs on: 'lanyard doctor' first, when something is slow "
+    "or does not start.";
 
-// Words of subcommands that a later version will have, so that a newcomer is told so instead of offered a near name.
+// Names of subcommands of a later version. A user who tries one gets this answer instead of a similar name.
 constexpr const char *later[] = {"why", "trace"};
 
 int refuse_subcommand(const std::string &word, const std::vector<std::string> &known) {
     if (std::find(std::begin(later), std::end(later), word) != std::end(later)) {
-        std::fprintf(stderr, "lanyard: '%s' is not part of version %s yet. What ranks wait for is printed by mpirun on Ctrl-\\ and by --timeout.\n",
+        std::fprintf(stderr,
+                     "lanyard: '%s' is not part of version %s yet. What ranks wait for is printed by mpirun "
+                     "on Ctrl-\\ and by --timeout.\n",
                      word.c_str(), LANYARD_VERSION);
         return usage_error;
     }
     std::string nearest = nearest_name(word, known);
-    std::string advice = nearest.empty() ? "'lanyard --help' lists the commands" : "did you mean '" + nearest + "'?";
+    std::string advice =
+        nearest.empty() ? "'lanyard --help' lists the commands" : "did you mean '" + nearest + "'?";
     std::fprintf(stderr, "lanyard: there is no command '%s'; %s\n", word.c_str(), advice.c_str());
     return usage_error;
 }
@@ -37,12 +42,14 @@ int refuse_subcommand(const std::string &word, const std::vector<std::string> &k
 int refuse_option(const CLI::App &app, const std::vector<std::string> &words) {
     std::string nearest = nearest_option(app, words.front());
     std::string command = (app.get_parent() ? "lanyard " : "") + app.get_display_name();
-    std::string advice = nearest.empty() ? "'" + command + " --help' lists the options" : "did you mean '" + nearest + "'?";
-    std::fprintf(stderr, "lanyard: '%s' does not go with this command; %s\n", words.front().c_str(), advice.c_str());
+    std::string advice =
+        nearest.empty() ? "'" + command + " --help' lists the options" : "did you mean '" + nearest + "'?";
+    std::fprintf(stderr, "lanyard: '%s' does not go with this command; %s\n", words.front().c_str(),
+                 advice.c_str());
     return usage_error;
 }
 
-// Text with the characters that troff would take for itself protected.
+// Text in which characters with a meaning in troff are escaped.
 std::string plain(const std::string &text) {
     std::string safe;
     for (char letter : text) {
@@ -57,16 +64,19 @@ void add_options(const CLI::App &app, std::string &page) {
     for (const CLI::Option *option : app.get_options()) {
         if (option->get_group().empty() || option->get_description().empty()) continue;
         std::string values = option->get_type_size() != 0 ? " " + option->get_type_name() : "";
-        page += ".TP\n.B " + plain(option->get_name(false, true)) + plain(values) + "\n" + plain(option->get_description()) + "\n";
+        page += ".TP\n.B " + plain(option->get_name(false, true)) + plain(values) + "\n" +
+                plain(option->get_description()) + "\n";
     }
 }
 
-// In the language of man(1), from the text of --help, so that the two never differ.
+// The page in the language of man(1), made from the text of --help so that the two never differ.
 std::string manual_page(const CLI::App &app, const std::string &version) {
     std::string name = app.get_name();
-    std::string page = ".TH " + name + " 1 \"\" \"Lanyard " + version + "\"\n.SH NAME\n" + name + " \\- tells about Lanyard and this machine\n";
+    std::string page = ".TH " + name + " 1 \"\" \"Lanyard " + version + "\"\n.SH NAME\n" + name +
+                       " \\- tells about Lanyard and this machine\n";
     page += ".SH SYNOPSIS\n";
-    for (const CLI::App *sub : app.get_subcommands({})) page += ".B " + name + " " + sub->get_name() + "\n[OPTIONS]\n.br\n";
+    for (const CLI::App *sub : app.get_subcommands({}))
+        page += ".B " + name + " " + sub->get_name() + "\n[OPTIONS]\n.br\n";
     page += ".SH DESCRIPTION\n" + plain(app.get_description()) + "\n.SH OPTIONS\n";
     add_options(app, page);
     for (const CLI::App *sub : app.get_subcommands({})) {
@@ -91,25 +101,35 @@ void add_commands(CLI::App &app, Asked &asked) {
 
     CLI::App *info = app.add_subcommand("info", "Tells what this library has: functions, settings, paths.");
     info->allow_extras();
-    info->add_flag("--settings", asked.info.settings, "every setting with its default, and what the environment changes");
-    info->add_flag("--coverage", asked.info.coverage, "how many functions of MPI-5.0 are implemented, by chapter");
-    info->add_flag("--missing", asked.info.missing, "the same with the name of every function that is missing");
-    info->add_flag("--paths", asked.info.paths, "the ways in which processes reach each other, and how long messages are best copied here");
+    info->add_flag("--settings", asked.info.settings,
+                   "every setting with its default, and what the environment changes");
+    info->add_flag("--coverage", asked.info.coverage,
+                   "how many functions of MPI-5.0 are implemented, by chapter");
+    info->add_flag("--missing", asked.info.missing,
+                   "the same with the name of every function that is missing");
+    info->add_flag(
+        "--paths", asked.info.paths,
+        "the ways in which processes reach each other, and how long messages are best copied here");
     CLI::Option *coll = info->add_option("--coll", asked.info.collective,
-                                         "which algorithm a collective operation takes, by size, and why; all of them if none is named")
-        ->expected(0, 1)->type_name("[OPERATION]");
+                                         "which algorithm a collective operation takes, by size, and why; "
+                                         "all of them if none is named")
+                            ->expected(0, 1)
+                            ->type_name("[OPERATION]");
     info->add_option("--ranks", asked.info.ranks, "of --coll: so many ranks")
         ->type_name("N")->check(CLI::Range(1, 1'000'000))->capture_default_str()->needs(coll);
     info->add_option("--hosts", asked.info.hosts, "of --coll: on so many hosts like this one")
         ->type_name("N")->check(CLI::Range(1, 1'000'000))->capture_default_str()->needs(coll);
     info->add_flag("--json", asked.info.json, "as JSON");
 
-    CLI::App *doctor = app.add_subcommand("doctor", "Tells what this machine allows and refuses, what is used instead, and the remedy.");
+    CLI::App *doctor = app.add_subcommand(
+        "doctor", "Tells what this machine allows and refuses, what is used instead, and the remedy.");
     doctor->allow_extras();
     doctor->add_flag("--json", asked.doctor_json, "as JSON");
 
-    CLI::App *bench = app.add_subcommand("bench", "Measures: 'lanyard bench' lists what, 'lanyard bench NAME --help' tells the options of one, "
-                                                  "'--sweep eager-limit' runs one with several values of a setting, '--sweep' lists them.");
+    CLI::App *bench = app.add_subcommand(
+        "bench",
+        "Measures: 'lanyard bench' lists what, 'lanyard bench NAME --help' tells the options of one, "
+        "'--sweep eager-limit' runs one with several values of a setting, '--sweep' lists them.");
     bench->add_option("-n", asked.ranks, "number of ranks, before NAME (2 if left out)")->type_name("N");
     bench->prefix_command();
     bench->footer([] { return "NAME is one of:\n" + list_benchmarks(find_place()); });
@@ -117,11 +137,13 @@ void add_commands(CLI::App &app, Asked &asked) {
     for (CLI::App *command : app.get_subcommands({})) command->set_version_flag("-V,--version", version);
 }
 
-// No command was given: an unknown word, or --help is meant.
+// No command was given: reports an unknown word, or prints --help.
 int run_nothing(const CLI::App &app) {
     std::vector<std::string> rest = app.remaining(), known;
     for (const CLI::App *command : app.get_subcommands({})) known.push_back(command->get_name());
-    if (!rest.empty()) return rest.front().front() == '-' ? refuse_option(app, rest) : refuse_subcommand(rest.front(), known);
+    if (!rest.empty())
+        return rest.front().front() == '-' ? refuse_option(app, rest)
+                                           : refuse_subcommand(rest.front(), known);
     std::fputs(app.help().c_str(), stdout);
     return 0;
 }
@@ -158,8 +180,10 @@ int main(int count, char **words) {
     if (chosen.get_name() == "doctor") return run_doctor(place, asked.doctor_json);
     int ranks = 0;
     auto [end, trouble] = std::from_chars(asked.ranks.data(), asked.ranks.data() + asked.ranks.size(), ranks);
-    if (trouble != std::errc{} || *end || ranks < 1 || ranks > launch::most_ranks) {  // as mpirun says it
-        std::fprintf(stderr, "lanyard: -n takes a number of ranks from 1 to %d, not \"%s\"\n", launch::most_ranks, asked.ranks.c_str());
+    // The same limits as mpirun's.
+    if (trouble != std::errc{} || *end || ranks < 1 || ranks > launch::most_ranks) {
+        std::fprintf(stderr, "lanyard: -n takes a number of ranks from 1 to %d, not \"%s\"\n",
+                     launch::most_ranks, asked.ranks.c_str());
         return usage_error;
     }
     return run_bench(place, ranks, std::move(rest));

@@ -1,6 +1,7 @@
-// libexec/lanyard/long-messages: two ranks of one node exchange long messages until the library has learned the best
-// copy methods (src/p2p/copy_methods.h). Rank 0 prints what was learned: for each size a line "bytes once twice
-// once_mapped twice_mapped", with rates in MB/s, 0 if a method is not available. Started by `lanyard info --paths`.
+// libexec/lanyard/long-messages: two ranks of one node exchange long messages until the library has learned
+// the best copy methods (src/p2p/copy_methods.h). Rank 0 prints what was learned: for each size a line "bytes
+// once twice once_mapped twice_mapped", with rates in MB/s, 0 if a method is not available. Started by
+// `lanyard info --paths`.
 #include <mpi.h>
 
 #include <array>
@@ -49,7 +50,8 @@ void print_rates() {
     must(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided), "MPI_T_init_thread");
     must(MPI_T_pvar_session_create(&session), "MPI_T_pvar_session_create");
     std::vector<Rates> columns;
-    for (const char *name : {"p2p_rate_once", "p2p_rate_twice", "p2p_rate_once_mapped", "p2p_rate_twice_mapped"})
+    for (const char *name :
+         {"p2p_rate_once", "p2p_rate_twice", "p2p_rate_once_mapped", "p2p_rate_twice_mapped"})
         columns.push_back(read_rates(session, name));
     for (size_t size = 0; size < sizes; ++size) {
         std::printf("%zu", least_bytes << size);
@@ -70,10 +72,13 @@ int main(int argc, char **argv) {
     std::vector<char> own(most_bytes);
     void *allocated = nullptr;
     MPI_Alloc_mem(static_cast<MPI_Aint>(most_bytes), MPI_INFO_NULL, &allocated);
-    exchange(rank, own.data(), 64 * 1024, MPI_Send);  // the shared buffers are mapped at first use: not while that is measured
-    // Synchronously, as messages of up to LANYARD_EAGER_LIMIT bytes are otherwise sent at once, and there is no choice.
+    // The shared buffers are mapped at first use, which must not happen during the measurement.
+    exchange(rank, own.data(), 64 * 1024, MPI_Send);
+    // Synchronous sends, because other messages of up to LANYARD_EAGER_LIMIT bytes are sent at once, without
+    // a choice of method.
     for (size_t bytes = least_bytes; bytes <= most_bytes; bytes *= growth)
-        for (void *buffer : {static_cast<void *>(own.data()), allocated}) exchange(rank, buffer, bytes, MPI_Ssend);
+        for (void *buffer : {static_cast<void *>(own.data()), allocated})
+            exchange(rank, buffer, bytes, MPI_Ssend);
     MPI_Free_mem(allocated);
     if (rank == 0) print_rates();
     MPI_Finalize();

@@ -1,4 +1,4 @@
-// Finding files; see place.h.
+// See place.h.
 #include "tools/place.h"
 
 #include <unistd.h>
@@ -21,7 +21,8 @@ std::string find_on_path(const std::string &name, const std::string &folders) {
     for (std::string folder; std::getline(list, folder, ':');) {
         std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
         std::error_code ignored;
-        if (files::is_regular_file(candidate, ignored) && access(candidate.c_str(), X_OK) == 0) return candidate;
+        if (files::is_regular_file(candidate, ignored) && access(candidate.c_str(), X_OK) == 0)
+            return candidate;
     }
     return "";
 }

@@ -1,3 +1,4 @@
+// See packet_network.h.
 #include "net/sim/packet_network.h"
 
 #include <algorithm>
@@ -12,7 +13,8 @@ PacketBehaviour PacketBehaviour::any(Random &random) {
     any.bytes_per_s = uint64_t{1'000'000} << random.below(11);
     any.delay_ns = uint64_t{1} << random.between(8, 22);
     any.jitter_ns = random.chance(50) ? 0 : random.below(any.delay_ns);
-    any.lost_ppm = random.chance(40) ? 0 : static_cast<uint32_t>(random.below(random.chance(30) ? 300'000 : 30'000));
+    any.lost_ppm =
+        random.chance(40) ? 0 : static_cast<uint32_t>(random.below(random.chance(30) ? 300'000 : 30'000));
     any.doubled_ppm = random.chance(50) ? 0 : static_cast<uint32_t>(random.below(100'000));
     any.damaged_ppm = random.chance(50) ? 0 : static_cast<uint32_t>(random.below(50'000));
     any.held_up_ppm = random.chance(50) ? 0 : static_cast<uint32_t>(random.below(100'000));
@@ -63,12 +65,13 @@ private:
     PacketNetwork &network_;
     const uint32_t host_;
     std::vector<uint32_t> arrived_;
-    size_t taken_ = 0, lent_ = 0;  // of arrived_: given back, and lent behind those
+    size_t taken_ = 0, lent_ = 0;  // of arrived_: the packets taken back, and those lent, which follow them
 };
 
 PacketNetwork::PacketNetwork(uint64_t seed, const PacketBehaviour &behaviour, uint32_t hosts)
     : behaviour_(behaviour), random_(seed), uplinks_(hosts), ports_(hosts), cut_(size_t{hosts} * hosts) {
-    for (uint32_t host = 0; host < hosts; ++host) endpoints_.push_back(std::make_unique<Endpoint>(*this, host));
+    for (uint32_t host = 0; host < hosts; ++host)
+        endpoints_.push_back(std::make_unique<Endpoint>(*this, host));
 }
 
 PacketNetwork::~PacketNetwork() = default;
@@ -94,19 +97,22 @@ void PacketNetwork::add_event(uint64_t time_ns, uint32_t packet, bool at_host) {
 
 uint64_t PacketNetwork::waiting_bytes(const Line &line) const {
     if (line.free_ns <= now_ns_) return 0;
-    return static_cast<uint64_t>(static_cast<double>(line.free_ns - now_ns_) * 1e-9 * static_cast<double>(behaviour_.bytes_per_s));
+    return static_cast<uint64_t>(static_cast<double>(line.free_ns - now_ns_) * 1e-9 *
+                                 static_cast<double>(behaviour_.bytes_per_s));
 }
 
-// The moment at which the last of these bytes has left, after all that waits already.
+// The time at which the last of these bytes has left, after everything that waits already.
 uint64_t PacketNetwork::pass(Line &line, size_t bytes) {
-    auto takes_ns = static_cast<uint64_t>(static_cast<double>(bytes) * 1e9 / static_cast<double>(behaviour_.bytes_per_s));
+    auto takes_ns =
+        static_cast<uint64_t>(static_cast<double>(bytes) * 1e9 / static_cast<double>(behaviour_.bytes_per_s));
     return line.free_ns = std::max(line.free_ns, now_ns_) + takes_ns;
 }
 
 bool PacketNetwork::launch(uint32_t from, const PacketIo::Outgoing &out) {
     size_t bytes = 0;
     for (int i = 0; i < out.count; ++i) bytes += out.parts[i].iov_len;
-    if (waiting_bytes(uplinks_[from]) >= behaviour_.card_queue) return false;  // for long ones and short ones alike
+    // For long and short packets alike.
+    if (waiting_bytes(uplinks_[from]) >= behaviour_.card_queue) return false;
     if (bytes > behaviour_.largest) {
         ++counts_.too_long;
         return true;
@@ -202,10 +208,13 @@ void PacketNetwork::cut(uint32_t a, uint32_t b, bool is_cut) {
 void PacketNetwork::heal_all() { cut_.assign(cut_.size(), false); }
 
 std::string PacketNetwork::describe() const {
-    auto item = [](const char *what, uint64_t number) { return std::string(", ") + what + ' ' + std::to_string(number); };
-    return "packets sent " + std::to_string(counts_.sent) + item("arrived", counts_.arrived) + item("lost", counts_.lost) +
-           item("doubled", counts_.doubled) + item("damaged", counts_.damaged) + item("held up", counts_.held_up) +
-           item("overflowed", counts_.overflowed) + item("cut off", counts_.cut_off) + item("too long", counts_.too_long) +
+    auto item = [](const char *what, uint64_t number) {
+        return std::string(", ") + what + ' ' + std::to_string(number);
+    };
+    return "packets sent " + std::to_string(counts_.sent) + item("arrived", counts_.arrived) +
+           item("lost", counts_.lost) + item("doubled", counts_.doubled) + item("damaged", counts_.damaged) +
+           item("held up", counts_.held_up) + item("overflowed", counts_.overflowed) +
+           item("cut off", counts_.cut_off) + item("too long", counts_.too_long) +
            item("swallowed", counts_.swallowed);
 }
 

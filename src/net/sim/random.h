@@ -1,5 +1,6 @@
-// A small generator of random numbers that gives the same sequence with every compiler and library, so that a seed printed
-// anywhere replays everywhere (splitmix64). Used by the simulated network and by the tests that print seeds.
+// A small generator of random numbers. It produces the same sequence with every compiler and library, so that
+// a seed printed anywhere can be replayed everywhere (splitmix64). The simulated network and the tests that
+// print seeds use it.
 #pragma once
 
 #include <cstdint>
