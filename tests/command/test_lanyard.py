@@ -161,7 +161,8 @@ def test_paths_show_how_long_messages_are_copied():
     assert shm["name"] == "shm" and [row["bytes"] for row in rows] == [16384 << i for i in range(10)]
     for row in rows:
         rates = {"once": row["once_mb_per_s"], "twice": row["twice_mb_per_s"]}
-        assert row["chosen"] == (max(rates, key=rates.get) if max(rates.values()) else "")  # where the kernel refuses there is one way only
+        fastest = {name for name, rate in rates.items() if rate == max(rates.values())}  # both at a tie
+        assert row["chosen"] in (fastest if max(rates.values()) else {""})  # where the kernel refuses there is one way only
         assert row["chosen_mapped"] in ("once", "twice")
     text = lanyard("info", "--paths").stdout
     assert "LANYARD_COPIES" in text and len([line for line in text.splitlines() if line.strip().endswith(("once", "twice"))]) >= 10

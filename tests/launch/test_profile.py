@@ -117,9 +117,9 @@ def test_datagrams_that_were_lost(mpirun, program, tmp_path):
         for other, peer in peers.items():
             (back,) = (each for each in ranks[other]["peers"] if each["rank"] == own)
             assert abs(back["received"] + back["missing"] - peer["sent"]) < 50, "but for what comes and goes while they are counted"
-    row = re.search(r"^ +given up, and sent again +([\d,]+) packets? +[\d.]+ %$", err, re.M)
+    row = re.search(r"^ +declared lost, sent again +([\d,]+) packets? +[\d.]+ %$", err, re.M)
     assert int(row[1].replace(",", "")) == again
-    assert re.search(r"^ +that never came +" + f"{total['missing']:,} packets?", err, re.M)
+    assert re.search(r"^ +never received +" + f"{total['missing']:,} packets?", err, re.M)
     assert f"Dropped: {total['damaged']:,} damaged, 0 of strangers, " in err
     pairs = re.findall(r"^(\d to \d) +[\d,]+ +([\d,]+) +[\d,]+ +\S+ [mu]?s +\S+ [mu]?s$", err, re.M)
     assert len(pairs) == 6 and sum(int(number.replace(",", "")) for _, number in pairs) == again

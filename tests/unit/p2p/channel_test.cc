@@ -46,8 +46,8 @@ public:
 
 // A message of its own, which does something when it has left.
 struct Message : Outgoing {
-    Message(Channels &channels, Channel &channel, int tag, std::function<void()> then = nullptr)
-        : channels(channels), channel(channel), tag(tag), then(std::move(then)) {
+    Message(Channels &all, Channel &to, int its_tag, std::function<void()> afterwards = nullptr)
+        : channels(all), channel(to), tag(its_tag), then(std::move(afterwards)) {
         flush = leave;
     }
     static bool leave(Outgoing &outgoing) {
