@@ -1,14 +1,14 @@
 """Which files the repository's comments and pages name that do not exist; used by tools/tidy.py.
 
-In a page: a path in backquotes that begins with a folder of the repository. After ': ' it may name something that the file contains. In a
-comment of C++ or Python: a name that ends like a source file. One with a folder is looked for from the root, from src, from tests, and
-from the folders around the file; a bare one is looked for everywhere.
+In a page: a path in backquotes that begins with a folder of the repository. After ': ' it may name something that
+the file contains. In a comment of C++: a name that ends like a source file. One with a folder is looked for from the
+root, from src, from tests, and from the folders around the file. A bare one is looked for everywhere.
 """
 import pathlib
 import re
 
 PAGE_PATH = re.compile(r"`([\w.-]+/[\w./-]*)(?:: ([\w:~.]+)[^`]*)?`")
-COMMENT = re.compile(r"//([^\n]*)|/\*(.*?)\*/|^[ \t]*#(?!\s*(?:include|define|if|endif|else|pragma|undef|error))([^\n]*)", re.DOTALL | re.MULTILINE)
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 FILE_NAME = re.compile(r"(?<![\w./<-])((?:[\w.-]+/)*[\w-]+\.(?:h|cc|inc|toml|md|py))(?![\w/])(?!>)")
 SYSTEM = re.compile(r"^(?:sys|linux|netinet|net|arpa|rdma|bits|infiniband)/")  # headers of the system
 GIVEN = {"mpi.h"}  # generated, or the system's
@@ -17,6 +17,10 @@ PLACEHOLDER = re.compile(r"(?:^|/)[A-Z]{3,}(?:\.\w+)?(?:/|$)")  # src/path/NAME/
 
 def last_word(name):
     return re.split(r"::|\.", name)[-1]
+
+
+def has_word(text, word):
+    return re.search(rf"\b{re.escape(word)}\b", text) is not None
 
 
 def in_page(root, path, text):
@@ -29,7 +33,7 @@ def in_page(root, path, text):
             target = root / named
             if not target.exists() and not PLACEHOLDER.search(named):
                 yield number, f"there is no {named}", named
-            elif word and target.is_file() and not re.search(rf"\b{re.escape(last_word(word))}\b", target.read_text()):
+            elif word and target.is_file() and not has_word(target.read_text(), last_word(word)):
                 yield number, f"{named} has no {word}", word
 
 
@@ -37,8 +41,7 @@ def in_comments(root, path, text, names):
     """The same for the comments of a source file. `names`: of all files of the repository, without their folders."""
     starts = (root, root / "src", root / "tests", *(root / path).parents)
     for found in COMMENT.finditer(text):
-        comment = next(group for group in found.groups() if group is not None)
-        for named in FILE_NAME.findall(comment):
+        for named in FILE_NAME.findall(found.group(0)):
             if named in GIVEN or SYSTEM.match(named):
                 continue
             there = any((start / named).exists() for start in starts) if "/" in named else named in names

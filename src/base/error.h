@@ -160,4 +160,5 @@ std::string system_text(int error_number);
 }  // namespace lanyard
 
 // Also checked in release builds; for cold paths.
-#define LANYARD_MUST(condition) ((condition) ? void() : ::lanyard::broken_invariant(#condition, __FILE__, __LINE__))
+#define LANYARD_MUST(condition) \
+    ((condition) ? void() : ::lanyard::broken_invariant(#condition, __FILE__, __LINE__))

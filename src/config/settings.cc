@@ -166,7 +166,8 @@ SettingRow row_of(std::string name, T Settings::*member, Audience audience, std:
 const std::vector<SettingRow> &setting_table() {
     using enum Audience;
     static const std::vector<SettingRow> table = {
-#define SETTING(type, member, value, audience, sentence, ...) row_of(#member, &Settings::member, audience, sentence, {__VA_ARGS__}),
+#define SETTING(type, member, value, audience, sentence, ...) \
+    row_of(#member, &Settings::member, audience, sentence, {__VA_ARGS__}),
 #include "config/settings.inc"
 #undef SETTING
     };

@@ -15,10 +15,10 @@
 #include <atomic>
 #include <cstdint>
 
+#include "engine/batching.h"
 #include "engine/condition.h"
 #include "engine/counters.h"
 #include "engine/engine_lock.h"
-#include "engine/batching.h"
 #include "engine/idle.h"
 #include "engine/progress.h"
 #include "engine/sleepers.h"

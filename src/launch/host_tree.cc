@@ -21,8 +21,8 @@ HostTree::HostTree(Loop &loop, const Assignment &job, const Surroundings &surrou
                report_(make_frame(Kind::aborted, abort));
            }) {
     if (job.plan.placement.own >= 0) {
-        Local local{job.plan,    job.job,      surroundings.environment, pmi_, owner.streams,
-                    owner.input, !owner.at_top};
+        Local local{job.plan, job.job, surroundings.environment, pmi_,
+                    owner.streams, owner.input, !owner.at_top};
         hosts_.push_back(std::make_unique<LocalHost>(loop, surroundings, local,
                                                      [this](const Frame &frame) { on_report(frame); }));
     }

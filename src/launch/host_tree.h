@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "launch/remote_host.h"
 #include "launch/local_host.h"
+#include "launch/remote_host.h"
 
 namespace lanyard::launch {
 

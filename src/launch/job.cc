@@ -26,9 +26,9 @@
 #include "base/error.h"
 #include "launch/descendants.h"
 #include "launch/environment.h"
+#include "launch/host_tree.h"
 #include "launch/output.h"
 #include "launch/remote_streams.h"
-#include "launch/host_tree.h"
 #include "launch/waits.h"
 #include "launch/wording.h"
 

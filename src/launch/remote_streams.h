@@ -7,8 +7,8 @@
 #include <map>
 #include <vector>
 
-#include "launch/output.h"
 #include "launch/host.h"
+#include "launch/output.h"
 
 namespace lanyard::launch {
 

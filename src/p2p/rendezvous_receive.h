@@ -17,13 +17,13 @@
 
 #include "base/spares.h"
 #include "p2p/arrived.h"
+#include "p2p/copy_methods.h"
 #include "p2p/direct_read.h"
 #include "p2p/dual_copy.h"
 #include "p2p/endpoint.h"
 #include "p2p/push_request.h"
 #include "p2p/rendezvous_offer.h"
 #include "p2p/target.h"
-#include "p2p/copy_methods.h"
 
 namespace lanyard {
 

@@ -6,10 +6,10 @@
 
 #include "base/events.h"
 #include "base/log.h"
+#include "p2p/copy_methods.h"
 #include "p2p/push_request.h"
 #include "p2p/receive_advert.h"
 #include "p2p/shm_advert.h"
-#include "p2p/copy_methods.h"
 
 namespace lanyard {
 
