@@ -1,8 +1,9 @@
-"""The binary interfaces that the doors have: what sets one apart, as far as the entry points are concerned.
+"""The ABIs of the front ends, with the properties that the entry points need.
 
-The standard's values are those of the library, so that its door passes numbers, buffers and statuses on as they are. Another ABI
-has a folder of its own in api/ with its values (values.toml), the functions it has beside the standard's (functions.toml), and
-files in src/doors that translate what no table can.
+The library uses the values of the standard ABI, so the front end for that ABI passes numbers, buffers and
+statuses on unchanged. Any other ABI has its own folder in api/ with its values (values.toml) and its
+additional functions (functions.toml). Its folder in src/doors has hand-written files for the translations
+that tables cannot describe.
 """
 
 import fnmatch
@@ -13,13 +14,15 @@ from .description import FOLDER
 class StandardAbi:
     name = 'mpi_abi'
     library = 'libmpi_abi.so.1'
-    other_ways = {}                      # entry point to condition and function: what the door does by itself in a rare case
+    other_ways = {}      # entry point: a condition, and the front end's function to call instead if the
+                         # condition is true
 
     def __init__(self, description):
         self.chapters, self.functions = description.chapters, description.functions
 
     def door_function(self, function):
-        """The function of the door that does all the work of an entry point, or None."""
+        """The function of the front end that does all the work of an entry point without the core, or
+        None."""
         return function.door
 
 
@@ -28,7 +31,9 @@ class ForeignAbi(StandardAbi):
         super().__init__(description)
         self.name, self.description = name, description
         self.groups = description.load(f'{name}/values.toml')
-        vars(self).update(self.groups.pop('abi'))  # title, library, status, done_by_door, object_kinds, more_datatypes, markers, other_ways
+        # sets title, library, status, done_by_door, object_kinds, more_datatypes, markers,
+        # other_ways
+        vars(self).update(self.groups.pop('abi'))
         self.values = {constant: value for group in self.groups.values() for constant, value in group.items()}
         chapter, functions = description.load_chapter(FOLDER / name / 'functions.toml')
         self.chapters = {**description.chapters, 'beyond': chapter}
@@ -40,7 +45,9 @@ class ForeignAbi(StandardAbi):
         return self.done_by_door.get(function.name, function.door)
 
     def constants_of(self, kind):
-        """Name, value here and value in the standard of the constants of a kind."""
-        standard = {n: c['value'] for group in self.description.constants.values() for n, c in group['values'].items()}
-        names = [n for pattern in self.description.kinds[kind]['constants'] for n in standard if fnmatch.fnmatchcase(n, pattern)]
+        """The constants of a kind: name, value in this ABI and value in the standard ABI."""
+        groups = self.description.constants.values()
+        standard = {n: c['value'] for group in groups for n, c in group['values'].items()}
+        names = [n for pattern in self.description.kinds[kind]['constants']
+                 for n in standard if fnmatch.fnmatchcase(n, pattern)]
         return [(n, self.values.get(n), standard[n]) for n in names]

@@ -1,4 +1,5 @@
-"""src/base/abi_constants.h: the constants of the ABI as numbers for the library itself."""
+"""Generates src/base/abi_constants.h: the constants of the standard ABI as plain numbers, for use inside the
+library."""
 
 from .text import NOTICE
 
@@ -9,15 +10,17 @@ def core_name(name, prefix=''):
 
 def generate(description, output):
     lines = [
-        '// The constants of the MPI-5.0 ABI as plain numbers, for everyone inside the library: MPI_ANY_SOURCE is abi::any_source,',
-        '// MPI_COMM_WORLD abi::comm_world, MPI_SUM abi::op_sum, MPI_INT abi::type_int. Handles are the numbers they are made of.',
+        '// The constants of the MPI-5.0 ABI as plain numbers, for use inside the library. MPI_ANY_SOURCE',
+        '// is abi::any_source, MPI_COMM_WORLD is abi::comm_world, MPI_SUM is abi::op_sum, and MPI_INT is',
+        '// abi::type_int. A handle is represented by its number.',
         f'// {NOTICE}', '#pragma once', '', '#include <cstdint>', '', 'namespace lanyard::abi {', '']
     for group in description.constants.values():
         lines.append(f'// {group["title"]}')
         prefix = group.get('core_prefix', '')
         for name, c in group['values'].items():
             c_type = c.get('c_type', group.get('c_type'))
-            type_name = 'int64_t' if c_type == 'MPI_Offset' else 'uintptr_t' if c_type.endswith('*') else 'int'
+            type_name = ('int64_t' if c_type == 'MPI_Offset' else
+                         'uintptr_t' if c_type.endswith('*') else 'int')
             hexadecimal = c_type.startswith('MPI_') and c['value'] > 0xf
             short = core_name(name) if core_name(name).startswith(prefix) else core_name(name, prefix)
             number = f'0x{c["value"]:03x}' if hexadecimal else c['value']

@@ -1,11 +1,14 @@
-"""src/api/generated/core.h: the prototypes of the typed functions, one for both widths of counts, and
-src/api/generated/coverage.h: which typed function each MPI function needs."""
+"""Generates two headers of src/api/generated/.
+
+core.h has the prototypes of the typed functions. One typed function serves both MPI_X and MPI_X_c. coverage.h
+lists the typed function that each MPI function needs.
+"""
 
 from .text import NOTICE, wrapped
 
 
 def core_parameter(description, p):
-    """One parameter as it stands in the prototype of a typed function; None where it does not reach it."""
+    """One parameter in the prototype of a typed function; None if it is not passed to that function."""
     if p.kind == 'varargs':
         return None
     handle = description.handle_of_kind.get(p.kind)
@@ -44,7 +47,8 @@ def object_parameter(core, p):
 
 
 def may_be_absent(p):
-    """True for an object that is nullptr where the handle is null, or where the argument is not significant."""
+    """True if the object of this parameter may be nullptr: for a null handle, or if the argument is not
+    significant."""
     return p.has('null') or 'at' in p.options or 'unless_in_place' in p.options
 
 
@@ -52,33 +56,41 @@ def core_prototype(description, function):
     parameters = [core_parameter(description, p) for p in function.parameters]
     if function.tell_form:
         parameters.append('bool large_count')
-    return f'{function.returns if function.value else "Error"} lanyard_{function.core}({", ".join(x for x in parameters if x)})'
+    returns = function.returns if function.value else 'Error'
+    return f'{returns} lanyard_{function.core}({", ".join(x for x in parameters if x)})'
 
 
 def typed_functions(description):
-    """The typed functions by name: the first function that each serves. All that share one must agree on its prototype."""
+    """For each typed function, by name, the first MPI function that it serves.
+
+    All MPI functions that share a typed function must agree on its prototype.
+    """
     found = {}
     for function in description.functions:
         if function.door:
             continue
         first = found.setdefault(function.core, function)
         if [core_types(description, f) for f in (first, function)] != [core_types(description, first)] * 2:
-            raise SystemExit(f'{first.name} and {function.name} share lanyard_{function.core} but differ in its prototype')
+            raise SystemExit(f'{first.name} and {function.name} share lanyard_{function.core} '
+                             'but differ in its prototype')
     return found
 
 
 def core_types(description, function):
-    parameters = [core_parameter(description, p).removesuffix(p.name) for p in function.parameters if p.kind != 'varargs']
+    parameters = [core_parameter(description, p).removesuffix(p.name)
+                  for p in function.parameters if p.kind != 'varargs']
     return function.value, function.tell_form, parameters
 
 
 def generate(description, output):
     typed = typed_functions(description)
     lines = [
-        '// The typed functions of the core library: what the doors call once arguments are checked and converted. One serves',
-        '// both widths of counts. The files of src/api define them; one that is missing makes the doors answer that its MPI',
-        '// function is not implemented. An object given as pointer is nullptr where its handle is null or not significant here;',
-        '// an out handle is set on success only. Any thread that MPI allows to call may call.',
+        '// The typed functions of the core library. The ABI front ends call them after they have checked',
+        '// and converted the arguments. One typed function serves both widths of counts. The files of',
+        '// src/api define these functions. If one is missing, the front ends report that its MPI function',
+        '// is not implemented. A pointer to an object is nullptr if the handle is null or the argument is',
+        '// not significant. An out handle is set only on success. Any thread that may call MPI may call',
+        '// these functions.',
         f'// {NOTICE}', '#pragma once', '', '#include "api/types.h"', '#include "base/error.h"', '',
         '#ifdef __clang__', '#pragma clang diagnostic ignored "-Wreturn-type-c-linkage"', '#endif',
         '#pragma GCC visibility push(default)', 'namespace lanyard {', 'extern "C" {', '']
@@ -99,14 +111,17 @@ def generate(description, output):
 
 def coverage(description, output):
     lines = [
-        '// Every MPI function with the typed function of liblanyard.so.0 that it needs: an MPI function is implemented when',
-        '// that symbol exists. Those without one are done by the door itself.',
+        '// Every MPI function with the typed function of liblanyard.so.0 that it needs. An MPI function is',
+        '// implemented if that symbol exists. The ABI front ends themselves implement the functions that',
+        '// need none.',
         f'// {NOTICE}', '#pragma once', '', 'namespace lanyard {', '',
-        'struct CoverageEntry {', '    const char *name;', '    const char *typed_function;  // or nullptr', '    const char *chapter;', '};', '']
+        'struct CoverageEntry {', '    const char *name;', '    const char *typed_function;  // or nullptr',
+        '    const char *chapter;', '};', '']
     rows = []
     for function in description.functions:
         for name, _large in function.forms():
             symbol = 'nullptr' if function.door else f'"lanyard_{function.core}"'
             rows.append(f'    {{"{name}", {symbol}, "{description.chapters[function.chapter]["title"]}"}},')
-    lines += [f'inline constexpr CoverageEntry coverage_table[{len(rows)}] = {{', *rows, '};', '', '}  // namespace lanyard']
+    lines += [f'inline constexpr CoverageEntry coverage_table[{len(rows)}] = {{', *rows, '};', '',
+              '}  // namespace lanyard']
     output.write('src/api/generated/coverage.h', lines)

@@ -1,7 +1,8 @@
-"""Reads the description of MPI (the .toml files beside this folder) into plain objects and checks that it is consistent.
+"""Reads the description of MPI into plain objects and checks its consistency.
 
-Every generator starts from a Description. Nothing here or in the generators knows a function by name: what is special about a
-function is an attribute in its table.
+The description consists of the .toml files in the parent folder. Every generator starts from a Description.
+Neither this file nor a generator mentions a function by name: the special properties of a function are
+attributes in its table.
 """
 
 import dataclasses
@@ -10,20 +11,21 @@ import re
 import tomllib
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent
-PARAMETER_FLAGS = {'async', 'by_value', 'committed', 'in_place', 'large_only', 'mutable', 'null', 'nullable', 'pointer',
-                   'unchecked'}
+PARAMETER_FLAGS = {'async', 'by_value', 'committed', 'in_place', 'large_only', 'mutable', 'null', 'nullable',
+                   'pointer', 'unchecked'}
 PARAMETER_OPTIONS = {'at', 'by', 'elements', 'error', 'fn', 'overflow', 'part', 'unless_in_place'}
-FUNCTION_KEYS = {'says', 'since', 'deprecated', 'large_count', 'returns', 'parameters', 'core', 'door', 'state', 'raises_on',
-                 'starts', 'tell_form', 'value'}
+FUNCTION_KEYS = {'says', 'since', 'deprecated', 'large_count', 'returns', 'parameters', 'core', 'door',
+                 'state', 'raises_on', 'starts', 'tell_form', 'value'}
 
 
 @dataclasses.dataclass
 class Parameter:
     name: str
     kind: str
-    direction: str                       # in, out or inout
-    array: str | None                    # length: a parameter, '*' (fixed by something else), a constant, or None for one value
-    row: int                             # values in each element of a two-dimensional array, else 0
+    direction: str      # in, out or inout
+    array: str | None   # None for a single value; for an array, what gives its length: a parameter, a
+                        # constant, or '*' for other rules
+    row: int            # for a two-dimensional array, the number of values in each row; otherwise 0
     flags: frozenset
     options: dict
 
@@ -38,19 +40,24 @@ class Function:
     says: str
     since: str
     deprecated: str | None
-    large_count: bool                    # MPI_X_c exists beside MPI_X
-    returns: str                         # the C type returned; int is an error code unless `value`
-    value: bool                          # returns a value and no error
-    core: str                            # the typed function that does the work, without "lanyard_"
-    door: str | None                     # or the function of the door that does it (src/doors), of a few instructions
-    tell_form: bool                      # the typed function is told whether the large-count form was called
-    starts: bool                         # initialises: from then on the process uses the door through which it was called
-    state: str                           # 'active' between initialisation and finalisation, 'always' at any time
-    raises_on: str                       # parameter whose error handler is called, '' for that of MPI_COMM_SELF, 'none' for no one's
+    large_count: bool   # MPI_X_c exists in addition to MPI_X
+    returns: str        # the C type of the result; int is an error code unless `value` is set
+    value: bool         # the result is a value, not an error code
+    core: str           # the name, without "lanyard_", of the typed function that does the work
+    door: str | None    # the function of the ABI front ends (src/doors) that does the work instead of a typed
+                        # function, or None
+    tell_form: bool     # the typed function has a parameter that is true if the program called the
+                        # large-count form
+    starts: bool        # initialises MPI; the process then uses the ABI front end through which the function
+                        # was called
+    state: str          # when it may be called. 'active': between initialisation and finalisation; 'always':
+                        # at any time
+    raises_on: str      # the parameter whose error handler is invoked; '': the handler of MPI_COMM_SELF;
+                        # 'none': no handler
     parameters: list
 
     def forms(self):
-        """The C names of the function: (name, large)."""
+        """Yields (name, large) for each C function: MPI_X and, if it exists, MPI_X_c."""
         yield self.name, False
         if self.large_count:
             yield self.name + '_c', True
@@ -69,7 +76,8 @@ class Description:
         self.accepted = self.datatypes.pop('accepted')
         self.chapters = {}               # file name -> chapter attributes
         self.functions = []
-        self.handle_of_kind = {k: v['c'] for k, v in self.kinds.items() if v.get('c') in self.types['handles']}
+        handles = self.types['handles']
+        self.handle_of_kind = {k: v['c'] for k, v in self.kinds.items() if v.get('c') in handles}
         for path in sorted((FOLDER / 'functions').glob('*.toml')):
             self.chapters[path.stem], functions = self.load_chapter(path)
             self.functions += functions
@@ -84,7 +92,7 @@ class Description:
             return tomllib.load(file)
 
     def load_chapter(self, path):
-        """The attributes of a chapter and its functions."""
+        """Returns the attributes of a chapter, and its functions."""
         tables = self.load(path)
         chapter = tables.pop('chapter')
         functions = []
@@ -92,13 +100,16 @@ class Description:
             unknown = set(table) - FUNCTION_KEYS
             if unknown:
                 raise SystemExit(f'{path.name}: {name} has unknown attributes {sorted(unknown)}')
+            lines = table.get('parameters', '').splitlines()
             functions.append(Function(
-                name=name, chapter=path.stem, says=table['says'], since=table['since'], deprecated=table.get('deprecated'),
-                large_count=table.get('large_count', False), returns=table.get('returns', 'int'), value=table.get('value', False),
+                name=name, chapter=path.stem, says=table['says'], since=table['since'],
+                deprecated=table.get('deprecated'), large_count=table.get('large_count', False),
+                returns=table.get('returns', 'int'), value=table.get('value', False),
                 core=table.get('core', name.removeprefix('MPI_').lower()), door=table.get('door'),
                 tell_form=table.get('tell_form', False), starts=table.get('starts', False),
-                state=table.get('state', chapter.get('state', 'active')), raises_on=table.get('raises_on', chapter.get('raises_on', '?')),
-                parameters=[self._parameter(path, name, line) for line in table.get('parameters', '').splitlines() if line]))
+                state=table.get('state', chapter.get('state', 'active')),
+                raises_on=table.get('raises_on', chapter.get('raises_on', '?')),
+                parameters=[self._parameter(path, name, line) for line in lines if line]))
             self._check(functions[-1])
         return chapter, functions
 
@@ -108,7 +119,8 @@ class Description:
         if not match or match[1] not in self.kinds:
             raise SystemExit(f'{path.name}: {function}: parameter {name} has the unknown kind "{kind}"')
         if direction not in ('in', 'out', 'inout'):
-            raise SystemExit(f'{path.name}: {function}: parameter {name} has the unknown direction "{direction}"')
+            raise SystemExit(f'{path.name}: {function}: '
+                             f'parameter {name} has the unknown direction "{direction}"')
         options = dict(word.split('=', 1) for word in rest if '=' in word)
         flags = frozenset(word for word in rest if '=' not in word)
         unknown = (flags - PARAMETER_FLAGS) | (set(options) - PARAMETER_OPTIONS)
@@ -141,13 +153,13 @@ class Description:
 
 
 def callback_type(description, p, large):
-    """The type of a function of the program, in one form of the call."""
+    """The type of a callback function of the program, in one form of the call."""
     callback = p.options['fn']
     return callback + '_c' if large and callback + '_c' in description.types['callbacks'] else callback
 
 
 def c_parameter(description, p, large, base=None):
-    """One parameter as it stands in a C prototype, or with another type than C's for one value."""
+    """One parameter in a C prototype; `base`, if given, replaces the C type of one value."""
     if p.kind == 'varargs':
         return '...'
     if p.kind == 'function':
@@ -158,7 +170,8 @@ def c_parameter(description, p, large, base=None):
     star = '' if base.endswith('*') else ' '
     if p.kind in ('string', 'buffer', 'logical'):
         return f'{const}{base} *{p.name}'
-    if p.kind in ('attribute', 'memory', 'attached_buffer'):  # the address of a pointer, passed as void *
+    if p.kind in ('attribute', 'memory', 'attached_buffer'):  # the program passes the address of a pointer,
+                                                              # declared as void *
         return f'void *{p.name}'
     if p.kind in ('string_list', 'string_lists') or (p.kind == 'argument_list' and p.has('by_value')):
         return f'{"char *" if p.kind == "argument_list" else base}{p.name}[]'

@@ -1,5 +1,7 @@
-"""The doors: src/doors/functions/ has the bodies of all functions (functions.py), and the folder of each ABI its entry points, a list of
-which body with which name, and its data (translations.py).
+"""Generates the ABI front ends in src/doors/.
+
+functions/ has the bodies of all MPI functions (functions.py). The folder of each ABI has tables of its values
+(translations.py) and its entry points, each of which calls a body.
 """
 
 from . import foreign_header, functions, translations
@@ -43,7 +45,7 @@ def entry_points(abi, description, output):
 
 
 def entry_point(abi, description, function, name, large):
-    """A name, what it returns, its parameters, and the value of the call."""
+    """The name of an entry point, its result type, its parameters, and the expression that it returns."""
     parameters = function.in_form(large)
     prototype = ', '.join(c_parameter(description, p, large) for p in parameters)
     given = ', '.join(p.name for p in parameters if p.kind != 'varargs')
@@ -72,8 +74,10 @@ def handle_names(description, output):
         if group.get('c_type') in description.types['handles']:
             rows += [(c['value'], name) for name, c in group['values'].items()]
     rows += [(d['value'], name) for name, d in description.datatypes.items() if 'synonym_of' not in d]
-    lines = ['// The names of the predefined handles.', f'// {NOTICE}', '#pragma once', '', 'namespace lanyard {', '',
+    lines = ['// The names of the predefined handles.', f'// {NOTICE}', '#pragma once', '',
+             'namespace lanyard {', '',
              'struct HandleName {', '    int value;', '    const char *name;', '};', '',
              f'inline constexpr HandleName handle_names[{len(rows)}] = {{',
-             *[f'    {{0x{value:03x}, "{name}"}},' for value, name in sorted(rows)], '};', '', '}  // namespace lanyard']
+             *[f'    {{0x{value:03x}, "{name}"}},' for value, name in sorted(rows)], '};', '',
+             '}  // namespace lanyard']
     output.write('src/api/generated/handle_names.h', lines)

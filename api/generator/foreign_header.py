@@ -1,5 +1,9 @@
-"""A C header with the values of another ABI, by which the tests compile programs as that ABI's own compiler wrapper would: with it
-every program of tests/mpi runs through that door too. It is not installed: users have the header of their MPI."""
+"""Generates a C header with the values of an ABI other than the standard's.
+
+The tests compile programs with this header, as the compiler wrapper of an MPI library with that ABI would
+with the library's own. In this way every program of tests/mpi also runs through the front end for that ABI.
+The header is not installed, because users have the header of their MPI library.
+"""
 
 from .description import c_prototype
 from .header import callbacks, literal
@@ -8,16 +12,20 @@ from .text import NOTICE, wrapped
 
 def generate(abi, description, output):
     types = description.types
-    lines = [f'/* The C interface with the values of the {abi.title}, for tests of {abi.library}.', f'   {NOTICE} */',
+    lines = [f'/* The C interface with the values of the {abi.title}, for tests of {abi.library}.',
+             f'   {NOTICE} */',
              '#ifndef LANYARD_TESTS_MPI_H', '#define LANYARD_TESTS_MPI_H', '', '#include <stdint.h>', '',
              '#ifdef __cplusplus', 'extern "C" {', '#endif', '']
-    lines += [f'typedef {c_type} {name};' for name, c_type in types['integers'].items()] + ['typedef int MPI_Fint;', '']
+    lines += [f'typedef {c_type} {name};' for name, c_type in types['integers'].items()]
+    lines += ['typedef int MPI_Fint;', '']
     lines += [f'typedef int {name};' if name in abi.object_kinds else f'typedef struct {h["struct"]} *{name};'
               for name, h in types['handles'].items()]
     lines += [f'typedef struct {h["struct"]} *{name};' for name, h in types['tool_handles'].items()] + ['']
     lines += ['typedef struct MPI_Status {', *[f'    {field};' for field in abi.status], '} MPI_Status;', '']
     for name, group in types['enums'].items():
-        lines += [f'typedef enum {name} {{', *[f'    {constant} = {value},' for constant, value in abi.groups[group].items()], f'}} {name};', '']
+        values = abi.groups[group].items()
+        lines += [f'typedef enum {name} {{', *[f'    {constant} = {value},' for constant, value in values],
+                  f'}} {name};', '']
     lines += callbacks(types)
     for name, group in description.constants.items():
         if group.get('c_type') != 'enum' and name not in ('callback', 'tool_handle'):
@@ -33,7 +41,8 @@ def generate(abi, description, output):
 
 
 def constants(abi, name, group):
-    here = abi.groups.get(name, {constant: c['value'] for constant, c in group['values'].items() if 'ABI' not in constant})
+    standard = {constant: c['value'] for constant, c in group['values'].items() if 'ABI' not in constant}
+    here = abi.groups.get(name, standard)
     lines = [f'/* {group["title"]} */']
     for constant, value in here.items():
         c_type = group['values'][constant].get('c_type', group.get('c_type'))
@@ -50,12 +59,15 @@ def functions_as_constants(description):
 
 def variables():
     return ['/* Variables */', 'extern int *const MPI_UNWEIGHTED;', 'extern int *const MPI_WEIGHTS_EMPTY;',
-            'extern struct MPI_ABI_T_pvar_handle *const MPI_T_PVAR_ALL_HANDLES;', 'extern MPI_Fint *MPI_F_STATUS_IGNORE;',
-            'extern MPI_Fint *MPI_F_STATUSES_IGNORE;',
-            *[f'#define MPI_T_{kind}_NULL ((MPI_T_{kind.lower()})0)' for kind in ('ENUM', 'CVAR_HANDLE', 'PVAR_SESSION', 'PVAR_HANDLE')], '']
+            'extern struct MPI_ABI_T_pvar_handle *const MPI_T_PVAR_ALL_HANDLES;',
+            'extern MPI_Fint *MPI_F_STATUS_IGNORE;', 'extern MPI_Fint *MPI_F_STATUSES_IGNORE;',
+            *[f'#define MPI_T_{kind}_NULL ((MPI_T_{kind.lower()})0)'
+              for kind in ('ENUM', 'CVAR_HANDLE', 'PVAR_SESSION', 'PVAR_HANDLE')], '']
 
 
 def datatypes(abi, description):
     here = {**abi.groups['datatype'], **abi.markers}
-    return ['/* Predefined datatypes */', *[f'#define {name} ((MPI_Datatype)0x{here.get(name, here["MPI_DATATYPE_NULL"]):08x})'
-                                            for name in [*description.datatypes, *abi.markers]], '']
+    null = here['MPI_DATATYPE_NULL']
+    return ['/* Predefined datatypes */',
+            *[f'#define {name} ((MPI_Datatype)0x{here.get(name, null):08x})'
+              for name in [*description.datatypes, *abi.markers]], '']

@@ -1,9 +1,11 @@
-"""The bodies of MPI's functions, src/doors/functions/: each once, as a template over the ABI, for every door.
+"""The bodies of the MPI functions in src/doors/functions/. Each is a template over the ABI.
 
-A body checks its arguments, turns handles into objects, calls the typed function and turns the results back. Each step is one
-line, skipped after the first error. What the program gave is translated first, so that the checks see the standard's values, and
-the results last: the facts of an ABI (src/doors/README.md) say how, and those of the standard's leave nothing of it. The two
-forms of a function, MPI_X and MPI_X_c, share one body, unless one of them has parameters of its own.
+A body checks its arguments, converts handles to objects, calls the typed function and converts the results
+back. Each step is one line of C++ that does nothing after the first error. The arguments are translated
+first, so that the checks see the standard's values. The results are translated last. The properties of an ABI
+(src/doors/README.md) determine the translation; for the standard ABI, the translation produces no machine
+code. The two forms of a function, MPI_X and MPI_X_c, share one body unless one of them has additional
+parameters.
 """
 
 import re
@@ -22,16 +24,18 @@ WIDTH = 118
 
 def generate(description, chapters, functions, output):
     for stem, chapter in chapters.items():
-        made = [Body(description, chapter, f, form) for f in functions if f.chapter == stem and has_body(f) for form in forms(f)]
+        made = [Body(description, chapter, f, form)
+                for f in functions if f.chapter == stem and has_body(f) for form in forms(f)]
         if not made:
             continue
         names = sorted({f'lanyard_{body.function.core}' for body in made})
         lines = [line for body in made for line in ['', *body.lines()]]
         output.write(f'{FOLDER}{stem}.h', [
-            f'// {chapter["title"]}: the bodies of the functions, for every ABI.', f'// {NOTICE}', '#pragma once', '',
-            '// A typed function that the core library lacks is a null pointer.', *[f'#pragma weak {n}' for n in names], '',
-            '#include "api/generated/core.h"', '#include "api/timed_call.h"', '#include "doors/numbers.h"', '#include "doors/objects.h"',
-            '#include "doors/statuses.h"', '', 'namespace lanyard::doors {', '',
+            f'// {chapter["title"]}: the bodies of the functions, for every ABI.', f'// {NOTICE}',
+            '#pragma once', '', '// A typed function that the core library lacks is a null pointer.',
+            *[f'#pragma weak {n}' for n in names], '',
+            '#include "api/generated/core.h"', '#include "api/timed_call.h"', '#include "doors/numbers.h"',
+            '#include "doors/objects.h"', '#include "doors/statuses.h"', '', 'namespace lanyard::doors {', '',
             'template <class Abi>', f'struct {class_name(stem)} {{', *types_of(description, lines),
             *[f'    {line}'.rstrip() for line in lines], '};', '', '}  // namespace lanyard::doors'])
 
@@ -45,33 +49,38 @@ def has_body(function):
 
 
 def forms(function):
-    """What the bodies of a function serve: False or True one form of it, None both."""
+    """One element for each body that the function needs. False: the body serves MPI_X; True: it serves
+    MPI_X_c; None: it serves both."""
     if not function.large_count:
         return [False]
     return [False, True] if any(p.has('large_only') for p in function.parameters) else [None]
 
 
 def body_name(function, large):
-    """The body that an entry point calls."""
+    """The name of the body that an entry point calls."""
     name = function.name.removeprefix('MPI_').lower()
     return name + '_c' if large and forms(function) != [None] else name
 
 
 def is_timed(function):
-    """The call times itself where that is wanted (src/api/timed_call.h): none that may come at any time, or has unknown arguments."""
+    """True if the entry point can measure the time of the call (src/api/timed_call.h).
+
+    Functions that may be called at any time and functions with variable arguments are not timed.
+    """
     return function.state == 'active' and all(p.kind != 'varargs' for p in function.parameters)
 
 
 def types_of(description, lines):
-    """Those types of the ABI that the bodies name."""
+    """Aliases for the types of the ABI that the bodies use."""
     types = description.types
-    known = {**types['integers'], **types['handles'], **types['tool_handles'], **types['enums'], **types['callbacks'], 'MPI_Status': None}
+    known = {**types['integers'], **types['handles'], **types['tool_handles'], **types['enums'],
+             **types['callbacks'], 'MPI_Status': None}
     used = sorted(set(re.findall(r'\bMPI_\w+', re.sub(r'"[^"]*"|//.*', '', '\n'.join(lines)))) & set(known))
     return [f'    using {name} = typename Abi::{name};' for name in used]
 
 
 def translation(description, p):
-    """The kind by whose functions KIND_in and KIND_out of the ABI a value is translated, or None."""
+    """The kind whose functions KIND_in and KIND_out of the ABI translate a value, or None."""
     kind = description.kinds[p.kind]
     if p.has('unchecked') and p.direction == 'in':
         return None
@@ -81,16 +90,18 @@ def translation(description, p):
 
 
 class Body:
-    """One body: its lines are gathered step by step."""
+    """One body, whose lines are collected step by step."""
 
     def __init__(self, description, chapter, function, large):
         self.description, self.chapter, self.function, self.large = description, chapter, function, large
         self.form = {None: 'large', False: 'false', True: 'true'}[large]
         self.parameters = function.in_form(large is not False)
         self.raising = next((p for p in self.parameters if p.name == function.raises_on), None)
-        self.openings, self.objects, self.roots, self.converts, self.checks, self.buffers, self.stores = [], [], [], [], [], [], []
+        self.openings, self.objects, self.roots, self.converts = [], [], [], []
+        self.checks, self.buffers, self.stores = [], [], []
         self.arguments, self.statuses = {}, []
-        self.roles = {}  # {what this process is in a rooted collective: the condition for it}; asked for once
+        self.roles = {}  # {role of this process in a rooted collective: its condition}; the body evaluates
+                         # each condition once
 
     def lines(self):
         names = [name for name, large in self.function.forms() if self.large in (None, large)]
@@ -104,11 +115,13 @@ class Body:
         return wrapped(text, indent, WIDTH - 4)
 
     def parameter(self, p):
-        """One parameter of the body: as in C, but for what differs between the forms that it serves."""
-        base = None
-        if self.large is None and p.kind == 'function' and callback_type(self.description, p, True) != p.options['fn']:
-            base = f'Form<large, {p.options["fn"]}, {callback_type(self.description, p, True)}>'
-        elif self.large is None and self.description.kinds[p.kind].get('large') and self.description.kinds[p.kind]['c'] == 'int':
+        """One parameter of the body. It is declared as in C, except that a type that differs between the two
+        forms is a template type."""
+        base, kind = None, self.description.kinds[p.kind]
+        if self.large is None and p.kind == 'function':
+            small, large = p.options['fn'], callback_type(self.description, p, True)
+            base = f'Form<large, {small}, {large}>' if small != large else None
+        elif self.large is None and kind.get('large') and kind['c'] == 'int':
             base = 'Count<large>'
         return c_parameter(self.description, p, self.large, base)
 
@@ -119,7 +132,7 @@ class Body:
         for p in self.parameters:
             self.translate(p)
         if self.function.state == 'active':
-            first.append('error = check_active(state);' if is_timed(self.function) else 'error = check_active();')
+            first.append(f'error = check_active({"state" if is_timed(self.function) else ""});')
         if self.raising:
             self.convert_object(self.raising, first)
         code = f', abi::{core_name(self.chapter["missing"])}' if 'missing' in self.chapter else ''
@@ -141,7 +154,8 @@ class Body:
         if not is_timed(self.function):
             return []
         arguments = ', '.join(['entry', *[p.name for p in self.parameters]])
-        return ['ProcessState state = process_state();', 'if (state != ProcessState::active && to_be_timed(state))',
+        return ['ProcessState state = process_state();',
+                'if (state != ProcessState::active && to_be_timed(state))',
                 *self.wrapped(f'    return timed({arguments});', ' ' * 12)]
 
     def guarded(self, step):
@@ -149,22 +163,28 @@ class Body:
             return '    if (!error && ' + step[4:]
         return f'    if (!error) {step}'
 
-    # The values of the ABI to the standard's, and back
+    # Translation between values of the ABI and those of the standard
 
     def translate(self, p):
-        """What becomes of a parameter whose values depend on the ABI: the argument of the typed function, and lines before and after."""
+        """Translates a parameter whose values depend on the ABI.
+
+        Sets the argument of the typed function, and adds the lines before and after the call that translate
+        it.
+        """
         kind = translation(self.description, p)
         if p.kind == 'status':
             self.translate_status(p)
         elif self.text_lengths(p) and p.direction == 'out':
-            length = next((q.name for q in self.parameters if q.kind == 'string_length' and q.direction == 'out'), '')
+            length = next((q.name for q in self.parameters
+                           if q.kind == 'string_length' and q.direction == 'out'), '')
             self.objects.append(f'TextResult<{self.text_lengths(p)}> {p.name}_text({p.name});')
             self.arguments[p.name] = f'{p.name}_text.data()'
             self.stores.append(f'{p.name}_text.store({length});')
         elif kind is None:
             pass
         elif 'by' in p.options:
-            others = ', '.join(self.value(q) for name in p.options['by'].split(',') for q in self.parameters if q.name == name)
+            others = ', '.join(self.value(q) for name in p.options['by'].split(',')
+                               for q in self.parameters if q.name == name)
             self.stores.append(f'Abi::{kind}_out({p.name}, {others});')
         elif p.array:
             self.translate_array(p, kind)
@@ -177,7 +197,7 @@ class Body:
 
     @staticmethod
     def text_lengths(p):
-        """The standard's constant that says how long a text may be, and the ABI's."""
+        """The constants of the standard and of the ABI that limit the length of a text."""
         constant = core_name(p.array) if p.kind == 'string' and p.array and p.array.startswith('MPI_') else ''
         return constant and f'abi::{constant}, Abi::{constant}'
 
@@ -212,13 +232,14 @@ class Body:
             self.objects.append(f'ResultStatuses<Abi> {p.name}_value;')
             self.buffers.append(f'error = {p.name}_value.reserve("{p.name}", {p.name}, {p.array});')
         else:
-            kind = 'ResultStatus<Abi>' if p.direction == 'out' else f'GivenStatus<Abi, StatusPart::{p.options["part"]}>'
+            kind = ('ResultStatus<Abi>' if p.direction == 'out' else
+                    f'GivenStatus<Abi, StatusPart::{p.options["part"]}>')
             self.objects.append(f'{kind} {p.name}_value({p.name});')
-        self.arguments[p.name] = f'{p.name}_value.data()' if p.direction == 'out' else f'*{p.name}_value.data()'
+        self.arguments[p.name] = f'{"" if p.direction == "out" else "*"}{p.name}_value.data()'
         if p.direction != 'in':
             self.statuses.append(f'{p.name}_value.store({p.name});')
 
-    # Arguments to objects and numbers
+    # Conversion of arguments to objects and numbers
 
     def convert(self, p):
         kind = self.description.kinds[p.kind]
@@ -230,13 +251,14 @@ class Body:
             self.check_buffer(p)
         elif p.direction == 'in':
             self.check_value(p, kind)
-        elif not p.has('nullable') and not (p.kind == 'status' and p.direction == 'out') and not p.has('by_value'):
+        elif not (p.has('nullable') or p.has('by_value') or p.kind == 'status' and p.direction == 'out'):
             self.check_place(p)
         if self.narrows(p):
             self.objects.append(f'CountResult<{self.form}> {p.name}_value({p.name});')
             if p.direction == 'inout':
                 self.checks.append(f'{p.name}_value.read();')
-            self.stores.append(f'{p.name}_value.store_or_undefined();' if p.options.get('overflow') == 'undefined'
+            self.stores.append(f'{p.name}_value.store_or_undefined();'
+                               if p.options.get('overflow') == 'undefined'
                                else f'error = {p.name}_value.store("{p.name}");')
 
     def convert_object(self, p, steps):
@@ -245,7 +267,8 @@ class Body:
         if p.direction == 'out':
             if not p.has('nullable'):
                 steps.append(f'error = check_out("{p.name}", {p.name});')
-            self.stores.append(f'{"if (" + p.name + ") " if p.has("nullable") else ""}store<Abi>({p.name}, {p.name}_object);')
+            condition = f'if ({p.name}) ' if p.has('nullable') else ''
+            self.stores.append(f'{condition}store<Abi>({p.name}, {p.name}_object);')
             return
         handle = p.name
         if p.direction == 'inout' or p.has('pointer'):
@@ -261,23 +284,29 @@ class Body:
         if p.has('nullable'):
             length = f'{p.name} ? {length} : 0'
         self.objects.append(f'Objects<Abi, {self.description.handle_of_kind[p.kind]}> {p.name}_objects;')
-        method = 'reserve' if p.direction == 'out' else 'find_committed' if p.has('committed') else 'find_or_null' if p.has('null') else 'find'
+        method = ('reserve' if p.direction == 'out' else 'find_committed' if p.has('committed') else
+                  'find_or_null' if p.has('null') else 'find')
         elements = f', {self.counts_of(p).name}' if p.has('committed') else ''
-        self.checks.append(self.where(p) + f'error = {p.name}_objects.{method}("{p.name}", {p.name}, {length}{elements});')
+        call = f'{p.name}_objects.{method}("{p.name}", {p.name}, {length}{elements})'
+        self.checks.append(f'{self.where(p)}error = {call};')
         if p.direction == 'out':
             self.stores.append(f'{p.name}_objects.store_found({p.name});')
 
     def counts_of(self, datatype):
-        """How many elements of a datatype are communicated: the nearest count before it; None where it is one."""
+        """The parameter that counts the elements of a datatype: the nearest count before the datatype, or
+        None if there is one element only."""
         before = self.parameters[:self.parameters.index(datatype)]
-        return next((p for p in reversed(before) if p.kind in ('count', 'large_count') and p.direction == 'in'), None)
+        return next((p for p in reversed(before)
+                     if p.kind in ('count', 'large_count') and p.direction == 'in'), None)
 
     def nothing(self, datatype):
-        """The condition under which nothing is communicated with a datatype: no element, or with no process."""
+        """The condition under which nothing is communicated: there are no elements, or the other process is
+        MPI_PROC_NULL."""
         counts = self.counts_of(datatype)
         if not datatype.has('committed') or not counts:
             return None
-        conditions = [f'all_zero({counts.name}, {self.length(counts)})' if counts.array else f'{counts.name} == 0']
+        conditions = [f'all_zero({counts.name}, {self.length(counts)})' if counts.array else
+                      f'{counts.name} == 0']
         kinds = {'send': ('dest',), 'recv': ('source',)}.get(datatype.name[:4], ('dest', 'source'))
         peers = [f'{p.name} == abi::proc_null' for p in self.parameters if p.kind in kinds]
         if peers:
@@ -285,14 +314,16 @@ class Body:
         return ' || '.join(conditions)
 
     def length(self, p):
-        """How many values an array has, where that is known before the call."""
+        """The number of values in an array if it is known before the call, otherwise None."""
         if 'elements' in p.options:
             return ELEMENTS[p.options['elements']].format(f'{self.raising.name}_object')
         length = next((q for q in self.parameters if q.name == p.array), None)
-        return f'value_or_0({length.name})' if length and length.direction == 'inout' else p.array if length else None
+        if not length:
+            return None
+        return f'value_or_0({length.name})' if length.direction == 'inout' else p.array
 
     def where(self, p):
-        """The condition under which a parameter of a collective is significant at this process."""
+        """The C++ condition under which this process must check a parameter of a collective call."""
         conditions = []
         if 'at' in p.options:
             conditions.append(self.here(p.options['at']))
@@ -312,10 +343,12 @@ class Body:
             return
         if p.array and p.kind != 'string':
             if self.length(p) and p.name in self.arguments:
-                self.checks.append(self.where(p) + f'error = {p.name}_values.read("{p.name}", {p.name}, {self.length(p)});')
+                call = f'{p.name}_values.read("{p.name}", {p.name}, {self.length(p)})'
+                self.checks.append(f'{self.where(p)}error = {call};')
             elif self.length(p):
                 check = 'check_counts' if p.kind == 'count' and 'elements' in p.options else 'check_array'
-                self.checks.append(self.where(p) + f'error = {check}("{p.name}", {p.name}, {self.length(p)});')
+                call = f'{check}("{p.name}", {p.name}, {self.length(p)})'
+                self.checks.append(f'{self.where(p)}error = {call};')
         elif p.kind == 'status':
             self.checks.append(f'error = check_out("{p.name}", {p.name});')
         elif 'check' in kind:
@@ -331,14 +364,16 @@ class Body:
                 steps.append(self.where(p) + f'error = {kind["check"]}("{p.name}", {p.name}{extra});')
 
     def check_text(self, p):
-        """A text must be there; the library knows how long it may be, but for an ABI that allows less."""
+        """Adds the check that a text is present and, if the ABI permits shorter texts than the standard, not
+        too long."""
         self.checks.append(f'error = check_string("{p.name}", {p.name});')
         if self.text_lengths(p):
             error = p.options.get('error', 'arg')
-            self.checks.append(f'error = check_room<{self.text_lengths(p)}>("{p.name}", {p.name}, ErrorClass::{error});')
+            check = f'check_room<{self.text_lengths(p)}>'
+            self.checks.append(f'error = {check}("{p.name}", {p.name}, ErrorClass::{error});')
 
     def check_place(self, p):
-        """Where a result goes: it must be there."""
+        """Adds the check that the address for a result is not null."""
         if p.array and p.array in {q.name for q in self.parameters}:
             length = next(q for q in self.parameters if q.name == p.array)
             if length.direction == 'in':
@@ -351,30 +386,35 @@ class Body:
         if p.has('in_place'):
             comm = f'*{self.raising.name}_object'
             root = next((q.name for q in self.parameters if q.kind == 'root'), None)
-            self.buffers.append(f'error = check_in_place_at_root("{p.name}", {p.name}, {root}, {comm});' if root
-                               else f'error = check_in_place("{p.name}", {p.name}, {comm});')
+            call = (f'check_in_place_at_root("{p.name}", {p.name}, {root}, {comm})' if root
+                    else f'check_in_place("{p.name}", {p.name}, {comm})')
+            self.buffers.append(f'error = {call};')
         condition = self.where(p)
         if p.has('in_place') and count:
-            condition = condition[:-2] + f' && !in_place({p.name})) ' if condition else f'if (!in_place({p.name})) '
-        if p.options.get('elements'):  # without a neighbour there is nothing that must be there
+            others = condition[:-2] + ' && ' if condition else 'if ('
+            condition = f'{others}!in_place({p.name})) '
+        if p.options.get('elements'):  # a process without neighbours may pass no buffer
             condition = f"if ({ELEMENTS[p.options['elements']].format(self.raising.name + '_object')} > 0) "
         if count:
-            self.buffers.append(condition + f'error = check_buffer("{p.name}", {p.name}, {count}, *{datatype}_object);')
+            call = f'check_buffer("{p.name}", {p.name}, {count}, *{datatype}_object)'
+            self.buffers.append(f'{condition}error = {call};')
         elif not p.has('in_place') and not p.has('anywhere'):
             self.buffers.append(condition + f'error = check_not_in_place("{p.name}", {p.name});')
 
     def described_by(self, p):
-        """The count and datatype directly behind a buffer (another buffer may lie between)."""
+        """The count and the datatype that follow a buffer in the list of parameters. Another buffer may be
+        between them and the first."""
         rest = self.parameters[self.parameters.index(p) + 1:]
         while rest and rest[0].kind == 'buffer':
             rest = rest[1:]
-        if len(rest) > 1 and rest[0].kind == 'count' and rest[1].kind == 'datatype' and not rest[0].array and not rest[1].array:
+        if [p.kind for p in rest[:2]] == ['count', 'datatype'] and not rest[0].array and not rest[1].array:
             return rest[0].name, rest[1].name
         return None, None
 
     def narrows(self, p):
         kind = self.description.kinds[p.kind]
-        return p.direction != 'in' and not p.array and kind.get('core') == 'int64_t' and kind['c'] == 'int' and self.large is not True
+        narrower = kind.get('core') == 'int64_t' and kind['c'] == 'int' and self.large is not True
+        return p.direction != 'in' and not p.array and narrower
 
     # The call
 
@@ -383,10 +423,13 @@ class Body:
         if self.function.tell_form:
             arguments.append(self.form)
         call = f'error = lanyard_{self.function.core}({", ".join(arguments)});'
-        back = [f'store<Abi>({p.name}, {p.name}_object);' if not p.array else f'{p.name}_objects.store({p.name});'
-                for p in self.parameters if p.kind in self.description.handle_of_kind and p.direction == 'inout']
+        handles = [p for p in self.parameters
+                   if p.kind in self.description.handle_of_kind and p.direction == 'inout']
+        back = [f'{p.name}_objects.store({p.name});' if p.array else f'store<Abi>({p.name}, {p.name}_object);'
+                for p in handles]
         if back:
-            lines = ['    if (!error) {', *self.wrapped('        ' + call, ' ' * 12), *[f'        {line}' for line in back], '    }']
+            lines = ['    if (!error) {', *self.wrapped('        ' + call, ' ' * 12),
+                     *[f'        {line}' for line in back], '    }']
         else:
             lines = self.wrapped(f'    if (!error) {call}', ' ' * 8)
         return lines + [self.guarded(line) for line in self.stores]
@@ -417,7 +460,8 @@ class Body:
 
     def object_argument(self, p):
         if p.array:
-            return f'{p.name}_objects.data_or_null()' if 'unless_in_place' in p.options or p.has('nullable') else f'{p.name}_objects.data()'
+            may_be_null = 'unless_in_place' in p.options or p.has('nullable')
+            return f'{p.name}_objects.{"data_or_null" if may_be_null else "data"}()'
         if p.direction == 'out':
             return f'{p.name} ? &{p.name}_object : nullptr' if p.has('nullable') else f'&{p.name}_object'
         if p.direction == 'inout' or may_be_absent(p):
@@ -437,14 +481,14 @@ class Body:
 
     def shown(self, p):
         kind = self.description.kinds[p.kind]
-        if p.kind in self.description.handle_of_kind and p.direction == 'in' and not p.array and not p.has('pointer'):
+        plain = p.direction == 'in' and not p.array
+        if p.kind in self.description.handle_of_kind and plain and not p.has('pointer'):
             return f'shown_handle<Abi>("{p.name}", {p.name})'
         if p.direction == 'in' and p.kind == 'string':
             return f'shown_text("{p.name}", {p.name})'
         if p.kind == 'function':
             return f'shown("{p.name}", reinterpret_cast<const void *>({p.name}))'
-        plain = p.direction == 'in' and not p.array
-        if plain and (kind.get('c') in self.description.types['enums']):
+        if plain and kind.get('c') in self.description.types['enums']:
             return f'shown("{p.name}", static_cast<int>({p.name}))'
         how = kind.get('shown', 'shown') if plain or p.kind == 'buffer' else 'shown'
         return f'{how}("{p.name}", {p.name})'

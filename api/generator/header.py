@@ -1,4 +1,4 @@
-"""include/mpi.h: the C interface of the MPI-5.0 ABI."""
+"""Generates include/mpi.h: the C interface of the MPI-5.0 ABI."""
 
 from .description import c_prototype
 from .text import NOTICE, wrapped
@@ -9,18 +9,20 @@ LITERAL_TYPES = {'int'}                  # constants of these types need no cast
 def generate(description, output):
     types = description.types
     version = {name: c['value'] for name, c in description.constants['version']['values'].items()}
+    mpi = f'{version["MPI_VERSION"]}.{version["MPI_SUBVERSION"]}'
+    abi = f'{version["MPI_ABI_VERSION"]}.{version["MPI_ABI_SUBVERSION"]}'
     lines = [
-        f'/* The C interface of MPI {version["MPI_VERSION"]}.{version["MPI_SUBVERSION"]} with its standard ABI '
-        f'{version["MPI_ABI_VERSION"]}.{version["MPI_ABI_SUBVERSION"]}: a program compiled with this header runs',
-        '   on every library with that ABI. Constants are literals, handles are pointers to structs that are never defined, and',
-        '   each function has a second name PMPI_x for profiling tools. Usable from C99 and C++98 on.',
+        f'/* The C interface of MPI {mpi} with its standard ABI {abi}. A program compiled with this header',
+        '   runs with every library that has this ABI. Constants are literals. Handles are pointers to',
+        '   structs that are never defined. Each function has a second name PMPI_x for profiling tools. The',
+        '   header requires at least C99 or C++98.',
         f'   {NOTICE} */',
         '#ifndef MPI_H_ABI', '#define MPI_H_ABI', '', '#include <stdint.h>', '',
         '#ifdef __cplusplus', 'extern "C" {', '#endif', '']
-    lines += ['/* Integer types */'] + [f'typedef {c} {name};' for name, c in types['integers'].items()] + ['']
+    lines += ['/* Integer types */', *[f'typedef {c} {name};' for name, c in types['integers'].items()], '']
     lines += status_struct(types['status'])
-    lines += ['/* Handles */']
-    lines += [f'typedef struct {h["struct"]} *{name};' for name, h in {**types['handles'], **types['tool_handles']}.items()] + ['']
+    handles = {**types['handles'], **types['tool_handles']}
+    lines += ['/* Handles */', *[f'typedef struct {h["struct"]} *{name};' for name, h in handles.items()], '']
     for name, group in types['enums'].items():
         lines += enumeration(name, description.constants[group])
     lines += callbacks(types)
@@ -46,7 +48,7 @@ def enumeration(name, group):
 
 
 def callbacks(types):
-    lines = ['/* Functions that a program hands to the library */']
+    lines = ['/* Callback functions of the program */']
     for name, c in types['callbacks'].items():
         note = f' /* deprecated since MPI-{c["deprecated"]} */' if 'deprecated' in c else ''
         lines += wrapped(f'typedef {c["returns"]} {name}({c["parameters"]});{note}', ' ' * 8)
@@ -68,7 +70,8 @@ def constants(group):
     for name, c in group['values'].items():
         c_type = c.get('c_type', group.get('c_type'))
         note = f' /* deprecated since MPI-{c["deprecated"]} */' if 'deprecated' in c else ''
-        lines.append(f'#define {name:<{width}} {literal(c["value"], c_type, c_type.startswith("MPI_") and c["value"] > 0xf)}{note}')
+        value = literal(c['value'], c_type, c_type.startswith('MPI_') and c['value'] > 0xf)
+        lines.append(f'#define {name:<{width}} {value}{note}')
     return lines + ['']
 
 
@@ -76,8 +79,9 @@ def datatypes(description):
     width = max(len(name) for name in description.datatypes)
     lines = ['/* Predefined datatypes */']
     for name, d in description.datatypes.items():
-        note = f' /* {d["type"]} */' if 'type' in d else f' /* same as {d["synonym_of"]} */' if 'synonym_of' in d else ''
-        lines.append(f'#define {name:<{width}} {literal(d["value"], "MPI_Datatype", True)}{note}'.rstrip())
+        says = d['type'] if 'type' in d else f'same as {d["synonym_of"]}' if 'synonym_of' in d else ''
+        note = f' /* {says} */' if says else ''
+        lines.append(f'#define {name:<{width}} {literal(d["value"], "MPI_Datatype", True)}{note}')
     return lines + ['']
 
 

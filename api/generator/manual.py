@@ -1,4 +1,7 @@
-"""Pages for man, section 3, of the same content as docs/reference/: one for each function; the form with large counts refers to it."""
+"""Generates man pages for section 3, with the content of docs/reference/.
+
+Each function has a page. The page of the large-count form only refers to the page of the function.
+"""
 
 import re
 
@@ -19,7 +22,8 @@ def escaped(text):
 
 
 def protected(line):
-    """A line of text that begins like a request of roff."""
+    """A line of text. If it begins like a roff request, `\&` is put before it, so that roff prints the
+    line."""
     return '\\&' + line if line[:1] in ('.', "'") else line
 
 
@@ -28,18 +32,20 @@ class Manual:
         self.reference, self.function, self.page = reference, function, reference.page(function)
 
     def text(self, text):
-        """Names of parameters in italics, names of MPI in bold; a sentence a line, as man pages are written."""
+        """Text with parameter names in italics and MPI names in bold, one sentence per line."""
         marked = re.sub(r'`(.*?)`', r'\\fI\1\\fR', escaped(text))
         marked = re.sub(rf'(?<!fI){MPI_NAME.pattern}', r'\\fB\g<0>\\fR', marked)
-        return [protected(line) for line in re.sub(r'(?<=[a-z)`RL0-9][.]) (?=[A-Z\\])', '\n', marked).split('\n')]
+        sentences = re.sub(r'(?<=[a-z)`RL0-9][.]) (?=[A-Z\\])', '\n', marked).split('\n')
+        return [protected(line) for line in sentences]
 
     def lines(self):
         page, description = self.page, self.reference.description
         names = ', '.join(escaped(name) for name, _large in self.function.forms())
         version = '.'.join(str(description.value_of(f'MPI_{part}')) for part in ('VERSION', 'SUBVERSION'))
+        summary = self.function.says[0].lower() + self.function.says[1:].removesuffix('.')
         lines = [f'.TH {page.name} 3 "" "Lanyard" "MPI {version}"', '.SH NAME',
-                 f'{names} \\- {escaped(self.function.says[0].lower() + self.function.says[1:].removesuffix("."))}',
-                 '.SH SYNOPSIS', '.nf', *[protected(f'\\fB{escaped(line)}\\fR') if line else '' for line in page.synopsis], '.fi']
+                 f'{names} \\- {escaped(summary)}', '.SH SYNOPSIS', '.nf',
+                 *[protected(f'\\fB{escaped(line)}\\fR') if line else '' for line in page.synopsis], '.fi']
         lines = [line or '.sp' for line in lines]
         if page.parameters:
             lines.append('.SH PARAMETERS')
@@ -54,7 +60,8 @@ class Manual:
         lines += self.section('LANYARD', page.notes)
         lines += self.section('VERSIONS', page.versions)
         if page.see:
-            lines += ['.SH SEE ALSO', *[f'.BR {name} (3){"," if name != page.see[-1] else ""}' for name in page.see]]
+            lines.append('.SH SEE ALSO')
+            lines += [f'.BR {name} (3){"," if name != page.see[-1] else ""}' for name in page.see]
         return lines
 
     def section(self, title, paragraphs):

@@ -1,8 +1,9 @@
-"""docs/reference/: a page for each function, tables of constants and datatypes, and an index of it all."""
+"""Generates docs/reference/: a page for each function, tables of constants and datatypes, and an index."""
 
 import re
 
 from .header import literal
+from .predefined import short
 from .reference import MPI_NAME, Reference
 from .text import NOTICE
 
@@ -12,7 +13,8 @@ FOLDER = 'docs/reference/'
 def generate(description, output):
     reference = Reference(description)
     for function in description.functions:
-        output.write(f'{FOLDER}{function.chapter}/{function.name}.md', FunctionPage(reference, function).lines())
+        page = FunctionPage(reference, function)
+        output.write(f'{FOLDER}{function.chapter}/{function.name}.md', page.lines())
     output.write(f'{FOLDER}constants.md', constants(reference))
     output.write(f'{FOLDER}datatypes.md', datatypes(description))
     output.write(f'{FOLDER}README.md', index(reference))
@@ -20,13 +22,18 @@ def generate(description, output):
 
 
 def linked(text, reference, here=None, chapter=None):
-    """A text with its names of functions as links; other names of MPI as code. Paths are relative to the chapter's folder."""
+    """A text with function names as links and other MPI names as code.
+
+    Links are relative to the folder of `chapter`, or to docs/reference/ if `chapter` is None. The name
+    `here`, to which the page itself belongs, is not linked.
+    """
     def link(match):
         name = match[0]
         function = reference.by_name.get(name) or reference.by_name.get(name.removesuffix('_c'))
         if not function or function.name == here:
             return f'`{name}`'
-        folder = '' if function.chapter == chapter else f'../{function.chapter}/' if chapter else f'{function.chapter}/'
+        above = '../' if chapter else ''
+        folder = '' if function.chapter == chapter else f'{above}{function.chapter}/'
         return f'[{name}]({folder}{function.name}.md)'
     parts = re.split(r'(`[^`]*`)', text)
     return ''.join(part if part.startswith('`') else MPI_NAME.sub(link, part) for part in parts)
@@ -41,14 +48,18 @@ class FunctionPage:
 
     def lines(self):
         page, chapter = self.page, self.reference.description.chapters[self.function.chapter]['title']
-        lines = [f'<!-- {NOTICE} -->', f'# {page.name}', '', self.text(self.function.says), '', '```c', *page.synopsis, '```', '']
+        lines = [f'<!-- {NOTICE} -->', f'# {page.name}', '', self.text(self.function.says), '',
+                 '```c', *page.synopsis, '```', '']
         if page.parameters:
             lines += ['## Parameters', '', '| name | direction | meaning |', '|---|---|---|']
-            lines += [f'| `{name}` | {direction} | {cell(self.text(sentence))} |' for name, direction, sentence in page.parameters] + ['']
-        lines += self.section('What it does', page.paragraphs)
-        lines += self.section('What it returns', page.returns)
+            lines += [f'| `{name}` | {direction} | {cell(self.text(sentence))} |'
+                      for name, direction, sentence in page.parameters]
+            lines.append('')
+        lines += self.section('Description', page.paragraphs)
+        lines += self.section('Return value', page.returns)
         if page.errors:
-            lines += ['| error class | meaning |', '|---|---|', *[f'| `{name}` | {sentence} |' for name, sentence in page.errors], '']
+            lines += ['| error class | meaning |', '|---|---|',
+                      *[f'| `{name}` | {sentence} |' for name, sentence in page.errors], '']
         lines += self.section('Lanyard', page.notes)
         lines += self.section('Versions', page.versions)
         if page.see:
@@ -70,26 +81,34 @@ def anchor(title):
 
 def index(reference):
     description = reference.description
-    lines = [f'<!-- {NOTICE} -->', '# Reference', '', *linked(reference.calls['index'].strip(), reference).split('\n'), '']
+    introduction = linked(reference.calls['index'].strip(), reference)
+    lines = [f'<!-- {NOTICE} -->', '# Reference', '', *introduction.split('\n'), '']
     for stem in dict.fromkeys([*reference.calls['chapters'], *description.chapters]):
         chapter = description.chapters[stem]
-        lines += [f'## {chapter["title"]}', '', linked(' '.join(reference.chapters[stem][0]['about'].split()), reference), '']
+        about = ' '.join(reference.chapters[stem][0]['about'].split())
+        lines += [f'## {chapter["title"]}', '', linked(about, reference), '']
         lines += ['| function | |', '|---|---|']
         members = [f for f in description.functions if f.chapter == stem]
-        lines += [f'| [{f.name}]({stem}/{f.name}.md) | {cell(linked(f.says, reference, f.name))} |' for f in members]
+        lines += [f'| [{f.name}]({stem}/{f.name}.md) | {cell(linked(f.says, reference, f.name))} |'
+                  for f in members]
         lines.append('')
     lines += ['## In alphabetical order', '']
-    lines += [f'- [{f.name}]({f.chapter}/{f.name}.md)' for f in sorted(description.functions, key=lambda f: f.name.lower())]
+    members = sorted(description.functions, key=lambda f: f.name.lower())
+    lines += [f'- [{f.name}]({f.chapter}/{f.name}.md)' for f in members]
     return lines
 
 
 def constants(reference):
     description = reference.description
     lines = [f'<!-- {NOTICE} -->', '# Constants', '',
-             'All constants of `mpi.h` with their values in the ABI; [datatypes](datatypes.md) have a page of their own.', '']
+             'All constants of `mpi.h` with their values in the ABI. The [datatypes](datatypes.md) are on a '
+             'separate page.', '']
     for name, group in description.constants.items():
-        lines += [f'## {group["title"]}', '', '| name | value | type | since | meaning |', '|---|---|---|---|---|']
-        lines += [f'| {" | ".join(constant_row(reference, name, constant, c))} |' for constant, c in group['values'].items()] + ['']
+        lines += [f'## {group["title"]}', '',
+                  '| name | value | type | since | meaning |', '|---|---|---|---|---|']
+        lines += [f'| {" | ".join(constant_row(reference, name, constant, c))} |'
+                  for constant, c in group['values'].items()]
+        lines.append('')
     return lines
 
 
@@ -100,20 +119,24 @@ def constant_row(reference, group, name, c):
     value = literal(c['value'], 'int', c_type.startswith('MPI_') and c['value'] > 0xf).strip('()')
     since = [f'MPI-{c["since"]}'] if 'since' in c else []
     since += [f'deprecated since MPI-{c["deprecated"]}'] if 'deprecated' in c else []
-    return [f'`{name}`', value, f'`{c_type}`', ', '.join(since), cell(linked(reference.meaning(name, c), reference))]
+    meaning = cell(linked(reference.meaning(name, c), reference))
+    return [f'`{name}`', value, f'`{c_type}`', ', '.join(since), meaning]
 
 
 def datatypes(description):
     lines = [f'<!-- {NOTICE} -->', '# Predefined datatypes', '',
-             'Sizes and extents are in bytes, as on x86-64 and aarch64 Linux; Fortran with its default kinds. The operations are those predefined',
-             'ones that a reduction may use with the datatype. Those in parentheses the standard does not define, but this library computes them, as',
-             'others do; with `LANYARD_CHECK=on` it refuses them where the program uses the ABI of the standard.', '',
+             'Sizes and extents are in bytes. They are those of x86-64 and aarch64 Linux, and of Fortran',
+             'with its default kinds. The last column lists the predefined operations that a reduction may',
+             'use with the datatype. The standard does not define the operations in parentheses, but this',
+             'library accepts them, as other libraries do. With `LANYARD_CHECK=on`, it rejects them if the',
+             'program uses the standard ABI.', '',
              '| datatype | type | value | size | extent | operations |', '|---|---|---|---|---|---|']
     for name, d in description.datatypes.items():
-        kind = f'`{d["type"]}`' if 'type' in d else f'the same as `{d["synonym_of"]}`' if 'synonym_of' in d else ''
-        operations = ' '.join(op.removeprefix('MPI_') for op in description.reductions.get(d.get('group'), []))
+        synonym = f'the same as `{d["synonym_of"]}`' if 'synonym_of' in d else ''
+        kind = f'`{d["type"]}`' if 'type' in d else synonym
+        operations = short(description.reductions.get(d.get('group'), []))
         if name in description.accepted:
-            operations = f"{operations} ({' '.join(op.removeprefix('MPI_') for op in description.accepted[name])})".strip()
+            operations = f'{operations} ({short(description.accepted[name])})'.strip()
         size, extent = d.get('size', ''), d.get('extent', d.get('size', ''))
         lines.append(f'| `{name}` | {cell(kind)} | 0x{d["value"]:03x} | {size} | {extent} | {operations} |')
     return lines

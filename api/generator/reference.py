@@ -1,7 +1,8 @@
-"""What the reference says of each function, put together from the description and the words beside it (api/reference/).
+"""The content of the reference pages, from the description and the texts of api/reference/.
 
-A Page is the content, without form: markdown.py makes docs/reference/ of it, manual.py pages for man. Words mark names of
-parameters `like this`; names of MPI are found by themselves. Nothing here knows a function by name.
+A Page has the content without a format: markdown.py turns Pages into docs/reference/, and manual.py turns
+them into man pages. Texts mark the names of parameters `like this`. MPI names need no mark. Nothing here
+mentions a function by name.
 """
 
 import dataclasses
@@ -11,7 +12,8 @@ import tomllib
 from .description import FOLDER, c_prototype
 from .text import wrapped
 
-WORDS = {'more', 'call', 'when', 'errors', 'handler', 'see', 'like', 'instead', 'lanyard', 'over', 'parameters', 'returns'}
+WORDS = {'more', 'call', 'when', 'errors', 'handler', 'see', 'like', 'instead', 'lanyard', 'over',
+         'parameters', 'returns'}
 CHAPTER_WORDS = {'about', 'call', 'when', 'errors', 'handler', 'lanyard'}
 DIRECTIONS = {'in': 'in', 'out': 'out', 'inout': 'in, out'}
 MPI_NAME = re.compile(r'\bMPI_\w+\b')
@@ -38,10 +40,12 @@ class Reference:
     def __init__(self, description):
         self.description = description
         self.by_name = {f.name: f for f in description.functions}
-        self.classes = {**description.constants['error_class']['values'], **description.constants['tool_error_class']['values']}
+        self.classes = {name: c for group in ('error_class', 'tool_error_class')
+                        for name, c in description.constants[group]['values'].items()}
         self.calls = self._load(FOLDER / 'reference' / 'words.toml')
         self.flags, self.handlers = self.calls.pop('flags'), self.calls.pop('handlers')
-        self.names_of_null = {name for name, c in description.constants['ignore']['values'].items() if c['value'] == 0}
+        ignored = description.constants['ignore']['values']
+        self.names_of_null = {name for name, c in ignored.items() if c['value'] == 0}
         self.meanings = self._load(FOLDER / 'reference' / 'constants.toml')
         self.chapters, self.words = {}, {}
         for stem in description.chapters:
@@ -53,7 +57,7 @@ class Reference:
             for name, words in tables.items():
                 self._check(stem, name, words)
                 self.words[name] = words
-        self.relatives = {}              # functions that share their words, which are the forms of one operation
+        self.relatives = {}  # the functions that share a text, because they are forms of one operation
         for f in description.functions:
             self.relatives.setdefault(self.words.get(f.name, {}).get('like', f.name), []).append(f.name)
 
@@ -75,26 +79,31 @@ class Reference:
         if set(words.get('errors', [])) - set(self.classes):
             raise SystemExit(f'api/reference/{stem}.toml: {name} names unknown error classes')
         if words.get('over', '') not in ['', *[p.name for p in function.parameters]]:
-            raise SystemExit(f'api/reference/{stem}.toml: {name} is called over {words["over"]}, which is no parameter')
+            raise SystemExit(f'api/reference/{stem}.toml: {name} is called over {words["over"]}, '
+                             'which is no parameter')
         if words.get('call', 'local') not in self.calls:
-            raise SystemExit(f'api/reference/{stem}.toml: {name} is called in the unknown way "{words["call"]}"')
+            raise SystemExit(f'api/reference/{stem}.toml: {name} has the unknown call "{words["call"]}"')
 
     def meaning(self, name, constant):
-        """What a constant means; '' where nobody has said it."""
+        """The text that explains a constant; '' if there is none."""
         return constant.get('says') or self.meanings.get(name, '')
 
     def word(self, function, key, default=None):
-        """What is said of a function: its own, that of the function it is like, or its chapter's."""
+        """An attribute of a function: its own, or that of the function that its table names in `like`, or
+        that of its chapter."""
         own = self.words.get(function.name, {})
         if key in own:
             return own[key]
-        if 'like' in own and key not in ('call', 'instead', 'when') and key in self.words.get(own['like'], {}):
-            return self.words[own['like']][key]
+        inherited = self.words.get(own.get('like'), {})
+        if key not in ('call', 'instead', 'when') and key in inherited:
+            return inherited[key]
         return self.chapters[function.chapter][0].get(key, default)
 
     def page(self, function):
-        return Page(function, self._synopsis(function), [self._parameter(function, p) for p in function.parameters], self._paragraphs(function),
-                    self._returns(function), self._errors(function), self._versions(function), self._paragraph(self.word(function, 'lanyard')),
+        parameters = [self._parameter(function, p) for p in function.parameters]
+        notes = self._paragraph(self.word(function, 'lanyard'))
+        return Page(function, self._synopsis(function), parameters, self._paragraphs(function),
+                    self._returns(function), self._errors(function), self._versions(function), notes,
                     self._see(function))
 
     @staticmethod
@@ -114,7 +123,7 @@ class Reference:
         return '...' if p.kind == 'varargs' else p.name, DIRECTIONS[p.direction], self.sentence(function, p)
 
     def sentence(self, function, p):
-        """What a parameter is; '' where nobody has said it."""
+        """The sentence that explains a parameter; '' if there is none."""
         own = self.words.get(function.name, {})
         says = own.get('parameters', {}).get(p.name)
         if not says and 'like' in own:
@@ -122,7 +131,8 @@ class Reference:
         says = says or self.chapters[function.chapter][1].get(p.name) or self._of_kind(p)
         if not says:
             return ''
-        says = says.replace('{on}', function.raises_on).replace('{datatype}', self._datatype(function, p)).replace('{root}', self._root(function))
+        says = says.replace('{on}', function.raises_on).replace('{datatype}', self._datatype(function, p))
+        says = says.replace('{root}', self._root(function))
         sentence = ' '.join((says[0].upper() + says[1:]).split())
         for remark in self._remarks(function, p, says):
             sentence += (', ' if remark.startswith('or ') else '; ') + remark
@@ -130,7 +140,8 @@ class Reference:
 
     def _of_kind(self, p):
         kind = self.description.kinds[p.kind]
-        return kind.get('says_out', kind.get('says')) if p.direction == 'out' else kind.get('says', kind.get('says_out'))
+        first, second = ('says_out', 'says') if p.direction == 'out' else ('says', 'says_out')
+        return kind.get(first, kind.get(second))
 
     @staticmethod
     def _datatype(function, p):
@@ -142,37 +153,43 @@ class Reference:
         return next((q.name for q in function.parameters if q.kind == 'root'), 'root')
 
     def _remarks(self, function, p, says):
-        """What follows from how the parameter is described, where it is not said already."""
+        """Remarks that follow from the flags of the parameter, except for what its text `says` already."""
         for flag in ('in_place', 'committed', 'nullable', 'large_only'):
             if p.has(flag) and not (flag == 'nullable' and self.names_of_null & set(MPI_NAME.findall(says))):
                 yield self.flags[flag].format(function=function.name)
         if array := self._array(function, p):
             yield array
         if p.has('null'):
-            handle = self.description.handle_of_kind[p.kind]
-            yield self.flags['null_array' if p.array else 'null'].format(null=self.description.types['handles'][handle]['null'])
+            handle = self.description.types['handles'][self.description.handle_of_kind[p.kind]]
+            if f'or {handle["null"]}' not in says:
+                yield self.flags['null_array' if p.array else 'null'].format(null=handle['null'])
         if 'at' in p.options:
             at = p.options['at']
-            yield self.flags.get('at_' + at, self.flags['at_parameter']).format(root=self._root(function), at=at)
+            remark = self.flags.get('at_' + at, self.flags['at_parameter'])
+            yield remark.format(root=self._root(function), at=at)
         if 'unless_in_place' in p.options:
             yield self.flags['unless_in_place'].format(buffer=p.options['unless_in_place'])
         if p.options.get('overflow') == 'undefined':
             yield self.flags['overflow_undefined']
 
     def _array(self, function, p):
-        if 'elements' in p.options:
+        if 'elements' in p.options and p.kind != 'buffer':
             return self.flags['elements_' + p.options['elements']].format(on=function.raises_on)
         if not p.array or p.array == '*':
             return ''
         if p.kind == 'string':
-            return self.flags['string_array'].format(length=p.array if p.array.startswith('MPI_') else f'`{p.array}`')
+            if not p.array.startswith('MPI_'):
+                return ''  # the parameter's own text states the length
+            remark = 'string_limit' if p.direction == 'in' else 'string_array'
+            return self.flags[remark].format(length=p.array)
         return self.flags['row_array' if p.row else 'array'].format(length=f'`{p.array}`', row=p.row)
 
     # The rest
 
     def _paragraphs(self, function):
         over = self.word(function, 'over') or function.raises_on
-        call = self.calls[self.word(function, 'call', 'local')].replace('{on}', f'`{over}`' if over else 'the job')
+        call = self.calls[self.word(function, 'call', 'local')]
+        call = call.replace('{on}', f'`{over}`' if over else 'the job')
         when = self.word(function, 'when') or (self.calls['always'] if function.state == 'always' else '')
         return [*self._paragraph(self.word(function, 'more')), *self._paragraph(f'{call} {when}')]
 
@@ -185,7 +202,9 @@ class Reference:
             return [self.calls['returns_code']]
         handler = self.word(function, 'handler') or self.calls['handler_of_self']
         if raising := next((p for p in function.parameters if p.name == function.raises_on), None):
-            handler = self.calls['handler_of'].format(on=raising.name, other=self.handlers.get(raising.kind, self.handlers['other']))
+            other = self.handlers.get(raising.kind, self.handlers['other'])
+            which = 'handler_given' if raising.kind == 'errhandler' else 'handler_of'
+            handler = self.calls[which].format(on=raising.name, other=other)
         return self._paragraph(f'{self.calls["returns_error"]} {handler}')
 
     def _errors(self, function):
@@ -199,10 +218,10 @@ class Reference:
         return [(name, self.classes[name]['says']) for name in sorted(set(found), key=order.index)]
 
     def _errors_of(self, p, function):
-        """The classes of what the door finds wrong with a parameter."""
+        """The error classes that the checks of a parameter raise."""
         kind = self.description.kinds[p.kind]
         if self.description.chapters[function.chapter].get('missing'):
-            return []                    # a chapter with errors of its own, which its words list
+            return []  # the texts of such a chapter list its errors themselves
         if p.kind in self.description.handle_of_kind:
             error = self.description.types['handles'][self.description.handle_of_kind[p.kind]]['error']
             return [error] if p.direction != 'out' else ['MPI_ERR_ARG']
@@ -211,18 +230,22 @@ class Reference:
         if 'error' in p.options:
             return [f'MPI_ERR_{p.options["error"].upper()}']
         if p.direction == 'out' and p.kind != 'buffer':
-            narrows = 'large' in kind and kind['c'] == 'int' and function.large_count and 'overflow' not in p.options and not p.array
-            return (['MPI_ERR_VALUE_TOO_LARGE'] if narrows else []) + ([] if p.has('nullable') or p.kind == 'status' else ['MPI_ERR_ARG'])
+            narrows = ('large' in kind and kind['c'] == 'int' and function.large_count
+                       and 'overflow' not in p.options and not p.array)
+            may_be_null = p.has('nullable') or p.kind == 'status'
+            return ['MPI_ERR_VALUE_TOO_LARGE'] * narrows + ['MPI_ERR_ARG'] * (not may_be_null)
         return kind.get('errors', []) + (['MPI_ERR_ARG'] if p.array or p.kind in ('string', 'status') else [])
 
     def _versions(self, function):
-        lines = [f'Since MPI-{function.since}.']
+        lines = [f'Available since MPI-{function.since}.']
         if function.large_count:
             large = max(function.since, self.calls['large_count_since'])
-            lines = [f'Since MPI-{function.since}; the form with large counts, {function.name}_c, since MPI-{large}.']
+            since = 'the same version' if large == function.since else f'MPI-{large}'
+            lines.append(f'The large-count form {function.name}_c is available since {since}.')
         if function.deprecated:
             instead = self.word(function, 'instead')
-            lines.append(f'Deprecated since MPI-{function.deprecated}' + (f': use {instead}.' if instead else '.'))
+            advice = f': use {instead}.' if instead else '.'
+            lines.append(f'Deprecated since MPI-{function.deprecated}{advice}')
         return [' '.join(lines)]
 
     def _see(self, function):
