@@ -7,13 +7,13 @@ namespace lanyard {
 
 namespace {
 
-// Has the team started a collective with this number, and recently enough to remember what it was?
+// Is this the number of one of the team's latest collectives, whose words are still in Team::recent?
 bool is_recent(const Team &team, uint32_t number) {
     return ((team.sequence - 1 - number) & (collective_numbers - 1)) < recent_collectives;
 }
 
-// With more stored messages than this, some may be of ranks that are a round of numbers ahead. Their numbers
-// would look recent.
+// If more messages are stored than this, some may be from ranks that are so far ahead that the numbers of
+// collectives have come round again and look recent. Then numbers are not compared.
 constexpr size_t most_compared = collective_numbers / 64;
 
 constexpr uint8_t told_after_alarms = 2;
@@ -37,6 +37,7 @@ Executor::~Executor() {
 }
 
 void Executor::give_back(Collective *collective) {
+    engine().check_owner();
     collective->completion.then = nullptr;
     collective->error = {};
     collective->plan.clear();
@@ -48,6 +49,7 @@ void Executor::give_back(Collective *collective) {
 }
 
 Error Executor::finish(Collective *collective) {
+    engine().check_owner();
     look_for_posts(*collective);
     if (!collective->completion.complete()) engine().wait_owned(collective->completion);
     Error error = collective->error;
@@ -55,7 +57,7 @@ Error Executor::finish(Collective *collective) {
     return error;
 }
 
-// Serves requests of other ranks for this rank's memory (shm/exchange_run.h).
+// Serves requests of other ranks for this rank's memory (shm/peer_memory.h).
 void Executor::answer_in_areas() {
     for (Collective *one = under_way_.front(); one; one = under_way_.after(*one))
         if (const Team &team = one->call_.team(); team.node_area) answer_askers(NodeArea(team), team);
@@ -71,8 +73,9 @@ Error Executor::judge_early_messages(const Team &team) {
     return disagreement(team.recent[message.number % recent_collectives], message.check, message.source);
 }
 
-// A collective that waits long reports to the ranks for which it waits: one whole alarm after the one that
-// saw it first.
+// Lets collectives that wait long report their call to the ranks for which they wait. A collective does so
+// when the executor's timer fires for the second time since its start, so that it has waited for at least one
+// whole interval.
 int Executor::look_for_patient_ones() {
     bool untold = false;
     for (Collective *one = under_way_.front(); one; one = under_way_.after(*one)) {
@@ -110,7 +113,8 @@ void Executor::heard(const Envelope &envelope) {
     early_.add({envelope.context, number, kept, envelope.check, envelope.source});
 }
 
-// A rank waits in a collective in whose place this rank called something else, and has perhaps finished that.
+// Answers a rank that waits in a collective, if this rank made a different call at that place in the
+// sequence, which may have ended.
 void Executor::answer(const Envelope &envelope) {
     if (is_persistent(envelope.tag)) return;
     uint32_t number = number_of(envelope.tag), own = 0, peer = 0;

@@ -1,15 +1,18 @@
 // Runs schedules (schedule.h) on the messenger. One executor serves a runtime, for blocking, nonblocking and
-// persistent operations alike: take a Collective, write its plan (plan.h), start it, then wait for its
-// completion or get a continuation. It never blocks. A step starts when all of its predecessors are done.
-// Steps that become ready while messages arrive run as a Task of the engine, so nothing recurses. Exchanges
-// that must wait are polled on every turn of the engine.
+// persistent operations alike. The caller takes a Collective, has its plan written (plan.h) and starts it.
+// Then the caller waits for the completion, or sets a continuation, which is called at the end. The executor
+// itself never blocks, except in finish(). A step starts when all of its predecessors are done. Steps that
+// become ready while messages arrive run later, as a Task of the engine, so that no recursion occurs.
+// Exchanges that must wait are polled on every turn of the engine.
 //
-// It detects that ranks call different collectives. Each message and each post in the node area states to
-// which one it belongs (agreement.h). A rank that waits long reports its call to the ranks for which it
-// waits, and a rank that has already left that place in the sequence answers. A rank that learns both calls
-// waits neither for this rank nor for the one that called something else.
+// The executor detects that ranks call different collectives. Each message and each post in the node area
+// states to which call it belongs (agreement.h). A rank that waits long reports its call to the ranks for
+// which it waits. A rank that made another call at that place in the sequence answers, even if its call has
+// ended. Two calls that do not agree are reported to all ranks of the team. Every rank's own call differs
+// from at least one of the two, so every rank abandons it.
 //
 // Thread rule: the owner of the engine, except where a method says otherwise.
+// Tested by: tests/sim/collectives_test.cc, tests/sim/pending_test.cc.
 #pragma once
 
 #include <memory>
@@ -29,7 +32,7 @@ namespace lanyard {
 
 class Executor : private CollectiveObserver, private Handler, private Task {
 public:
-    // `reach` may be nullptr if ranks never sleep and no team has direct reads.
+    // `reach` may be nullptr if ranks never sleep and no team reads other ranks' memory directly.
     Executor(Messenger &messenger, NodeReach *reach);
     ~Executor();
     Executor(const Executor &) = delete;
@@ -40,16 +43,17 @@ public:
     const Selection &selection() const { return selection_; }
     Selection &selection() { return selection_; }
 
-    // Takes a collective with an empty schedule. The caller gives it back when it is complete and its error
-    // has been taken.
+    // Returns a collective with an empty schedule, whose memory belongs to the executor. The caller gives the
+    // collective back when it is complete and its error has been taken, or when it will not be started.
     Collective *take() {
+        engine().check_owner();
         Collective *collective = spare_;
         if (!collective) return new Collective(*this);
         spare_ = collective->next_spare_;
         return collective;
     }
     void give_back(Collective *collective);
-    // Gives back one whose pass() has done all the work.
+    // Gives back a collective whose pass() has returned true.
     void give_back_passed(Collective *collective) {
         collective->plan.clear_short();
         collective->next_spare_ = spare_;
@@ -57,22 +61,27 @@ public:
     }
     // Starts the plan as the next collective of the team. Buffers, datatypes, operation and team must live
     // until completion. Afterwards the same plan may be started again (persistent operations).
-    void start(Collective &collective, Team &team) { collective.start(team); }
-    // Polls for a moment a started collective that waits for posts. If they arrive at all they arrive soon,
-    // and this costs less than waiting.
+    void start(Collective &collective, Team &team) {
+        engine().check_owner();
+        collective.start(team);
+    }
+    // Polls a started collective for a moment if it waits for posts in the node area and each rank has a
+    // processor of its own. Posts usually arrive within that moment, and polling costs less than a wait in
+    // the engine.
     void look_for_posts(Collective &collective) {
         if (!collective.polled_.empty() && collective.call_.team().processors == 0)
             collective.look_for_posts();
     }
-    // Waits for a started collective, gives it back, and returns its error.
+    // Waits for a started collective, gives it back, and returns its error. Must not be called for a
+    // collective with a continuation.
     Error finish(Collective *collective);
     // To be called once all ranks have met in the last collective of a team and earlier messages have been
-    // handled. Error: a message belongs to a collective in whose place this rank called something else.
-    // Nothing else would report this for collectives that wait for no rank.
+    // handled. Error: a message belongs to a collective that disagrees with this rank's call at that place.
+    // For collectives in which this rank waits for no other rank, only this function reports such a mismatch.
     Error judge_early_messages(const Team &team);
 
-    // From the moment that the team has a context, others may query what this rank has called on it. [any
-    // thread]
+    // [any thread] Registers a team, by its context, so that other ranks can query what this rank has called
+    // on it. forget() must be called before the team ends.
     void know(const Team &team);
     void forget(const Team &team);
 
@@ -95,7 +104,8 @@ private:
     Collective *spare_ = nullptr;
     List<Collective, &Collective::under_way_hook_> under_way_;
     EarlyMessages early_;
-    std::set<std::pair<uint64_t, int32_t>> kept_tags_;  // of the persistent collectives, by context
+    // The tags of persistent collectives, each with its context.
+    std::set<std::pair<uint64_t, int32_t>> kept_tags_;
     std::unordered_map<uint64_t, const Team *> teams_;  // by context
     SpinLock teams_lock_;
     alignas(64) std::byte pieces_[exchange_pieces_bytes];

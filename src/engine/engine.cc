@@ -7,26 +7,30 @@ namespace lanyard {
 
 namespace {
 constexpr int frames_per_poll = 64;
-constexpr int frames_per_help = 1;  // a thread of the program that returns waits for at most these
-// At most this often, since memory that is returned and requested again costs a fault for each page.
+constexpr int frames_per_help = 1;  // a thread that returns to MPI waits for at most this many frames
+// Memory is trimmed at most this often, since memory that is returned and requested again costs a page fault
+// for each page.
 constexpr uint64_t rest_every_ns = 50'000'000;
 constexpr int soon_turns = 16;
 }  // namespace
 
-// A sleeping thread announces its sleep first and then looks for posted tasks once more (SleepWord, Helper).
+// A sleeping thread does not miss the task, since it announced its sleep first and then looked for posted
+// tasks once more (SleepWord, Helper).
 void Engine::post(Task &task) {
     hand_in(task);
     if (someone_sleeps()) idle_.wake();
-    // A thread that was awake in MPI at that moment may leave without a step.
+    // A thread that was awake in MPI at that moment may leave without a step, so the helper is informed too.
     if (helper_) helper_->task_posted();
 }
 
 int Engine::step() {
+    check_owner();
     read_clock_sometimes();
     return turn(frames_per_poll, true);
 }
 
 bool Engine::comes_soon(const Condition &met) {
+    check_owner();
     int turns = oversubscribed_ ? 1 : soon_turns;
     for (int turn = 0; turn < turns && !met() && !paths().prefer_sleep() && !lock_.is_wanted(); ++turn) {
         awaited_ = &met;
@@ -37,12 +41,14 @@ bool Engine::comes_soon(const Condition &met) {
 }
 
 void Engine::wait_owned(Completion &completion) {
+    check_owner();
     Waiter waiter;
     waiter.remaining.store(1, std::memory_order_relaxed);
     if (completion.await(waiter)) wait_owned(Condition(waiter));
 }
 
 void Engine::wait_owned(const Condition &met) {
+    check_owner();
     if (helper_ && !met()) helper_->program_waits();
     uint64_t idle_since_ns = 0;
     uint32_t idle_turns = 0;
@@ -63,7 +69,7 @@ void Engine::wait_owned(const Condition &met) {
             read_clock();
             idle_since_ns = now_ns();
         }
-        // This also records that a thread waits.
+        // next() also writes to the wait record since when the process has been idle.
         Idle::Action action = idle_.next(idle_turns, idle_since_ns, now_ns());
         switch (paths().prefer_sleep() ? Idle::Action::sleep : action) {
             case Idle::Action::spin: break;
@@ -84,6 +90,7 @@ void Engine::wait_owned(const Condition &met) {
 }
 
 bool Engine::wait_owned(const Condition &condition, uint64_t limit_ns) {
+    check_owner();
     struct Limited {
         const Condition &condition;
         const Engine &engine;
@@ -99,6 +106,7 @@ bool Engine::wait_owned(const Condition &condition, uint64_t limit_ns) {
 }
 
 void Engine::step_for_test() {
+    check_owner();
     bool any_sockets = paths().any_sockets(), system_calls = any_sockets && pace_.is_due(*this);
     if (!any_sockets) read_clock_sometimes();
     if (turn(frames_per_poll, system_calls) > 0) {
@@ -120,7 +128,7 @@ void Engine::leave_nothing_out() {
     sink()->trim_memory();
 }
 
-// The caller owns the engine, before and afterwards.
+// The caller owns the engine before and after the call, but not while it sleeps.
 void Engine::sleep(const Condition &met) {
     Sleeper self(met);
     sleepers_.enter(self);
@@ -144,7 +152,8 @@ void Engine::sleep(const Condition &met) {
 // behind.
 void Engine::tell_sleepers() { sleepers_.tell(work_left() || deadline_ns() <= now_ns()); }
 
-// From now on, a peer that writes to shared memory wakes the thread that sleeps on the idle's descriptor.
+// If the helper was set with `memory`: from now on, a peer that writes to shared memory wakes the thread that
+// sleeps on the idle's descriptor.
 void Engine::await_peers() {
     if (!helped_by_memory_) return;
     idle_.arm();
@@ -158,11 +167,13 @@ void Engine::enter_slowly() {
 }
 
 void Engine::attend() {
+    check_owner();
     begin_under_way();
     if (attentions_++ == 0 && helper_) helper_->pay_attention(true);
 }
 
 void Engine::attend_no_more() {
+    check_owner();
     end_under_way();
     if (--attentions_ == 0 && helper_) helper_->pay_attention(false);
 }

@@ -1,18 +1,21 @@
 // The engine of one runtime: progress (progress.h), plus ownership, plus threads that wait. One thread at a
-// time owns the engine and makes its turns. A thread that finds it taken waits for the engine (engine_lock.h)
-// or for its own completion.
+// time owns the engine and makes its turns. A thread that finds the engine taken waits for the engine
+// (engine_lock.h) or for its own completion.
 // All waiting is done here. The Idle decides how long to spin and when to sleep; sleepers.h describes who
 // wakes which thread.
 //
 // While the program is outside MPI, a helper may own the engine instead (helper.h). Requests that peers may
 // send at any time, not only while this process has something under way (access to a window's memory, a
-// connection to a port), need its attention: see Attention and attend().
+// connection to a port), need the process's attention: see Attention and attend().
 //
-// Thread rule: the caller of a function marked [owner], or of any function of Progress except hand_in(), must
-// have taken the engine (EngineGuard).
+// Thread rule: the caller of a function marked [owner], or of any function of Progress except hand_in() and
+// has_posted(), must have taken the engine (EngineGuard). Functions without a mark state their own rule.
+// Paths, tasks, the helper and the Idle belong to the callers that pass them, and must live as long as the
+// engine uses them. No function here returns an error.
 #pragma once
 
 #include <atomic>
+#include <cassert>
 #include <cstdint>
 
 #include "engine/batching.h"
@@ -32,46 +35,57 @@ class Engine : public Progress {
 public:
     explicit Engine(Idle &idle) : Progress(idle), idle_(idle), sleepers_(idle), batching_(paths()) {}
 
-    // Before the first step. Paths are polled in the order in which they are added.
+    // Called before the first step, by the thread that creates the runtime. Paths are polled in the order in
+    // which they are added.
     void add_path(Path &path) {
         paths().add(path);
         batching_.allow(helper_);
     }
-    // [owner] While nothing is under way on the old path.
+    // [owner] Requires that nothing is under way on the old path.
     void replace_path(const Path &old, Path &path) {
+        check_owner();
         paths().replace(old, path);
         batching_.allow(helper_);
     }
 
-    // While no thread is in MPI, and the engine is not single-threaded. nullptr: the helper has been stopped,
-    // and no other thread is in MPI. `memory`: peers also wake the helper when they have written to shared
-    // memory, which costs them a system call.
+    // Sets the helper. Requires that no thread is in MPI and that the engine is not single-threaded. nullptr
+    // removes the helper, which must have been stopped; no other thread may be in MPI then. `memory`: peers
+    // also wake the helper when they have written to shared memory, which costs them a system call.
     void set_helper(Helper *helper, bool memory = false) {
         helper_ = helper;
         helped_by_memory_ = memory;
         batching_.allow(helper_);
         leaves_slowly_.store(helper_ || after_leaving_.load(), std::memory_order_relaxed);
     }
-    // From now on, a thread of the program calls `function` each time after it has left the engine. The
-    // function may call functions of the program. nullptr: none.
+    // Any thread. From now on, each thread of the program calls `function` after it has left the engine. The
+    // function may call functions of the program. nullptr: no function is called any more.
     void call_after_leaving(void (*function)()) {
         after_leaving_.store(function);
         leaves_slowly_.store(helper_ || function, std::memory_order_relaxed);
     }
-    // Ranks outnumber processors here, so a thread that waits for another process yields its processor.
+    // Called before the first step. true: ranks outnumber processors on this node, so a thread that waits for
+    // another process yields its processor.
     void set_oversubscribed(bool oversubscribed) { oversubscribed_ = oversubscribed; }
     bool oversubscribed() const { return oversubscribed_; }
-    // The program has promised that no two threads are in MPI at once, and no helper exists: taking the
-    // engine needs no atomic operation. Changed by a thread that is alone in MPI, and never while a helper
-    // exists, since it reads this value.
+    // true: the program has promised that no two threads are in MPI at once, and no helper exists, so taking
+    // the engine needs no atomic operation. Called by a thread that is alone in MPI, and never while a helper
+    // exists, since the helper reads this value.
     void set_single_threaded(bool single) { lock_.set_single_threaded(single); }
     bool single_threaded() const { return lock_.single_threaded(); }
 
+    // In builds for tests, fails if the caller has not taken the engine. Functions marked [owner] call
+    // check_owner(), as do the public functions of the messenger and of the collectives.
+    void check_owner() const { assert(lock_.allows_caller() && "the caller has not taken the engine"); }
+
+    // For callers that neither enter nor leave MPI by the call: the helper, and code that pauses its
+    // ownership. try_take() and take() are for any thread that does not own the engine; try_take() does not
+    // wait. give_up() is for the owner, and wakes the threads whose completions this owner has brought about.
     bool try_take() { return lock_.try_take(); }
     void take() { lock_.take(); }
     void give_up() { give_up_as(EngineLock::free); }
 
-    // The same for a thread of the program that enters or leaves MPI.
+    // enter() and leave() take and give up the engine for a thread of the program that enters or leaves MPI
+    // (EngineGuard). leave() may call the function of call_after_leaving().
     void enter() {
         if (!lock_.take_if_free()) enter_slowly();
     }
@@ -82,33 +96,40 @@ public:
 
     // [owner] Makes one turn. Returns the amount of work done, 0 if nothing moved.
     int step();
-    // Any thread, also one that is never in MPI: runs `task` at the owner's next step, and wakes a thread
-    // that sleeps for it. If the process has no helper and no thread in MPI, the task runs when a thread
-    // enters and steps. The engine owns `task` until it runs; from then on it may be posted again. Not to be
-    // called while the helper is being set.
+    // Called by any thread, even one that never enters MPI. Lets the owner's next step run `task`. Wakes a
+    // sleeping thread, if there is one, to make this step. If the process has no helper and no thread in MPI,
+    // the task runs when a thread enters and steps. `task` must live until it runs, and must not be posted
+    // again before. post() must not be called during set_helper().
     void post(Task &task);
 
+    // Those functions below that wait make steps, which may run any task, poller or continuation. While such
+    // a function waits, other threads may own the engine in between, so the caller's state may have changed.
+    //
     // [owner] Makes a few steps, which take a fraction of a microsecond, for a condition that is likely to be
-    // met soon. Returns whether it is met. In this case the caller need not write a wait record.
+    // met soon. Returns whether the condition is met. If so, the caller need not write a wait record.
     bool comes_soon(const Condition &condition);
-    // [owner] Drives the engine until the completion is done. Gives the engine up in between if other threads
-    // want it, or to sleep.
+    // [owner] Drives the engine until the completion is done. In between, gives the engine up to sleep, or if
+    // other threads want it. No other thread may wait for this completion.
     void wait_owned(Completion &completion);
-    // [owner] The same until the condition is met. Whichever thread owns the engine evaluates the condition.
+    // [owner] The same until the condition is met. Whichever thread owns the engine evaluates the condition;
+    // this may be the helper. The condition must therefore neither block nor call the program's functions.
     void wait_owned(const Condition &condition);
     // [owner] The same, but at the latest until read_now_ns() reaches `limit_ns`. Returns whether the
-    // condition is met. Only one such wait at a time.
+    // condition is met. Only one thread at a time may make such a wait.
     bool wait_owned(const Condition &condition, uint64_t limit_ns);
-    // [owner] For a call that needed no step: makes one step every few calls nevertheless, so that other
+    // [owner] For MPI calls that need no step: makes a step in every glances_per_turn-th call, so that other
     // operations advance.
     void glance() {
+        check_owner();
         if (++glances_ % glances_per_turn == 0) step();
     }
-    // [owner] Makes one turn for a test that found nothing. Where ranks outnumber processors, it yields the
-    // processor after every few of these in a row. Paths that are polled by system calls take part only every
-    // few microseconds.
+    // [owner] Makes one turn for a test that found nothing. If the Idle then does not choose to spin, as
+    // where ranks outnumber processors, it also yields the processor. Paths that are polled by system calls
+    // take part only every few microseconds.
     void step_for_test();
+    // [owner] Called when a test found something.
     void found_something() { fruitless_tests_ = 0; }
+    // [owner]
     Batching &batching() { return batching_; }
 
     // [owner] From now on peers may request something of this process at any time. Whenever no thread is in
@@ -117,10 +138,10 @@ public:
     void attend();
     void attend_no_more();
 
-    // For the helper, which has taken the engine: steps until nothing moves any more. Returns false if it
-    // stopped because another thread wants the engine.
+    // [owner] For the helper: steps until nothing moves any more. Returns false if it stopped because another
+    // thread wants the engine.
     bool help();
-    // [owner] Is the helper the one that steps? It must not call the program's functions.
+    // [owner] Does the helper make the current step? The helper must not call the program's functions.
     bool helping() const { return helping_; }
     // Does a thread of the program sleep inside MPI? Any thread may call this.
     bool someone_sleeps() const { return sleepers_.any(std::memory_order_seq_cst); }
@@ -128,9 +149,6 @@ public:
     bool wait_is_over() const { return awaited_ && (*awaited_)(); }
     // [owner] The time at which a step is due even if nothing arrives.
     uint64_t deadline_ns() const { return std::min(Progress::deadline_ns(), wait_limit_ns_); }
-
-    // The current time; reads the clock.
-    uint64_t read_now_ns() const { return idle_.now_ns(); }
 
 private:
     static constexpr uint32_t glances_per_turn = 64;
@@ -149,15 +167,15 @@ private:
     void tell_sleepers();
 
     alignas(64) EngineLock lock_;
-    std::atomic<bool> leaves_slowly_{false};  // a helper exists, or a function to call
-    const Condition *awaited_ = nullptr;      // during a step for a wait
+    std::atomic<bool> leaves_slowly_{false};  // a helper exists, or after_leaving_ is set
+    const Condition *awaited_ = nullptr;      // set during a step that is made for a wait
     Idle &idle_;
     Sleepers sleepers_;
     Batching batching_;
     TestPace pace_;
     Helper *helper_ = nullptr;
     bool helping_ = false, helped_by_memory_ = false, oversubscribed_ = false;
-    uint32_t attentions_ = 0;  // each of them also counts as under way
+    uint32_t attentions_ = 0;  // how often attention is held; each counts as something under way
     uint32_t fruitless_tests_ = 0, glances_ = 0;
     uint64_t rested_ns_ = 0;
     uint64_t wait_limit_ns_ = no_deadline;
@@ -166,6 +184,8 @@ private:
     CounterSource counted_{engine_counters(), counts_};
 };
 
+// Owns the engine while it lives, for a thread of the program inside an MPI call. The thread must not own the
+// engine already.
 class EngineGuard {
 public:
     explicit EngineGuard(Engine &engine) : engine_(engine) { engine_.enter(); }

@@ -22,10 +22,13 @@ void EngineLock::take_slowly() {
             if (turn < spins) cpu_relax();
             else sched_yield();
         } else {
-            // A thread that has slept cannot exclude that others still sleep. It therefore takes the engine
+            // A thread that has slept does not know whether others still sleep. It therefore takes the engine
             // as "wanted", so that release() wakes the next one.
             uint32_t before = owned_.exchange(taken_and_wanted, std::memory_order_acquire);
-            if (is_free(before)) break;
+            if (is_free(before)) {
+                mark_.set();
+                break;
+            }
             futex_wait(owned_, taken_and_wanted, no_limit, false);
         }
     }

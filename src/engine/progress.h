@@ -1,7 +1,8 @@
 // One turn of everything that moves in this process: poll the paths, run the tasks that are ready, poll the
-// pollers, ring the alarm. This class does not depend on threads, on waiting, or on its caller (engine.h), so
-// tests drive it alone.
-// Thread rule: the owner of the engine, except for hand_in().
+// pollers, and make the alarm's task ready when its time has come. This class does not depend on threads, on
+// waiting, or on its caller (engine.h), so tests drive it alone. Tasks and pollers belong to the objects that
+// embed them, and must not be destroyed while they are linked.
+// Thread rule: the owner of the engine, except for hand_in() and has_posted(), which any thread may call.
 #pragma once
 
 #include <algorithm>
@@ -21,29 +22,31 @@ public:
     Progress(const Progress &) = delete;
     Progress &operator=(const Progress &) = delete;
 
-    // Before the first turn: where paths deliver.
+    // Sets where the paths deliver. Must be called before the first turn if there are paths. The sink must
+    // outlive the turns.
     void set_sink(Sink &sink) { sink_ = &sink; }
 
-    // Runs `task` in the next turn.
+    // Runs `task` once, in the next turn. No effect if the task is ready already.
     void ready(Task &task) {
         if (task.hook.linked()) return;
         tasks_.push_back(task);
         work_left_ = true;
     }
-    // Any thread: runs `task` in the next turn. Wakes no thread.
+    // Any thread: runs `task` in the next turn. Wakes no thread. The task must not be in a list.
     void hand_in(Task &task) { posted_.post(task); }
     bool has_posted() const { return posted_.any(); }
-    // Makes `task` ready at that time, unless an alarm is set already.
+    // Sets the alarm: `task` becomes ready at `at_ns`. There is only one alarm, so set_alarm() has no effect
+    // while one is set. An alarm cannot be cancelled, so the task must live until it has run.
     void set_alarm(uint64_t at_ns, Task &task) {
         if (alarm_) return;
         alarm_ = &task;
         alarm_ns_ = at_ns;
     }
-    // Polls `poller` in every turn from now on.
+    // Polls `poller` in every turn from now on, until it is unlinked. It must not be linked yet.
     void watch(Poller &poller) { pollers_.push_back(poller); }
 
-    // Something that advances without the program, as long as turns are made, has begun or is over: a
-    // transfer in which peers take part.
+    // Count the operations that advance without the program as long as turns are made, such as transfers with
+    // peers. Each begin_under_way() needs one end_under_way().
     void begin_under_way() { ++under_way_; }
     void end_under_way() { --under_way_; }
     // under_way(): would anything advance now without the program? unsettled(): must peers still acknowledge
@@ -56,17 +59,20 @@ public:
         return paths_.any([](const PathActivity &activity) { return activity.unacknowledged; });
     }
 
-    // Takes at most `frames` frames from each path. `system_calls`: includes the paths that are polled by
-    // system calls. Returns the amount of work done.
+    // Takes at most `frames` frames from each path. `system_calls`: also poll the paths that need a system
+    // call. Returns the amount of work done.
     int turn(int frames, bool system_calls);
-    // May the next turn have work even if nothing arrives, and at what time is it due to have some?
+    // work_left(): may the next turn have work even if nothing arrives? deadline_ns(): the time at which a
+    // turn is due even if nothing arrives.
     bool work_left() const { return work_left_; }
     uint64_t deadline_ns() const { return std::min(alarm_ns_, paths_.deadline_ns()); }
 
-    // As of the last reading of the clock.
+    // The time at which the clock was last read.
     uint64_t now_ns() const { return now_ns_; }
+    // Any thread: the current time, read from the clock.
+    uint64_t read_now_ns() const { return idle_.now_ns(); }
     void read_clock() {
-        now_ns_ = idle_.now_ns();
+        now_ns_ = read_now_ns();
         turns_since_clock_ = 0;
     }
     // Reads the clock only every few turns, since reading it costs as much as a turn that finds nothing.

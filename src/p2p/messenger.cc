@@ -1,4 +1,4 @@
-// Decides which protocol a message takes (messenger.h).
+// Decides by which protocol a message is sent (messenger.h).
 #include "p2p/messenger.h"
 
 #include <algorithm>
@@ -11,11 +11,13 @@ namespace lanyard {
 
 namespace {
 
-// Enough for a window of messages for which no sender waits for an answer. Unexpected messages of all peers
-// together may take all_credit, or least_credit for each peer if that is more.
+// Enough credit for the messages that a sender typically has under way, so that it need not wait for credit
+// to return. Unexpected messages of all peers together may take all_credit bytes, or least_credit bytes for
+// each peer if that is more.
 constexpr int64_t all_credit = 64 << 20, most_credit = 4 << 20, least_credit = 512 << 10;
 
-// For a peer that cannot know how many peers the other has.
+// The number of peers assumed for the credit of a stranger, which cannot know how many peers this process
+// has. It gives the least credit.
 constexpr uint32_t any_number = UINT32_MAX;
 
 int64_t credit_of_each(const Settings &settings, uint32_t peers) {
@@ -61,7 +63,8 @@ void Messenger::set_limits(Peer &peer) {
     endpoint_.channels.choose_ring(peer);
 }
 
-// If messages are checked or counted, each needs more than a line in a ring.
+// Allows rings unless messages are checked or counted, because each message then needs more work than a write
+// into a ring.
 void Messenger::allow_rings() {
     endpoint_.channels.allow_rings(!endpoint_.settings.check && !endpoint_.traffic);
 }
@@ -90,7 +93,8 @@ bool Messenger::deliver_to_self(MatchKey key, const Buffer &buffer) {
     Peer &self = endpoint_.peers[own_peer()];
     int64_t bytes = buffer.bytes();
     bool at_once = self.is_clear() && Eager::fits(self, bytes) && buffer.contiguous();
-    // Messages sent before may not have been delivered yet.
+    // If the path has frames to deliver, earlier messages may be among them, and this one must not overtake
+    // them.
     if (!at_once || settings().check || self.path->deadline_ns() == 0) return false;
     // The credit that this process owes itself returns to it.
     self.credit_left += std::exchange(self.credit_owed, 0) - Channels::cost(bytes);
@@ -101,6 +105,7 @@ bool Messenger::deliver_to_self(MatchKey key, const Buffer &buffer) {
 }
 
 void Messenger::send(SendOperation &send) {
+    endpoint_.engine.check_owner();
     send.error = {};
     send.cancelled = false;
     if (endpoint_.fails_with_peer(send)) return;
@@ -112,11 +117,13 @@ void Messenger::send(SendOperation &send) {
 }
 
 void Messenger::receive_taken(ReceiveOperation &receive, Unexpected &message) {
+    endpoint_.engine.check_owner();
     receive.error = {};
     receiver_.receive_taken(receive, message);
 }
 
 void Messenger::unasked(MessageOperation &operation, bool is_send) {
+    endpoint_.engine.check_owner();
     bool aborted = operation.error.code() == static_cast<int>(ErrorClass::proc_aborted);
     bool of_loss = aborted && operation.peer != no_peer && endpoint_.peers[operation.peer].closed;
     operation.error.discard();

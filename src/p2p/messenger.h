@@ -5,11 +5,12 @@
 //   short       up to inline_payload bytes: travels beside the envelope, costs no credit
 //   eager       up to the eager limit while the peer's credit lasts (eager.h)
 //   write       a rendezvous with a receive that was announced (receive_advert.h, shm_advert.h)
-//   rendezvous  all other messages, and synchronous sends (rendezvous_send.h, rendezvous_receive.h)
-// Envelopes travel in order, as room and credit allow (channel.h). The credit of each peer decreases with the
-// number of peers. Arriving frames pass through dispatch.h and are matched by receiver.h. No message is lost
-// without a report (losses.h).
-// Thread rule: the owner of the engine.
+//   rendezvous  all other messages, and all synchronous sends (rendezvous_send.h, rendezvous_receive.h)
+// Envelopes travel in order, as room and credit allow (channel.h). With more peers, each of them has less
+// credit. Arriving frames pass through dispatch.h and are matched by receiver.h. No message is lost without a
+// report (losses.h). Operations belong to the caller (operation.h). Errors are stored in the operation,
+// unless the function returns an Error.
+// Thread rule: the owner of the engine makes all calls.
 #pragma once
 
 #include <cstdint>
@@ -27,67 +28,94 @@ namespace lanyard {
 
 class Messenger final {
 public:
-    // `peers`: the number of peers at first, all of one job. It determines the credit of each peer.
+    // `peers`: the number of peers at first, all of one job. This number determines the credit of each peer.
+    // The engine and the settings must outlive this object, which registers its Dispatch as the sink of the
+    // engine's paths.
     Messenger(Engine &engine, const Settings &settings, uint32_t own_peer, uint32_t peers);
     Messenger(const Messenger &) = delete;
     Messenger &operator=(const Messenger &) = delete;
 
-    // Adds a process of another job and returns its number: the next one, or `nobody` if there is no room.
-    // Nothing may be sent to it before route().
+    // Adds a process of another job as a peer and returns its number, which is the next free one, or `nobody`
+    // if there is no room. Nothing may be sent to this peer before route() is called for it.
     uint32_t add_peer() { return endpoint_.append_peer(true); }
-    // Sets the path that reaches the peer. Required before the first message.
+    // Sets the path that reaches the peer. Required before the first message. The path must outlive its use.
     void route(uint32_t peer, Path &path);
+    // nullptr before route().
     const Path *path_to(uint32_t peer) const { return endpoint_.peers[peer].path; }
     const Settings &settings() const { return endpoint_.settings; }
-    // The limits in the settings have changed, for messages sent from now on.
+    // Applies changed limits in the settings to messages sent from now on.
     void limits_changed();
     Engine &engine() { return endpoint_.engine; }
     uint32_t own_peer() const { return endpoint_.own_peer; }
-    // For protocols on top of this one: channels, targets, envelopes of their own kinds.
+    // For layers above, which use channels, targets, and envelopes of their own kinds.
     Endpoint &endpoint() { return endpoint_; }
     Dispatch &dispatch() { return dispatch_; }
 
-    // The short way of a blocking send. True: the payload has been copied and the send is complete. False:
-    // nothing has happened, and the caller starts a send.
+    // The fast path of a blocking send. True: the payload has been copied and the send is complete. False:
+    // nothing has happened, and the caller must start a SendOperation.
     [[gnu::always_inline]] bool send_now(uint32_t peer, const MatchKey &key, const Buffer &buffer,
                                          uint32_t check = 0) {
+        endpoint_.engine.check_owner();
         return send_in_line(endpoint_.peers[peer], key, buffer, check) ||
                send_eager_now(peer, key, buffer, check);
     }
-    // The same, for functions of MPI: a message to this process itself meets its receive, or is stored, at
-    // once. Must not be called inside a handler of the engine, since continuations of the receive run here.
+    // The same, for MPI functions. A message to this process itself is matched or stored at once. Must not be
+    // called inside a handler of the engine, since the receive's continuations run inside this call.
     [[gnu::always_inline]] bool send_or_deliver_now(uint32_t peer, const MatchKey &key,
                                                     const Buffer &buffer) {
+        endpoint_.engine.check_owner();
         if (send_in_line(endpoint_.peers[peer], key, buffer, 0)) return true;
         return peer == own_peer() ? deliver_to_self(key, buffer) : send_eager_now(peer, key, buffer, 0);
     }
+    // The fast path of a blocking receive. Takes a stored message. If no message is stored and no receive is
+    // posted, looks up to `looks` times whether the next message of that peer has arrived, and takes it if it
+    // fits. True: the message has been received, and `taken` is its envelope. False: nothing has happened.
     [[gnu::always_inline]] bool receive_now(uint32_t peer, const MatchKey &key, const Buffer &buffer,
                                             int looks, Envelope &taken) {
+        endpoint_.engine.check_owner();
         return receiver_.receive_now(peer, key, buffer, looks, taken);
     }
-    // Would a send that may complete later avoid a copy of this buffer?
+    // Would a nonblocking send leave this buffer uncopied until the peer has acknowledged the message?
     bool keeps(uint32_t peer, const Buffer &buffer) const {
         return buffer.bytes() > static_cast<int64_t>(inline_payload) && buffer.contiguous() &&
                static_cast<size_t>(buffer.bytes()) >= endpoint_.peers[peer].path->info.keep_from;
     }
-    // Start an operation that the caller has described. It may complete before the return.
+    // send() and receive() start an operation that the caller has filled in. The operation may complete
+    // before the return.
     void send(SendOperation &send);
-    [[gnu::always_inline]] void receive(ReceiveOperation &receive) { receiver_.receive(receive); }
-    // The earliest stored message that a receive with this key would take, else nullptr. take() removes it
-    // from matching, and receive_taken() receives it (mprobe, mrecv).
-    Unexpected *probe(const MatchKey &key) { return receiver_.unexpected().find(key); }
-    void take(Unexpected &message) { receiver_.unexpected().take(message); }
+    [[gnu::always_inline]] void receive(ReceiveOperation &receive) {
+        endpoint_.engine.check_owner();
+        receiver_.receive(receive);
+    }
+    // The earliest stored message that a receive with this key would take, else nullptr. take() removes the
+    // message from matching, and receive_taken() receives it (MPI_Mprobe, MPI_Mrecv).
+    Unexpected *probe(const MatchKey &key) {
+        endpoint_.engine.check_owner();
+        return receiver_.unexpected().find(key);
+    }
+    void take(Unexpected &message) {
+        endpoint_.engine.check_owner();
+        receiver_.unexpected().take(message);
+    }
     void receive_taken(ReceiveOperation &receive, Unexpected &message);
-    // A posted receive is withdrawn at once if nothing has matched it. An offered send is withdrawn at the
-    // receiver, which answers.
+    // cancel() withdraws a posted receive at once if no message has matched it, and a send that has not left
+    // its channel. For a send that was offered, it requests the withdrawal from the receiver, which answers.
+    // It has no effect on a complete or matched operation. A cancelled operation still completes, and its
+    // `cancelled` states whether it was withdrawn.
     void cancel(SendOperation &send) {
+        endpoint_.engine.check_owner();
         if (send.unfinished) send.unfinished->cancel();
     }
-    void cancel(ReceiveOperation &receive) { receiver_.cancel(receive); }
+    void cancel(ReceiveOperation &receive) {
+        endpoint_.engine.check_owner();
+        receiver_.cancel(receive);
+    }
 
-    // The program waits from now on, so both sides should copy what arrives (shm_advert.h).
+    // To be called when the program begins to wait: receives can no longer be claimed, so that both sides
+    // copy the messages that arrive (shm_advert.h).
     void withdraw_claims() { receiver_.shm_adverts().withdraw_all(); }
-    // While it exists, the program waits in a call for something other than its receives.
+    // An object of this class exists while the program waits in a call for something other than its receives.
+    // Senders cannot claim receives during that time.
     class HeldClaims {
     public:
         explicit HeldClaims(Messenger &messenger) : adverts_(messenger.receiver_.shm_adverts()) {
@@ -100,34 +128,37 @@ public:
     private:
         ShmAdverts &adverts_;
     };
-    // May a long message to that peer go to a receive whose announcement the next poll delivers?
+    // Could this message claim a receive whose announcement may not have been polled yet? The caller then
+    // polls before it sends.
     bool may_claim(uint32_t peer, const Buffer &buffer) const {
         const Peer &known = endpoint_.peers[peer];
         return known.claims && static_cast<uint64_t>(buffer.bytes()) >= known.announced_from;
     }
 
-    // The operation has ended, and no caller will query its result.
+    // To be called when an operation has ended whose result no caller will query. If it failed with its peer,
+    // the messages that it would have reported as lost are reported later.
     void unasked(MessageOperation &operation, bool is_send);
     bool has_lost(uint32_t peer) const { return endpoint_.peers[peer].closed; }
-    // Why that peer, which failed or is unreachable, cannot be reached, and which messages it may not have
-    // received.
+    // The error that states why that peer cannot be reached and how many messages it may not have received.
     Error tell_loss(uint32_t peer, const char *what) { return endpoint_.losses.tell(peer, what); }
-    // Messages that failed peers may not have received and that no error has reported yet.
+    // The error for messages that failed peers may not have received and that no error has reported yet
+    // (Losses::untold()).
     Error untold_loss() { return endpoint_.losses.untold(); }
 
-    // Nothing is owed to any peer, and no peer owes anything.
+    // True if nothing waits to be sent and no answer of a peer is outstanding.
     bool quiet() const {
         return endpoint_.channels.waiting() == 0 &&
                endpoint_.targets.count() == receiver_.rendezvous().named();
     }
-    // Visits the sends whose offer no receive has matched.
+    // Visits the sends that were offered and whose receiver has not yet requested the bytes or finished.
     template <class Visit>
     void each_offered(Visit visit) {
         rendezvous_.each_offered(visit);
     }
     const MessageCounts &counts() const { return endpoint_.counts; }
     void set_observer(CollectiveObserver *observer) { receiver_.set_observer(observer); }
-    // Traffic is counted there from now on.
+    // Counts traffic in `traffic` from now on; nullptr: does not count any more. The object must live until
+    // it is replaced.
     void set_traffic(Traffic *traffic);
     MatchQueue &posted() { return receiver_.posted(); }
     UnexpectedQueue &unexpected() { return receiver_.unexpected(); }
@@ -151,7 +182,8 @@ private:
                               {copy_method_counters(), receiver_.rendezvous().copy_methods()}};
 };
 
-// A short message that only needs to be written into the ring that the peer polls.
+// Sends a short message by writing it into the ring that the peer polls. False: the message needs more work
+// than that, and nothing has happened.
 [[gnu::always_inline]] inline bool Messenger::send_in_line(Peer &peer, const MatchKey &key,
                                                            const Buffer &buffer, uint32_t check) {
     int64_t bytes = buffer.bytes();
