@@ -1,10 +1,11 @@
-// What calls cost by a door, in nanoseconds: MPI_Comm_rank; a send and a receive to oneself. One source for both doors: mpi-cost comes in by
-// libmpi_abi.so.1, mpich-cost by libmpi.so.12. Of many short pieces the fastest counts, so that a busy machine changes little.
+// The cost of calls through an ABI front end, in nanoseconds: MPI_Comm_rank, and a send with a receive to the
+// same process. Both front ends use this one source: mpi-cost is linked with libmpi_abi.so.1, mpich-cost with
+// libmpi.so.12. The figure is the fastest of many short pieces, so that a busy machine changes it little.
 //
 //     mpi-cost [--json]
 //     mpich-cost [--json]
 //
-// bench/run calls both by turns.
+// bench/run alternates between the two.
 #include <mpi.h>
 
 #include <chrono>
@@ -37,9 +38,10 @@ int main(int argc, char **argv) {
         MPI_Send(&out, 1, MPI_INT, 0, 0, MPI_COMM_SELF);
         MPI_Recv(&in, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &status);
     });
-    const char *format = json ? "{\"results\": [{\"name\": \"MPI_Comm_rank\", \"median\": %.2f, \"unit\": \"ns\"}, "
-                                "{\"name\": \"send and receive to oneself\", \"median\": %.2f, \"unit\": \"ns\"}]}\n"
-                              : "MPI_Comm_rank %.2f ns, a send and a receive to oneself %.2f ns\n";
+    const char *format =
+        json ? "{\"results\": [{\"name\": \"MPI_Comm_rank\", \"median\": %.2f, \"unit\": \"ns\"}, "
+               "{\"name\": \"send and receive to oneself\", \"median\": %.2f, \"unit\": \"ns\"}]}\n"
+             : "MPI_Comm_rank %.2f ns, a send and a receive to oneself %.2f ns\n";
     std::printf(format, rank_ns, pair_ns);
     MPI_Finalize();
 }

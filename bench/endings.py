@@ -1,9 +1,10 @@
-"""How long a job lives on when something in it has died or was refused; used by bench/run.
+"""Measures how long a job lives on after a part of it has died or was refused. Used by bench/run.
 
-The ranks are tests/failures/programs/dying.c, compiled with Lanyard's mpicc: one dies at a moment of its work
-and says when. The several hosts are this machine by the tests' stand-in for ssh (tests/launch/remote_shell).
-The job is over when mpirun has ended. The tests of the same (tests/failures/test_peers.py,
-tests/launch/test_hosts_endings.py) judge no time, as others may want the processors while they run.
+The ranks run tests/failures/programs/dying.c, compiled with Lanyard's mpicc. One of them dies at a given
+moment of its work and prints the time. Several hosts are simulated on this machine by the tests' stand-in for
+ssh (tests/launch/remote_shell). The job is over when mpirun has ended. The tests of the same cases
+(tests/failures/test_peers.py, tests/launch/test_hosts_endings.py) do not judge times, since other programs
+may use the processors while they run.
 """
 import os
 import re
@@ -17,15 +18,16 @@ import idle
 from measure import RUN_LIMIT_SECONDS, Failed, version
 
 TESTS = Path(__file__).resolve().parent.parent / "tests"
-MOMENTS = ("before-any-contact", "before-it-answers", "after-messages", "after-an-offer", "receiving-bulk", "sending-bulk",
-           "in-a-collective", "in-finalize")
+MOMENTS = ("before-any-contact", "before-it-answers", "after-messages", "after-an-offer", "receiving-bulk",
+           "sending-bulk", "in-a-collective", "in-finalize")
 SSH = ("--ssh", str(TESTS / "launch" / "remote_shell"), "--host")
-WAYS = {"shared memory": ((), {}), "TCP": ((), {"LANYARD_PATHS": "self,tcp"}), "datagrams": ((), {"LANYARD_PATHS": "self,dgram"}),
+WAYS = {"shared memory": ((), {}), "TCP": ((), {"LANYARD_PATHS": "self,tcp"}),
+        "datagrams": ((), {"LANYARD_PATHS": "self,dgram"}),
         "three hosts": ((*SSH, "a,b,c"), {})}
 
 
 def run_endings(library):
-    """Milliseconds, in the form of measure.run_json; of several moments the longest."""
+    """Milliseconds, in the form of measure.run_json. Each is the longest of all moments."""
     with tempfile.TemporaryDirectory() as folder:
         program = compiled(library, folder)
         rows = {}
@@ -48,14 +50,14 @@ def compiled(library, folder):
 
 
 def start(library, folder, words, environment=None):
-    """mpirun in a process group of its own, which nothing of it may outlive."""
-    return subprocess.Popen([str(library.home / "bin" / "mpirun"), *words], cwd=folder, text=True, start_new_session=True,
-                            env={**library.environ(), **(environment or {})}, stdin=subprocess.DEVNULL,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    """Starts mpirun in its own process group, so that all of it can be killed."""
+    return subprocess.Popen([str(library.home / "bin" / "mpirun"), *words], cwd=folder, text=True,
+                            start_new_session=True, env={**library.environ(), **(environment or {})},
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def finish(process):
-    """(seconds since 1970 at its end, what it said on standard error)"""
+    """(the time of its end in seconds since 1970, its standard error)"""
     try:
         _, errors = process.communicate(timeout=RUN_LIMIT_SECONDS)
     except subprocess.TimeoutExpired:
@@ -74,7 +76,7 @@ def after_a_death(library, folder, program, moment, options, environment):
 
 
 def after_an_agents_death(library, folder, program):
-    """The last of two, killed while all ranks wait for each other."""
+    """Kills the last agent while all ranks wait for each other."""
     process = start(library, folder, [*SSH, "a,b", "-n", "2", program, "waiting", "1"])
     deadline, agents, ranks = time.monotonic() + idle.START_LIMIT_SECONDS, [], 0
     while (len(agents) < 1 or ranks < 2) and time.monotonic() < deadline and process.poll() is None:
@@ -98,7 +100,8 @@ def kill(number, process):
 
 def command_of(number):
     try:
-        return Path(f"/proc/{number}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+        return (Path(f"/proc/{number}/cmdline").read_bytes().replace(b"\0", b" ")
+                .decode(errors="replace").strip())
     except OSError:
         return ""
 

@@ -1,13 +1,14 @@
-"""Medians, ratios and their intervals. Pure functions over lists of numbers; nothing but the standard library."""
+"""Medians, ratios and their intervals. Pure functions over lists of numbers; standard library only."""
 from math import comb
 from statistics import median
 
 
 def interval(values):
-    """95 % interval of the median from order statistics: (low, high), or the whole range below six values.
+    """The 95 % interval (low, high) of the median from order statistics. Below six values it is the range.
 
-    The number of values under the true median is binomial(n, 1/2) whatever the distribution, so the k-th smallest and
-    k-th largest enclose it with probability 1 - 2 P(B < k); k is the largest that leaves 95 %.
+    The number of values below the true median is binomial(n, 1/2) for any distribution. The k-th smallest and
+    the k-th largest value therefore enclose the median with probability 1 - 2 P(B < k), and k is the largest
+    value for which this is at least 95 %.
     """
     ordered = sorted(values)
     n = len(ordered)
@@ -25,12 +26,12 @@ def summary(values):
 
 
 def paired_ratio(ours, theirs):
-    """Median of the ratios ours/theirs of the same round, with its interval; rounds that one of them lacks are left out."""
+    """The median of the ratios ours/theirs by round, with its interval. Incomplete rounds are left out."""
     ratios = [a / b for a, b in zip(ours, theirs) if a is not None and b is not None and b > 0]
     return summary(ratios) if ratios else None
 
 
 def paired_difference(ours, theirs):
-    """The same of the differences ours - theirs."""
+    """The same for the differences ours - theirs."""
     differences = [a - b for a, b in zip(ours, theirs) if a is not None and b is not None]
     return summary(differences) if differences else None

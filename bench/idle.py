@@ -1,7 +1,9 @@
-"""Processor time of a whole job while all its ranks wait: launcher, helpers and ranks together; used by bench/compare and bench/run.
+"""Measures the processor time of a whole job while all its ranks wait: launcher, helpers and ranks together.
+Used by bench/compare and bench/run.
 
-bench-idle says when its ranks wait and never ends by itself. The job's processes are the descendants of the launcher; their time is read
-from /proc at two moments, thread by thread in nanoseconds. What a process used that ended between is not counted.
+bench-idle prints a line when its ranks wait, and is then ended from here. The processes of the job are the
+launcher and its descendants. Their time is read from /proc at two moments, in nanoseconds for each thread.
+The time of a process that ends in between is not counted.
 """
 import contextlib
 import os
@@ -15,23 +17,25 @@ from pathlib import Path
 
 from measure import Failed, version
 
-START_LIMIT_SECONDS = 40  # bench-idle gives up after 60
-SETTLE_SECONDS = 1.0      # until ranks that spin before they sleep have gone to sleep
-WAITS = "ranks wait"      # bench-idle's words
+START_LIMIT_SECONDS = 40  # bench-idle ends by itself after 60
+SETTLE_SECONDS = 1.0      # ranks that spin before they sleep are asleep by then
+WAITS = "ranks wait"      # part of the line that bench-idle prints
 
 
 def run_idle(library, ranks, seconds=10.0):
-    """Share of one processor in per cent, in the form of measure.run_json."""
+    """The share of one processor in per cent, in the form of measure.run_json."""
     with tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(library.command(ranks, "idle"), env=library.environ(), stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True)
+        process = subprocess.Popen(library.command(ranks, "idle"), env=library.environ(),
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True,
+                                   start_new_session=True)
         members = set()
         try:
             wait_for_line(process, errors)
             time.sleep(SETTLE_SECONDS)
             members = tree(process.pid)
             if len(members) < ranks:
-                raise Failed(f"only {len(members)} processes descend from its launcher, which is too few for {ranks} ranks")
+                raise Failed(f"only {len(members)} processes descend from its launcher, "
+                             f"which is too few for {ranks} ranks")
             share = share_of(process.pid, seconds)
         finally:
             end(process, members | tree(process.pid))
@@ -60,7 +64,7 @@ def wait_for_line(process, errors):
 
 
 def share_of(launcher, seconds):
-    """Processor seconds that the launcher and its descendants use, over `seconds`."""
+    """The processor seconds per second that the launcher and its descendants use, over `seconds`."""
     before, start = {member: used_ns(member) for member in tree(launcher)}, time.monotonic()
     time.sleep(seconds)
     after, passed = {member: used_ns(member) for member in tree(launcher)}, time.monotonic() - start
@@ -68,7 +72,7 @@ def share_of(launcher, seconds):
 
 
 def stat_of(process):
-    """(parent, time of its start) or None when it is gone or a zombie."""
+    """(parent, start time), or None if the process is gone or a zombie."""
     try:
         words = Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:
@@ -77,7 +81,7 @@ def stat_of(process):
 
 
 def tree(root):
-    """A process and all its descendants as (id, time of its start), which names a process also after its id was given to another."""
+    """A process and all its descendants as (id, start time), which stays unique if an id is used again."""
     stats = {int(name): stat for name in os.listdir("/proc") if name.isdigit() and (stat := stat_of(name))}
     found, added = set(), {root} & set(stats)
     while added:
@@ -87,18 +91,18 @@ def tree(root):
 
 
 def used_ns(member):
-    """Nanoseconds that a process's threads have run."""
+    """The nanoseconds for which the threads of a process have run."""
     total = 0
     for thread in Path(f"/proc/{member[0]}/task").glob("*/schedstat"):
         try:
             total += int(thread.read_text().split()[0])
         except (OSError, IndexError):
-            pass  # it ended
+            pass  # the thread has ended
     return total
 
 
 def end(process, members):
-    """Asks the launcher to end the job, kills what is left of it, and sees it gone."""
+    """Terminates the launcher, kills the processes that are left, and waits until they are gone."""
     process.terminate()
     try:
         process.wait(timeout=3)

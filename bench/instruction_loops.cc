@@ -1,5 +1,6 @@
-// Loops of single calls for valgrind's callgrind, which counts what each function executes: bench/instructions.py runs this program on
-// two ranks, and adds up the calls of each loop, which is a function of its own name.
+// Loops of single calls for valgrind's callgrind, which counts the instructions that each function executes.
+// bench/instructions.py runs this program on two ranks and sums up the calls of each loop. Each loop is a
+// function with its own name.
 #include <fcntl.h>
 #include <mpi.h>
 #include <sys/mman.h>
@@ -10,12 +11,14 @@
 
 namespace {
 
-// As in bench/instructions.py. Some things are done every 64 calls or so, such as looking how far others are in a node's memory: a loop
-// has many of these, so that its count hardly depends on where in it they fall.
+// The same numbers as in bench/instructions.py. Some work is done about every 64 calls, such as reading the
+// progress of other ranks in a node's memory. A loop is long enough to include it several times, so that the
+// count hardly depends on where in the loop it falls.
 constexpr int calls = 256, window_calls = 50;
 char buffer[8];
 
-// How many messages were sent, and received, in memory that both ranks see: each is there before its receive begins, and no other is.
+// The number of messages sent and received, in memory that both ranks share. Each message has arrived before
+// its receive begins, and no other has.
 struct Progress {
     std::atomic<int> sent, received;
 };
@@ -59,14 +62,17 @@ LOOP loop_of_irecv_wait(int peer, int before) {
         ++progress->received;
     }
 }
-// Many at once: all receives are posted before the messages come, and those are there before anybody waits for them.
+// Many at once: all receives are posted before the messages arrive, and all messages have arrived before any
+// rank waits for them.
 MPI_Request window[window_calls];
 
 LOOP loop_of_isends(int peer) {
-    for (MPI_Request& request : window) MPI_Isend(buffer, sizeof buffer, MPI_CHAR, peer, 1, MPI_COMM_WORLD, &request);
+    for (MPI_Request& request : window)
+        MPI_Isend(buffer, sizeof buffer, MPI_CHAR, peer, 1, MPI_COMM_WORLD, &request);
 }
 LOOP loop_of_irecvs(int peer) {
-    for (MPI_Request& request : window) MPI_Irecv(buffer, sizeof buffer, MPI_CHAR, peer, 1, MPI_COMM_WORLD, &request);
+    for (MPI_Request& request : window)
+        MPI_Irecv(buffer, sizeof buffer, MPI_CHAR, peer, 1, MPI_COMM_WORLD, &request);
 }
 LOOP loop_of_waitall() { MPI_Waitall(window_calls, window, MPI_STATUSES_IGNORE); }
 
@@ -83,7 +89,8 @@ void receive_window(int peer, int before) {
     loop_of_waitall();
 }
 
-// Collectives with one root: who only gives, then who only takes.
+// Collectives in one direction: give() is for the rank that only contributes, take() for the rank that then
+// only receives.
 template <class Call>
 [[gnu::always_inline]] inline void give(const Call& call, int before) {
     for (int i = 0; i < calls; ++i) {
@@ -104,17 +111,27 @@ char gathered[2 * sizeof buffer];
 int sum, scanned[2];
 const int even_counts[] = {sizeof buffer, sizeof buffer}, even_places[] = {0, sizeof buffer};
 
-[[gnu::always_inline]] inline void gather() { MPI_Gather(buffer, sizeof buffer, MPI_CHAR, gathered, sizeof buffer, MPI_CHAR, 1, MPI_COMM_WORLD); }
-[[gnu::always_inline]] inline void broadcast() { MPI_Bcast(buffer, sizeof buffer, MPI_CHAR, 0, MPI_COMM_WORLD); }
-[[gnu::always_inline]] inline void reduce() { MPI_Reduce(buffer, &sum, 1, MPI_INT, MPI_SUM, 1, MPI_COMM_WORLD); }
+[[gnu::always_inline]] inline void gather() {
+    MPI_Gather(buffer, sizeof buffer, MPI_CHAR, gathered, sizeof buffer, MPI_CHAR, 1, MPI_COMM_WORLD);
+}
+[[gnu::always_inline]] inline void broadcast() {
+    MPI_Bcast(buffer, sizeof buffer, MPI_CHAR, 0, MPI_COMM_WORLD);
+}
+[[gnu::always_inline]] inline void reduce() {
+    MPI_Reduce(buffer, &sum, 1, MPI_INT, MPI_SUM, 1, MPI_COMM_WORLD);
+}
 
 [[gnu::always_inline]] inline void scan() { MPI_Scan(buffer, scanned, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD); }
-[[gnu::always_inline]] inline void scan_below() { MPI_Exscan(buffer, scanned, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD); }
+[[gnu::always_inline]] inline void scan_below() {
+    MPI_Exscan(buffer, scanned, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
 [[gnu::always_inline]] inline void gather_counted() {
-    MPI_Gatherv(buffer, sizeof buffer, MPI_CHAR, gathered, even_counts, even_places, MPI_CHAR, 1, MPI_COMM_WORLD);
+    MPI_Gatherv(buffer, sizeof buffer, MPI_CHAR, gathered, even_counts, even_places, MPI_CHAR, 1,
+                MPI_COMM_WORLD);
 }
 [[gnu::always_inline]] inline void scatter_counted() {
-    MPI_Scatterv(gathered, even_counts, even_places, MPI_CHAR, buffer, sizeof buffer, MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_Scatterv(gathered, even_counts, even_places, MPI_CHAR, buffer, sizeof buffer, MPI_CHAR, 0,
+                 MPI_COMM_WORLD);
 }
 
 LOOP loop_of_gather_give(int before) { give([] { gather(); }, before); }
@@ -161,7 +178,7 @@ bool map_progress(const char* path) {
     return memory != MAP_FAILED;
 }
 
-// What the first call of all does, such as finding functions and opening a ring, is done before.
+// Does the one-time work of the first calls, such as resolving functions and opening a ring.
 void warm_up(int rank) {
     gather();
     broadcast();
@@ -179,15 +196,17 @@ void warm_up(int rank) {
         MPI_Send(buffer, sizeof buffer, MPI_CHAR, peer, 1, MPI_COMM_WORLD);
         MPI_Recv(buffer, sizeof buffer, MPI_CHAR, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
-    for (MPI_Request& request : window) MPI_Irecv(buffer, sizeof buffer, MPI_CHAR, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &request);
+    for (MPI_Request& request : window)
+        MPI_Irecv(buffer, sizeof buffer, MPI_CHAR, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &request);
     MPI_Waitall(window_calls, window, MPI_STATUSES_IGNORE);
 }
 
 }  // namespace
 
-// Arguments: the path of a file for both ranks; a second one starts MPI for several threads.
+// Arguments: the path of a file that both ranks map. A second argument starts MPI with MPI_THREAD_MULTIPLE.
 int main(int argc, char** argv) {
-    if (argc < 2 || !map_progress(argv[1])) return std::fputs("instruction-loops: which file may be made?\n", stderr), 2;
+    if (argc < 2 || !map_progress(argv[1]))
+        return std::fputs("instruction-loops: which file may be made?\n", stderr), 2;
     int level = 0, rank = 0;
     if (argc > 2) MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
     else MPI_Init(nullptr, nullptr);

@@ -1,7 +1,8 @@
-"""Instructions that calls execute, counted by valgrind's callgrind: the program instruction-loops on two ranks of one node; used by
-bench/run and by the test that holds the bounds.
+"""Counts the instructions that calls execute, with valgrind's callgrind and the program instruction-loops on
+two ranks of one node. Used by bench/run and by the test that checks the bounds.
 
-Counts do not depend on the machine's speed, and hardly on anything but the build. What is counted is the user's side: no system calls.
+The counts do not depend on the speed of the machine, and hardly on anything except the build. They cover user
+space only, without system calls.
 """
 import re
 import shutil
@@ -12,9 +13,9 @@ from pathlib import Path
 
 from peers import clean_environment, run_quietly
 
-CALLS, WINDOW_CALLS = 256, 50  # in each loop, as in instruction_loops.cc; in those of many
+CALLS, WINDOW_CALLS = 256, 50  # in each loop, and in each loop of OF_MANY, as in instruction_loops.cc
 OF_MANY = ("loop_of_isends", "loop_of_irecvs", "loop_of_waitall")
-# {what a loop does: (its function, the rank that runs it)}
+# {what a loop does: (its function, the rank that is counted)}
 LOOPS = {
     "MPI_Send, 8 bytes": ("loop_of_send", 0),
     "MPI_Recv, the message is there": ("loop_of_recv", 1),
@@ -42,43 +43,48 @@ LOOPS = {
     "MPI_Scatterv elsewhere, it is there": ("loop_of_scatterv_take", 1),
     "MPI_Comm_rank": ("loop_of_comm_rank", 0),
 }
-VARIANTS = {"": ({}, []), "MPI_THREAD_MULTIPLE": ({}, ["threads"]), "LANYARD_PROGRESS=helper": ({"LANYARD_PROGRESS": "helper"}, [])}
+VARIANTS = {"": ({}, []), "MPI_THREAD_MULTIPLE": ({}, ["threads"]),
+            "LANYARD_PROGRESS=helper": ({"LANYARD_PROGRESS": "helper"}, [])}
 
 
 def missing(build):
-    """Why nothing can be counted with this build, or ''."""
+    """The reason why nothing can be counted with this build, or ''."""
     if not shutil.which("valgrind"):
         return "valgrind is not installed"
-    return "" if (build / "bin" / "instruction-loops").exists() else f"there is no instruction-loops in {build}, which 'make bench' builds"
+    return ("" if (build / "bin" / "instruction-loops").exists() else
+            f"there is no instruction-loops in {build}, which 'make bench' builds")
 
 
 def loop_costs(profile):
-    """{loop: instructions in the functions of MPI that it calls} of a profile of callgrind."""
-    text = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--tree=calling", "--threshold=100", profile],
-                          capture_output=True, text=True, check=True).stdout
+    """{loop: instructions in the MPI functions that it calls}, from a profile of callgrind."""
+    text = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--tree=calling", "--threshold=100",
+                           profile], capture_output=True, text=True, check=True).stdout
     costs, loop = {}, None
     for line in text.splitlines():
         if not line.strip():
             loop = None
-        elif found := re.match(r"\s*[\d,]+\s*\([^)]*\)\s+\*\s+\S*?:\(anonymous namespace\)::(loop_of_\w+)\(", line):
+        elif found := re.match(r"\s*[\d,]+\s*\([^)]*\)\s+\*\s+\S*?:\(anonymous namespace\)::(loop_of_\w+)\(",
+                               line):
             loop = found[1]
-            costs.setdefault(loop, 0)  # in parts, where other files are inlined
+            costs.setdefault(loop, 0)  # a loop with inlined code of other files has several parts
         elif loop and (found := re.match(r"\s*([\d,]+)\s*\([^)]*\)\s+>\s+\S*?:P?MPI_\w+", line)):
             costs[loop] += int(found[1].replace(",", ""))
     return costs
 
 
 def compile_loops(prefix, program):
-    """The program of the loops by the mpicxx of a build or an install, for any that has the same ABI."""
+    """Compiles the loops with the mpicxx of a build or an install, for any library with the same ABI."""
     source = Path(__file__).with_name("instruction_loops.cc")
-    run_quietly([prefix / "bin" / "mpicxx", "-std=c++20", "-O2", "-g1", source, "-o", program], f"compiling {source}")
+    run_quietly([prefix / "bin" / "mpicxx", "-std=c++20", "-O2", "-g1", source, "-o", program],
+                f"compiling {source}")
 
 
 def count(build, environment=None, arguments=(), program=None):
-    """{what: instructions for one call} of a build folder; of an install, too, with a program of compile_loops."""
+    """{what: instructions of one call}, for a build folder, or an install with its `program` of the loops."""
     with tempfile.TemporaryDirectory() as folder:
         profile = str(Path(folder) / "profile.%q{PMI_RANK}")
-        command = [build / "bin" / "mpirun", "-n", "2", "valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}", "--quiet",
+        command = [build / "bin" / "mpirun", "-n", "2",
+                   "valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}", "--quiet",
                    program or build / "bin" / "instruction-loops", Path(folder) / "progress", *arguments]
         variables = [f"{name}={value}" for name, value in (environment or {}).items()]
         if program:
@@ -86,14 +92,21 @@ def count(build, environment=None, arguments=(), program=None):
         subprocess.run(["env", *variables, *map(str, command)], check=True, capture_output=True, text=True,
                        timeout=300, env=clean_environment())
         by_rank = [loop_costs(Path(folder) / f"profile.{rank}") for rank in (0, 1)]
-    return {what: by_rank[rank][loop] / (WINDOW_CALLS if loop in OF_MANY else CALLS) for what, (loop, rank) in LOOPS.items()}
+    return {what: by_rank[rank][loop] / (WINDOW_CALLS if loop in OF_MANY else CALLS)
+            for what, (loop, rank) in LOOPS.items()}
 
 
-def table(build):
+def columns_of(build):
+    """{variant: {what: instructions for one call}}"""
+    return {name: count(build, *variant) for name, variant in VARIANTS.items()}
+
+
+def table(columns):
     """The counts of all variants as Markdown."""
-    columns = {name: count(build, *variant) for name, variant in VARIANTS.items()}
-    lines = ["### instructions", "", "Instructions of one call, by callgrind, two ranks of one node; the columns say what changes.", "",
-             "| | MPI_THREAD_SINGLE | " + " | ".join(filter(None, VARIANTS)) + " |", "|---" * (len(VARIANTS) + 1) + "|"]
+    lines = ["### instructions", "",
+             "Instructions of one call, by callgrind, two ranks of one node; the columns say what changes.",
+             "", "| | MPI_THREAD_SINGLE | " + " | ".join(filter(None, VARIANTS)) + " |",
+             "|---" * (len(VARIANTS) + 1) + "|"]
     for what in LOOPS:
         lines.append(f"| {what} | " + " | ".join(f"{column[what]:.0f}" for column in columns.values()) + " |")
     return "\n".join(lines) + "\n"
@@ -103,4 +116,4 @@ if __name__ == "__main__":
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/release").absolute()
     if reason := missing(folder):
         sys.exit(f"instructions: {reason}")
-    print(table(folder))
+    print(table(columns_of(folder)))

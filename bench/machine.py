@@ -1,4 +1,4 @@
-"""A few lines that say on what machine figures were taken; every figure is worth only as much as these."""
+"""A short description of the machine on which figures were taken. No figure is meaningful without it."""
 import os
 import platform
 import time
@@ -22,19 +22,31 @@ def processor_model():
 def quota():
     try:
         words = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-        return "" if words[0] == "max" else f", limited to {int(words[0]) / int(words[1]):.1f} processors by its cgroup"
+        return ("" if words[0] == "max" else
+                f", limited to {int(words[0]) / int(words[1]):.1f} processors by its cgroup")
     except (OSError, ValueError, IndexError):
         return ""
 
 
-def describe():
-    memory_kib = first_match("/proc/meminfo", "MemTotal").split()
-    system = ""
+def system():
     try:
-        system = platform.freedesktop_os_release()["PRETTY_NAME"]
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
     except (OSError, KeyError):
-        pass
-    virtual = ", virtual machine" if "hypervisor" in first_match("/proc/cpuinfo", "flags").split() else ""
-    return (f"{len(os.sched_getaffinity(0))} processors, {processor_model()}{virtual}{quota()}; "
-            f"{int(memory_kib[0]) / 2**20:.0f} GiB; {system or 'Linux'}, kernel {platform.release()}; "
+        return "Linux"
+
+
+def facts():
+    """The same as describe() without the time, for the files of bench/results (record.py)."""
+    memory_kib = first_match("/proc/meminfo", "MemTotal").split()
+    return {"processor": processor_model(), "processors": len(os.sched_getaffinity(0)),
+            "virtual": "hypervisor" in first_match("/proc/cpuinfo", "flags").split(),
+            **({"quota": quota().removeprefix(", ")} if quota() else {}),
+            "memory_gib": round(int(memory_kib[0]) / 2**20), "system": system(), "kernel": platform.release()}
+
+
+def describe():
+    known = facts()
+    return (f"{known['processors']} processors, {known['processor']}"
+            f"{', virtual machine' if known['virtual'] else ''}{quota()}; "
+            f"{known['memory_gib']} GiB; {known['system']}, kernel {known['kernel']}; "
             f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}")

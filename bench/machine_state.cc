@@ -1,12 +1,13 @@
-// machine-state: how near two processors are to each other at this moment. Prints, as JSON, how long a
-// cache line takes from one to the other and half the time in which 64 KiB go through shared memory and
-// come back. bench/machine_state.py compiles it, starts it and says what the two numbers mean.
+// machine-state: how close two processors are at this moment. It prints as JSON how long a cache line takes
+// from one to the other, and half of the round trip of 64 KiB through shared memory. bench/machine_state.py
+// compiles it, runs it and interprets the two numbers.
 //
-// Virtual machines move: the same two processors are two threads of one core now and two cores a minute
-// later, and what is fast on one is not on the other. The line alone does not tell which it is.
+// The state of a virtual machine changes: the same two processors can be two threads of one core now and two
+// cores a minute later, and what is fast in one state is not in the other. The line alone does not show the
+// state.
 //
-// Two processes, each pinned. Each number is the median of short blocks, so that a block in which one of
-// them did not run does not count.
+// There are two processes, each pinned. Each number is the median of short blocks, so that a block in which
+// one of the processes did not run does not count.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -32,7 +33,7 @@ constexpr std::uint32_t bounces = 200, exchanges = 10;  // in each block
 constexpr std::size_t message_bytes = 64 << 10, slot_bytes = 16 << 10, slots = 4;
 constexpr unsigned give_up_after_seconds = 20;
 
-// Messages of one direction, slot by slot, so that both sides copy at once.
+// The messages of one direction, slot by slot, so that both sides copy at the same time.
 struct Ring {
     alignas(128) std::atomic<std::uint32_t> filled{0};
     alignas(128) std::atomic<std::uint32_t> taken{0};
@@ -63,7 +64,7 @@ struct Shared {
 
 char message[message_bytes];
 
-// The median of the blocks: microseconds for each of the rounds that `work` does.
+// The median of the blocks, in microseconds for each round of `work`.
 template <class Work>
 double median_us(std::uint32_t rounds, Work work) {
     std::vector<double> samples;

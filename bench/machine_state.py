@@ -1,11 +1,11 @@
-"""Whether two processors are two threads of one core or two cores at this moment; used by `bench/compare
---ours` beside each pair of runs.
+"""Finds out whether two processors are two threads of one core or two cores at this moment. Used by
+`bench/compare` beside each round, and with --ours beside each pair of runs.
 
-A virtual machine may be moved from one to the other within minutes, and what is faster on one may be slower
-on the other: so figures are only worth something together with this. bench/machine_state.cc measures two
-numbers. A line is handed over in 60 to 80 ns within a core and in 250 ns and more between two, and 64 KiB
-are copied in 3 us within a core and in 10 us between two; the bounds lie midway (geometrically). Where the
-two disagree the state is called unclear: a short line with slow copies has been seen.
+A virtual machine may change from one state to the other within minutes, and what is faster in one may be
+slower in the other. Figures are therefore meaningful only together with the state. bench/machine_state.cc
+measures two numbers. A cache line takes 60 to 80 ns within a core and at least 250 ns between two cores;
+copies of 64 KiB take 3 us within a core and 10 us between two. The bounds are the geometric means. If the two
+numbers disagree, the state is called unclear: short lines with slow copies have been observed.
 """
 import json
 import subprocess
@@ -28,7 +28,7 @@ class Look(NamedTuple):
 
 
 def kind(look):
-    """What one look (None: there was none) says of the machine."""
+    """The state of the machine by one look (None: there was none)."""
     if look is None:
         return UNKNOWN
     long_line, slow_copy = look.line_ns > LONG_LINE_NS, look.copy_us > SLOW_COPY_US
@@ -36,19 +36,19 @@ def kind(look):
 
 
 def kind_between(before, after):
-    """Of what ran between two looks."""
+    """The state during a run between two looks."""
     return kind(before) if kind(before) == kind(after) else CHANGED
 
 
 def compile_program(folder):
-    """The program, in this folder. The compiler is there, as it builds Lanyard."""
+    """Compiles the program into this folder. The compiler is the one that builds Lanyard, so it exists."""
     program = Path(folder) / "machine-state"
-    run_quietly(["c++", "-std=c++20", "-O2", "-I", REPOSITORY, "-I", REPOSITORY / "src", *SOURCES, "-o", program],
-                "compiling bench/machine_state.cc")
+    run_quietly(["c++", "-std=c++20", "-O2", "-I", REPOSITORY, "-I", REPOSITORY / "src", *SOURCES,
+                 "-o", program], "compiling bench/machine_state.cc")
     return program
 
 
 def look(program):
-    """One look, or None where nothing could be measured, as on one processor."""
+    """One look, or None if nothing could be measured, for example with one processor."""
     done = subprocess.run([program], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     return Look(**json.loads(done.stdout)) if done.returncode == 0 else None

@@ -1,7 +1,8 @@
-"""Running benchmark programs on several libraries by turns, on a machine that is quiet or said not to be.
+"""Runs benchmark programs on several libraries in turns, on a quiet machine if possible.
 
-Used by bench/compare and bench/run. A round runs every library once; the order moves on by one each round, so that no
-library always follows the same other. A run that fails is remembered with its last words and never counted as a number.
+Used by bench/compare and bench/run. A round runs every library once. The order rotates by one with each
+round, so that each library is first in turn. Before a round it waits for a quiet machine and records how
+busy the machine was. A run that fails is recorded with its last line of output and never counts as a number.
 """
 import functools
 import json
@@ -16,14 +17,14 @@ from pathlib import Path
 import machine_state
 import proof
 from peers import say
-from report import size_name
+from tables import size_name
 
 RUN_LIMIT_SECONDS = 120
 LINE_BYTES_PER_US = 125  # 1 Gbit/s
 
 
 class Failed(Exception):
-    """A run that gave no result; the text is its last line."""
+    """A run without a result. The text is its last line of output."""
 
 
 def run(library, ranks, program, arguments=()):
@@ -32,7 +33,8 @@ def run(library, ranks, program, arguments=()):
 
 
 def run_command(library, command, limit_seconds=None):
-    """The whole process group dies with a run that hangs. What it writes beside its output (a profile's numbers) goes away with its folder."""
+    """Runs a command in a temporary folder, which takes the files that it writes, such as a profile. A run
+    that hangs is killed with its process group."""
     with tempfile.TemporaryDirectory() as folder:
         return run_inside(folder, library.environ(), command, limit_seconds)
 
@@ -54,20 +56,23 @@ def run_inside(folder, environment, command, limit_seconds=None):
 
 
 def run_json(library, ranks, program, arguments=()):
-    """Runs one program with --json: (version of the library, {row: (median, unit)}); row_key says what a row is."""
+    """Runs one program with --json: (library version, {row: (median, unit)}). row_key defines a row."""
     return read_json(run(library, ranks, program, [*arguments, "--json"]))
 
 
 def run_own(library, command):
-    """The same of a command that is no MPI program."""
+    """The same for a command that is no MPI program."""
     return version(library), read_json(run_command(library, command))[1]
 
 
 def run_profiled(library, ranks, program, arguments=()):
-    """run_json of Lanyard with a profile (docs/profile.md): what it counted of packets that were given up stands beside, of all ranks."""
+    """run_json of Lanyard with a profile (docs/profile.md). Its counts of packets that were given up, summed
+    over all ranks, are further rows."""
     with tempfile.TemporaryDirectory() as folder:
-        output = run_inside(folder, {**library.environ(), "LANYARD_PROFILE": "on"}, library.command(ranks, program, [*arguments, "--json"]))
-        profiles = [json.loads(path.read_text()) for path in Path(folder).glob("lanyard-profile-*.json")]
+        output = run_inside(folder, {**library.environ(), "LANYARD_PROFILE": "on"},
+                            library.command(ranks, program, [*arguments, "--json"]))
+        profiles = [json.loads(path.read_text())
+                    for path in Path(folder).glob("lanyard-profile-*.json")]
     version, rows = read_json(output)
     for rank in [rank for profile in profiles for rank in profile["ranks"] if "datagrams" in rank]:
         for name in ("packets", "given up by order", "given up by time", "given up by probe", "missing"):
@@ -76,14 +81,14 @@ def run_profiled(library, ranks, program, arguments=()):
 
 
 class Loss(float):
-    """Per cent of packets that a link loses: the second half of a row's key, in the place of a size."""
+    """The per cent of packets that a link loses. It takes the place of the size in a row's key."""
 
     def __str__(self):
         return f"loss {self:g} %"
 
 
 def run_at_losses(library, losses, run):
-    """(version, rows) of run() at each of these losses of the link; the rows are known by what they were and the loss."""
+    """(version, rows) of run() at each of these losses of the link. Keys are the text and the loss."""
     at_all = Rows()
     for loss in map(Loss, losses):
         library.lose(loss)
@@ -94,18 +99,20 @@ def run_at_losses(library, losses, run):
 
 
 def add_shares_of_line(rows, ranks):
-    """Beside each bandwidth, and each time of a collective operation in which one rank receives a block from every other one, the share that its
-    payload has of what LINE_BYTES_PER_US of a link could carry."""
+    """Adds the share of a link's capacity (LINE_BYTES_PER_US) that the payload used. It is added to each
+    bandwidth, and to each time of a collective operation in which a rank receives a block from every other
+    rank."""
     for row, (value, unit) in list(rows.items()):
         if unit not in ("GB/s", "us"):
             continue
         name, size = row if isinstance(row, tuple) else ("", row)
         bytes_per_us = 1e3 * value if unit == "GB/s" else (ranks - 1) * size / value
-        rows[(name + ", " if name else "") + "share of the line", size] = (100 * bytes_per_us / LINE_BYTES_PER_US, "%")
+        rows[(name + ", " if name else "") + "share of the line", size] = (
+            100 * bytes_per_us / LINE_BYTES_PER_US, "%")
 
 
 class Rows(dict):
-    """{row: (median, unit)}, and the bytes that the program sent in all, 0 where it does not say."""
+    """{row: (median, unit)}, and the total bytes that the program sent, or 0 if it does not report them."""
 
     sent_bytes = 0
 
@@ -113,7 +120,8 @@ class Rows(dict):
 def read_json(output):
     try:
         report = json.loads(output[output.index("{"):])
-        rows = Rows({row_key(row.get("name"), row.get("bytes")): (row["median"], row["unit"]) for row in report["results"]})
+        rows = Rows({row_key(row.get("name"), row.get("bytes")): (row["median"], row["unit"])
+                     for row in report["results"]})
         rows.sent_bytes = round(report.get("sent_bytes", 0))
         return report.get("library", ""), rows
     except (ValueError, KeyError) as problem:
@@ -121,16 +129,12 @@ def read_json(output):
 
 
 def row_key(name, size):
-    """A row is known by its size, by its name, or by both as a pair."""
+    """The key of a row is its size, its name, or both as a pair."""
     return (name, size) if name is not None and size is not None else name if size is None else size
 
 
-def row_text(row):
-    return " ".join(map(str, row)) if isinstance(row, tuple) else str(row)
-
-
 def run_timed(library, ranks):
-    """Wall-clock milliseconds of a job that starts and ends MPI, launcher included, in the form of run_json."""
+    """The wall-clock milliseconds of a job that starts and ends MPI, with the launcher, as rows."""
     start = time.perf_counter()
     run(library, ranks, "startup")
     milliseconds = (time.perf_counter() - start) * 1e3
@@ -138,7 +142,7 @@ def run_timed(library, ranks):
 
 
 def run_nothing(library, ranks):
-    """The same of processes that know nothing of MPI: what its launcher takes."""
+    """The same for processes without MPI, which is the time of the launcher."""
     start = time.perf_counter()
     run_command(library, [*library.launcher(ranks), "/bin/true"])
     milliseconds = (time.perf_counter() - start) * 1e3
@@ -151,7 +155,7 @@ def version(library):
 
 
 def busy_share(seconds=0.3):
-    """How much of the machine's processors other work took over this time, 0 to 1 (stolen time included)."""
+    """The share of the processors that other work used over this time, 0 to 1 (with stolen time)."""
     def ticks():
         with open("/proc/stat") as file:
             numbers = [int(word) for word in file.readline().split()[1:9]]
@@ -163,7 +167,7 @@ def busy_share(seconds=0.3):
 
 
 def wait_until_quiet(limit_seconds):
-    """Waits until other work takes under a tenth of the machine; gives up after the limit. Returns the last share seen."""
+    """Waits, within the limit, until other work uses under a tenth of the machine. Returns the last share."""
     deadline = time.monotonic() + limit_seconds
     share = busy_share()
     while share > 0.10 and time.monotonic() < deadline:
@@ -172,7 +176,8 @@ def wait_until_quiet(limit_seconds):
 
 
 class Series:
-    """What alternating runs of one kind gave: values[library][row] is a list with one entry a round, None where it failed."""
+    """The results of alternating runs of one kind. values[library][row] is a list with one entry for each
+    round, None for a run that failed."""
 
     def __init__(self, name):
         self.name = name
@@ -181,11 +186,13 @@ class Series:
         self.versions = {}
         self.failures = {}
         self.busy = []
-        self.looks = []  # at the machine, before and after each round, where they are taken (machine_state.py)
-        self.counted = {}  # by library: (bytes that the route's interface counted, bytes sent), one a run; see proof.py
+        # The looks at the machine before and after each round, if they are taken (machine_state.py).
+        self.looks = []
+        # By library, for each run: (bytes that the route's interface counted, bytes sent); see proof.py.
+        self.counted = {}
 
     def add(self, library, number, version, rows):
-        """The result of round `number`; earlier rounds without one are None."""
+        """Adds the result of round `number`. Earlier rounds without a result are None."""
         self.versions[library.key] = version
         table = self.values.setdefault(library.key, {})
         for row, (value, unit) in rows.items():
@@ -197,7 +204,7 @@ class Series:
         self.failures.setdefault(library.key, []).append(words)
 
     def off_path(self, key):
-        """Whether the interface of the route did not see what a library sent."""
+        """Whether the interface of the route did not see what the library sent."""
         quotients = proof.quotients(self, key)
         return bool(quotients) and statistics.median(quotients) < proof.LEAST
 
@@ -205,32 +212,25 @@ class Series:
         return [value for value in self.values.get(key, {}).get(row, []) if value is not None]
 
     def of_rounds(self, rounds):
-        """The same of some rounds only; without what was counted on the interface, and without the failures."""
+        """The results of some rounds only, without the counts of the interface and without the failures."""
         some = Series(self.name)
         some.units, some.versions = self.units, self.versions
         some.busy, some.looks = ([column[number] for number in rounds] for column in (self.busy, self.looks))
-        some.values = {key: {row: [column[number] for number in rounds if number < len(column)] for row, column in table.items()}
+        some.values = {key: {row: [column[number] for number in rounds if number < len(column)]
+                             for row, column in table.items()}
                        for key, table in self.values.items()}
         return some
 
     def by_state(self):
-        """{state: rounds}, counted from 0, of the states that the machine was in; nothing where nobody looked."""
+        """{state of the machine: its rounds, counted from 0}. Empty if no looks were taken."""
         rounds = {}
         for number, looks in enumerate(self.looks):
             rounds.setdefault(machine_state.kind_between(*looks), []).append(number)
         return rounds
 
-    def as_json(self):
-        return {"name": self.name, "units": {row_text(k): v for k, v in self.units.items()}, "versions": self.versions,
-                "failures": self.failures, "bytes_counted_and_sent": self.counted,
-                "busy_share_before_each_round": [round(share, 3) for share in self.busy],
-                "machine_in_each_round": [{"state": machine_state.kind_between(*looks),
-                                           "looks": [look and look._asdict() for look in looks]} for looks in self.looks],
-                "values": {key: {row_text(row): column for row, column in table.items()} for key, table in self.values.items()}}
-
 
 def measured_with_proof(series, library, measure):
-    """measure(library), prepared, while the interface of the route is watched."""
+    """Prepares the library, calls measure(library), and records what the interface of the route counted."""
     if library.prepare:
         library.prepare()
     before = library.counted() if library.counted else None
@@ -242,10 +242,10 @@ def measured_with_proof(series, library, measure):
 
 
 def alternate(name, libraries, rounds, measure, quiet_seconds=5, give_up_after=3, look=None):
-    """`rounds` rounds of measure(library) -> (version, rows) over all libraries, as a Series.
+    """Makes `rounds` rounds of measure(library) -> (version, rows) over all libraries. Returns a Series.
 
-    A library that failed `give_up_after` times and never gave a number is not tried again. look() looks at the machine before and after
-    each round.
+    A library that has failed `give_up_after` times and never gave a number is not tried again. look() is
+    called before and after each round and returns the state of the machine.
     """
     series = Series(name)
     order = list(libraries.values())

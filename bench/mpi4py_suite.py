@@ -1,7 +1,8 @@
-"""mpi4py's own tests on a library, timed and counted; used by bench/run.
+"""Runs mpi4py's own tests on a library, and times and counts them. Used by bench/run.
 
-Lanyard, MPICH and Open MPI run the same wheel of PyPI's and the same tests, by tests/mpi4py/run: what tests/mpi4py/left_out.txt names runs on
-none of them. A test counts as it does there: failed where a rank failed, skipped where all ranks skipped it. The time is that of the whole job.
+Lanyard, MPICH and Open MPI run the same wheel from PyPI and the same tests, by tests/mpi4py/run. The tests
+that tests/mpi4py/left_out.txt names run on none of them. A test counts as it does there: failed if a rank
+failed, skipped if all ranks skipped it. The time is that of the whole job.
 """
 import functools
 import importlib.machinery
@@ -16,23 +17,28 @@ from measure import Failed, run_command
 from peers import say
 
 TESTS = Path(__file__).resolve().parent.parent / "tests" / "mpi4py"
-LIMIT_SECONDS = 1500  # the harness itself gives up long before
+LIMIT_SECONDS = 1500  # the harness itself stops long before
 SKIPPED_ALONE = "skipped here, run by the better of the others"
-# The first line of its text; where Lanyard has MPICH's ABI its own name stands in the second one.
+# Prints the first line of the library's version. With MPICH's ABI Lanyard's own name is in the second line.
 SHOW_VERSION = ("from mpi4py import MPI; lines = MPI.Get_library_version().splitlines(); "
-                "line = next((line for line in lines if line.startswith('Lanyard')), lines[0]); print(*line.partition(',')[0].split())")
-# What the wheel and the launcher need: which ABI, and word that there will be more ranks than processors.
-ENVIRONMENTS = {"lanyard": {}, "mpich": {}, "openmpi": {"MPI4PY_MPIABI": "openmpi", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}}
+                "line = next((line for line in lines if line.startswith('Lanyard')), lines[0]); "
+                "print(*line.partition(',')[0].split())")
+# The settings that the wheel and the launcher need: the ABI, and permission for more ranks than processors.
+ENVIRONMENTS = {"lanyard": {}, "mpich": {},
+                "openmpi": {"MPI4PY_MPIABI": "openmpi",
+                            "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}}
 
 
 def choose(libraries):
-    """The libraries that take part, as the tests need them."""
-    return {key: routes.changed(library, environment=ENVIRONMENTS[key]) for key, library in libraries.items() if key in ENVIRONMENTS}
+    """The libraries that take part, with the settings that the tests need."""
+    return {key: routes.changed(library, environment=ENVIRONMENTS[key])
+            for key, library in libraries.items() if key in ENVIRONMENTS}
 
 
 @functools.cache
 def wheel():
-    """(Python of an environment with mpi4py's wheel, folder of mpi4py's tests), made once by tests/mpi4py/build."""
+    """(the Python of an environment with mpi4py's wheel, the folder of mpi4py's tests). tests/mpi4py/build
+    makes both once."""
     loader = importlib.machinery.SourceFileLoader("mpi4py_build", str(TESTS / "build"))
     build = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
     sys.dont_write_bytecode = True
@@ -45,7 +51,7 @@ def wheel():
 
 @functools.cache
 def version(library):
-    """What mpi4py says of its library; it must be the one whose launcher starts it."""
+    """The library that mpi4py reports, which must be the one whose launcher starts it."""
     words = run_command(library, [*library.launcher(1), wheel()[0], "-c", SHOW_VERSION]).strip()
     if not words.startswith(library.title):
         raise Failed(f"mpi4py runs on '{words}' there")
@@ -53,7 +59,8 @@ def version(library):
 
 
 def run_suite(library, ranks, outcomes):
-    """Seconds and numbers of tests, in the form of measure.run_json; `outcomes` keeps what each test came to, by the library's key."""
+    """The seconds and the numbers of tests, in the form of measure.run_json. `outcomes` receives the outcome
+    of each test, by the key of the library."""
     python, sources = wheel()
     told = version(library)
     with tempfile.TemporaryDirectory() as folder:
@@ -61,38 +68,44 @@ def run_suite(library, ranks, outcomes):
         where = (["--wheel", "--build", library.home] if library.key == "lanyard" else
                  ["--mpirun", library.launcher(1)[0], "--python", python, "--sources", sources])
         try:
-            run_command(library, [sys.executable, TESTS / "run", "--ranks", str(ranks), "--report", report, *where], LIMIT_SECONDS)
+            run_command(library, [sys.executable, TESTS / "run", "--ranks", str(ranks), "--report", report,
+                                  *where], LIMIT_SECONDS)
         except Failed:
             if not report.exists():  # otherwise a test has failed, and the report says which
                 raise
         seconds, outcomes[library.key], failures = read_report(report, ranks)
     for name, words in failures.items():
         say(f"{library.title}, {ranks} ranks: {name} failed: {words}")
-    counts = {outcome: list(outcomes[library.key].values()).count(outcome) for outcome in ("passed", "failed", "skipped")}
-    return told, {"wall time": (seconds, "s"), **{outcome: (count, "tests") for outcome, count in counts.items()}}
+    counts = {outcome: list(outcomes[library.key].values()).count(outcome)
+              for outcome in ("passed", "failed", "skipped")}
+    return told, {"wall time": (seconds, "s"),
+                  **{outcome: (count, "tests") for outcome, count in counts.items()}}
 
 
 def read_report(path, ranks):
-    """(seconds of the job, {test: passed, failed or skipped}, {failed test: its words}) of a JUnit file of tests/mpi4py/run."""
+    """(seconds of the job, {test: passed, failed or skipped}, {failed test: its message}), from a JUnit file
+    of tests/mpi4py/run."""
     suite, = (suite for suite in xml.parse(path).getroot() if suite.get("name").endswith(f".n{ranks}"))
     outcomes, failures = {}, {}
     for case in suite:
         name = f"{case.get('classname')}.{case.get('name')}".removeprefix(suite.get("name") + ".")
         if (failure := case.find("failure")) is not None:
             failures[name] = failure.get("message", "")
-        outcomes[name] = "failed" if failure is not None else "skipped" if case.find("skipped") is not None else "passed"
+        outcomes[name] = ("failed" if failure is not None else
+                          "skipped" if case.find("skipped") is not None else "passed")
     return float(suite.get("time")), outcomes, failures
 
 
 def skipped_alone(outcomes, own="lanyard"):
-    """Tests that did not run on Lanyard and did on that one of the others which ran the most."""
-    ran = {key: {name for name, outcome in tests.items() if outcome != "skipped"} for key, tests in outcomes.items()}
+    """The tests that did not run on Lanyard but did on the other library that ran the most tests."""
+    ran = {key: {name for name, outcome in tests.items() if outcome != "skipped"}
+           for key, tests in outcomes.items()}
     others = [tests for key, tests in ran.items() if key != own]
     return sorted(max(others, key=len) - ran[own]) if others and own in ran else None
 
 
 def add_skipped_alone(series, outcomes, own="lanyard"):
-    """Adds the number of those, of the last round, to the series; returns their names."""
+    """Adds the number of skipped_alone() in the last round to the series and returns the names."""
     names = skipped_alone(outcomes, own)
     if names is not None:
         series.units[SKIPPED_ALONE] = "tests"

@@ -1,18 +1,18 @@
-"""Compares two builds of Lanyard with each other, in pairs of runs and by counted instructions.
+"""Compares two builds of Lanyard, in pairs of runs and by counted instructions.
 
     bench/compare --ours build/before build/release                     everything, about 8 minutes
     bench/compare --ours build/before build/release --only latency --paths shm --rounds 40
     bench/compare --ours build/before build/release --only instructions
 
 A and B are build folders, or folders of installs; B is the one in question. For latency, rate and bandwidth
-on each path, runs of A and B follow each other at once, in changing order. Each figure's line has the
-median of the time ratios B/A of these pairs with its 95 % interval, and 'slower' where that lies wholly
-above 1.01, 'faster' wholly below 0.99, else 'level'. The machine's state (two threads of one core, or two
-cores) is measured beside each pair; where it changed, each state has a table of its own too. Instructions
-are counted of calls in shared memory.
+on each path, a run of A and a run of B form a pair without a pause between them; their order alternates. The
+line of a figure has the median of the time ratios B/A of its pairs with a 95 % interval. The verdict is
+'slower' if the whole interval is above 1.01, 'faster' if it is below 0.99, else 'level'. The state of the
+machine (two threads of one core, or two cores) is measured beside each pair; if it changed, each state has a
+table of its own too. The instructions of calls in shared memory are counted.
 
-Exit code: 0 where B is slower in nothing, 1 where it is slower in something or more than 1 % longer in
-instructions, or where something gave no figure at all; 2 for wrong use.
+Exit code: 0 if B is slower in nothing; 1 if it is slower in something, executes over 1 % more instructions in
+some call, or has no figure for something; 2 for wrong use.
 """
 import argparse
 import json
@@ -22,10 +22,12 @@ import tempfile
 from pathlib import Path
 
 import machine_state
+import ours_record
 import ours_report
 import pairs
 import peers
-from report import minutes
+import recording
+from tables import minutes
 from verdicts import groups_of, judge_counts, slower_ones
 
 METRICS = [*pairs.METRICS, "instructions"]
@@ -60,12 +62,14 @@ def parse(words):
                         help="comma-separated, of: " + ", ".join(pairs.PATHS))
     parser.add_argument("--patience", type=float, default=3,
                         help="seconds to wait for a quiet machine before each round (3)")
+    parser.add_argument("--out", type=Path, default=recording.REPOSITORY / "build" / "bench",
+                        help="folder for before-after.json, as bench/results has it (build/bench)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all pairs and verdicts there")
     return parser.parse_args(words)
 
 
 def builds_of(options, metrics):
-    """Both builds, ready to run the programs of these metrics."""
+    """Both builds, ready to run the programs for these metrics."""
     prefixes = [pairs.check_prefix(prefix) for prefix in (options.a, options.b)]
     programs = pairs.find_programs(prefixes, metrics)
     builds = [pairs.library_of(key, prefix, programs) for key, prefix in zip("AB", prefixes)]
@@ -81,7 +85,7 @@ def say_how_long(cells, options):
 
 
 def counts_of(a, b):
-    """(judged counts, why there are none)"""
+    """(the judged counts, the reason if there are none)"""
     reason = pairs.why_no_counts(a)
     if not reason:
         peers.say("counting instructions")
@@ -94,12 +98,20 @@ def counts_of(a, b):
 
 
 def runs_of(a, b, cells, options):
-    """All pairs, taken."""
+    """Runs all pairs."""
     with tempfile.TemporaryDirectory() as folder:
         program = machine_state.compile_program(folder) if cells else None
         runs = pairs.Runs(a, b, cells, lambda: machine_state.look(program), options.patience)
         runs.run_all(options.rounds if cells else 0)
     return runs
+
+
+def write_record(a, b, runs, options, begun):
+    """Writes the pairs as a file like those of bench/results."""
+    if runs.pairs:
+        command = recording.command_line("bench/compare", ["--ours", options.a, options.b])
+        recording.write(options.out, ours_record.series_of(runs), ours_record.NAME, ours_record.SECTION,
+                        ours_record.libraries_of(a, b), begun, ranks=2, command=command)
 
 
 def compare(options):
@@ -108,7 +120,9 @@ def compare(options):
     a, b = builds_of(options, metrics)
     cells = pairs.cells_of(metrics, options.paths)
     say_how_long(cells, options)
+    begun = recording.now()
     runs = runs_of(a, b, cells, options)
+    write_record(a, b, runs, options, begun)
     counts, uncounted = counts_of(a, b) if "instructions" in options.only else ([], "")
     groups = groups_of(runs.pairs)
     failed, incomplete = ours_report.failure_lines(runs.failures, runs.pairs)

@@ -1,10 +1,10 @@
-"""What `bench/compare --ours` prints and writes: tables of two builds, and all pairs as JSON."""
+"""The output of `bench/compare --ours`: tables of two builds, and all pairs as JSON."""
 import machine
 import machine_state
-from report import number, size_name, state_line, with_interval
+from tables import number, size_name, state_line, with_interval
 from verdicts import FEWEST, LEVEL, SLOWER, TOLERANCE, TOO_FEW, slower_ones
 
-BUSY = 0.10  # of the machine
+BUSY = 0.10  # share of the machine
 
 
 def looks_of(pairs):
@@ -12,13 +12,13 @@ def looks_of(pairs):
 
 
 def state_of(group):
-    """In which state the machine was, by what measurements, and in which rounds."""
-    state = group.state or group.pairs[0].state()  # where there is one group, all its pairs have one state
+    """The state of the machine, the measurements that show it, and its rounds."""
+    state = group.state or group.pairs[0].state()  # if there is only one group, its pairs all have one state
     return state_line(state, looks_of(group.pairs), [pair.round for pair in group.pairs])
 
 
 def columns(rows):
-    """Lines of a Markdown table, padded, so that it reads well in a terminal too."""
+    """The lines of a Markdown table, padded so that it is readable in a terminal too."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in rows]
     return [lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:]]
@@ -38,7 +38,7 @@ def group_table(group, groups):
 
 
 def count_table(counts):
-    """Every call in one line, unless it is level: then only how many there are."""
+    """One line for each call that is not level, and the number of those that are."""
     rows = [["instructions of", "with", "A", "B", "B/A", "verdict"]]
     for count in counts:
         figures = [f"{count.a:.0f}", f"{count.b:.0f}", f"{count.ratio:.3f}"]
@@ -65,7 +65,7 @@ def heading(a, b, runs, groups):
 
 
 def failure_lines(failures, pairs):
-    """(what failed, with its first words; whether something has no figure at all)"""
+    """(what failed, with the first message; whether something has no figure at all)"""
     measured = {pair.cell for pair in pairs}
     lines = [f"{cell.metric} on {cell.path} failed {len(words)} times"
              f"{'' if cell in measured else ' and has no figure'}; {words[0]}"
@@ -74,7 +74,7 @@ def failure_lines(failures, pairs):
 
 
 def ending(groups, counts):
-    """The last lines: in what B is behind."""
+    """The last lines: the figures in which B is slower."""
     rows, more = slower_ones(groups, counts)
     lines = [f"{SLOWER}: {row.cell.metric} of {size_name(row.size)} on {row.cell.path}"
              f"{f' ({state})' if state else ''}: {with_interval(row.ratio)}" for state, row in rows]

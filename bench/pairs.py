@@ -1,14 +1,14 @@
-"""Two builds of Lanyard, and their runs in pairs; used by `bench/compare --ours`, which verdicts.py judges.
+"""Two builds of Lanyard, and their runs in pairs. Used by `bench/compare --ours`.
 
-What is compared is the library, so both builds run the same benchmark programs, those of A (of B, where A
-has none): they need nothing but the standard's ABI. Each build is used whole, as what its parts say to each
-other is their own affair: its mpirun starts the programs, its `lib` is the only folder that they search,
-and what they load is looked at before anything is measured. Ranks are pinned where there is a processor for
+The library is compared, so both builds run the same benchmark programs: those of A, or of B if A has none.
+The programs need only the standard's ABI. Each build is used as a whole, since its parts communicate by
+private protocols. Its mpirun starts the programs, its `lib` is the only folder that they search, and the
+libraries that they load are checked before anything is measured. Ranks are pinned if there is a processor for
 each, as in every comparison here.
 
-In one round every program runs on every path once on each build. The two runs of a pair follow each other
-at once, and who is first changes with each round. Rounds are outermost: each figure is spread over the
-whole time, and sees all states of the machine.
+In a round every program runs once on every path and on each build. The two runs of a pair follow each other
+without a pause, and their order alternates between rounds. Rounds are the outermost loop: each figure is
+spread over the whole time and covers all states of the machine. verdicts.py judges the pairs.
 """
 import shutil
 import tempfile
@@ -25,15 +25,15 @@ METRICS = {
     "rate": ["--sizes", "8"],
     "bandwidth": ["--sizes", "16k,64k,256k,1M"],
 }
-# LANYARD_PATHS of each; the latter two go by loopback.
+# The value of LANYARD_PATHS for each. TCP and datagrams use loopback.
 PATHS = {"shm": "self,shm", "tcp": "self,tcp", "dgram": "self,dgram"}
 BLOCKS = ["--blocks", "5"]
-GIVE_UP_AFTER = 3  # failures in a row from the beginning
+GIVE_UP_AFTER = 3  # failures without any pair
 LIBRARIES = ("libmpi_abi.so.1", "liblanyard.so.0")
 
 
 def check_prefix(prefix):
-    """The folder of a build or an install, absolute, or a refusal."""
+    """The absolute path of a build or an install. Raises Unavailable if the folder is not one."""
     prefix = Path(prefix).resolve()
     if not prefix.is_dir():
         raise peers.Unavailable(f"there is no folder {prefix}: give that of a build or an install of "
@@ -62,7 +62,7 @@ def library_of(key, prefix, programs):
 
 
 def check_whole(library, program):
-    """Refuses a build whose program would load libraries from elsewhere; the dynamic linker tells which."""
+    """Refuses a build whose program would load libraries from elsewhere, by the dynamic linker's list."""
     command = [*library.launcher(1), "env", "LD_TRACE_LOADED_OBJECTS=1", str(program)]
     try:
         words = [line.split() for line in measure.run_command(library, command).splitlines()]
@@ -77,7 +77,7 @@ def check_whole(library, program):
 
 
 class Runs:
-    """What is to be run, and what came of it."""
+    """The runs to make, and their results."""
 
     def __init__(self, a, b, cells, look, patience):
         self.builds = [a, b]
@@ -110,7 +110,7 @@ class Runs:
         return failures >= GIVE_UP_AFTER and not any(pair.cell == cell for pair in self.pairs)
 
     def run_pair(self, cell, order):
-        """{'a': rows, 'b': rows}, or None where one of the two failed."""
+        """{'a': rows, 'b': rows}, or None if one of the two runs failed."""
         rows = {}
         for build in order:
             try:
@@ -129,7 +129,7 @@ def run_once(build, cell):
 
 
 def count_both(a, b):
-    """{variant: ({call: instructions} of A, of B)}: the loops are compiled once, with A's mpicxx."""
+    """{variant: ({call: instructions} of A, of B)}. The loops are compiled once, with A's mpicxx."""
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "instruction-loops"
         instructions.compile_loops(a.home, program)
@@ -141,7 +141,7 @@ def count_both(a, b):
 
 
 def why_no_counts(a):
-    """Why instructions cannot be counted, or ''."""
+    """The reason why instructions cannot be counted, or ''."""
     if not shutil.which("valgrind"):
         return "valgrind is not installed"
     if not (a.home / "bin" / "mpicxx").exists():

@@ -1,10 +1,13 @@
-"""The MPI libraries to compare: where each is, how it starts a program, and the benchmark programs built for it.
+"""The MPI libraries to compare: where each is, how it starts a program, and its benchmark programs.
 
-Used by bench/compare and bench/run. Lanyard, MPICH and Intel MPI run the same executables through libmpi_abi.so.1;
-Open MPI has another ABI, so the same sources are compiled for it. Each library runs with its defaults, apart from what
-it needs to run at all: permission to be root, and word that there will be more ranks than processors.
-Peers are installed once into virtual environments under a cache folder; a stamp says what they hold.
+Used by bench/compare and bench/run. Lanyard, MPICH and Intel MPI run the same executables through
+libmpi_abi.so.1. Open MPI has another ABI, so the same sources are compiled for it. Each library runs with its
+defaults, except for what it needs to run at all: permission to run as root, and to start more ranks than
+processors. The other libraries are installed once into virtual environments in a cache folder. A stamp file
+in each states what it holds.
 """
+import contextlib
+import fcntl
 import os
 import subprocess
 import sys
@@ -15,12 +18,13 @@ BENCH = Path(__file__).resolve().parent
 SOURCE = BENCH / "programs"
 ALL = ("lanyard", "mpich", "impi", "openmpi")
 
-# Variables of an outer job or of a user's taste that would make a comparison unfair or impossible.
-FOREIGN = ("PMI_", "PMIX_", "OMPI_", "PRTE_", "MPIR_", "I_MPI_", "HYDRA_", "LANYARD_", "LD_LIBRARY_PATH", "MPI_")
+# Variables of an outer job or of the user that would make a comparison unfair or impossible.
+FOREIGN = ("PMI_", "PMIX_", "OMPI_", "PRTE_", "MPIR_", "I_MPI_", "HYDRA_", "LANYARD_", "LD_LIBRARY_PATH",
+           "MPI_")
 
 
 class Unavailable(Exception):
-    """A library that cannot be had or built here; the text says why."""
+    """A library that is not available or cannot be built here. The text states the reason."""
 
 
 class Library:
@@ -33,7 +37,8 @@ class Library:
         self.programs = programs
         self.launcher = launcher
         self.environment = environment
-        # On a route (routes.py): functions that give the bytes its interface has counted, prepare a run, and set what its link loses, in per cent.
+        # On a route (routes.py): functions that return the bytes counted by its interface, prepare a run, and
+        # set the loss of its link in per cent.
         self.counted = None
         self.prepare = None
         self.lose = None
@@ -69,29 +74,41 @@ def pinned_packages():
     return {words[0]: words[1] for words in lines if words}
 
 
+@contextlib.contextmanager
+def only_process(lock):
+    """Other processes that enter with the same lock file, such as tests that run at the same time, wait."""
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with open(lock, "w", encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def install_peer(key, cache):
-    """The virtual environment of a peer, made if it is missing or holds another version."""
+    """The virtual environment of a library. It is created if it is missing or holds another version."""
     package = pinned_packages()[key]
     home = cache / key
     stamp = home / "installed"
-    if stamp.exists() and stamp.read_text() == package:
-        return home
-    say(f"installing {package} from PyPI into {home}")
-    venv.create(home, with_pip=True, clear=True)
-    run_quietly([home / "bin" / "pip", "install", "--quiet", "--no-deps", package], f"pip install {package}")
-    stamp.write_text(package)
+    with only_process(cache / f"{key}.lock"):
+        if stamp.exists() and stamp.read_text() == package:
+            return home
+        say(f"installing {package} from PyPI into {home}")
+        venv.create(home, with_pip=True, clear=True)
+        run_quietly([home / "bin" / "pip", "install", "--quiet", "--no-deps", package],
+                    f"pip install {package}")
+        stamp.write_text(package)
     return home
 
 
 def build_programs(home, cache):
-    """The benchmark programs compiled with a peer's own mpicc; CMake rebuilds what changed."""
+    """The benchmark programs, compiled with the library's own mpicc. CMake rebuilds what has changed."""
     folder = cache / f"{home.name}-programs"
     log = "building the benchmark programs for " + home.name
-    if not (folder / "CMakeCache.txt").exists():
-        say(log)
-        run_quietly(["cmake", "-S", SOURCE, "-B", folder, "-DCMAKE_BUILD_TYPE=Release",
-                     f"-DMPI_C_COMPILER={home / 'bin' / 'mpicc'}"], log)
-    run_quietly(["cmake", "--build", folder, "--parallel", str(processors())], log)
+    with only_process(cache / f"{home.name}-programs.lock"):
+        if not (folder / "CMakeCache.txt").exists():
+            say(log)
+            run_quietly(["cmake", "-S", SOURCE, "-B", folder, "-DCMAKE_BUILD_TYPE=Release",
+                         f"-DMPI_C_COMPILER={home / 'bin' / 'mpicc'}"], log)
+        run_quietly(["cmake", "--build", folder, "--parallel", str(processors())], log)
     return folder
 
 
@@ -99,7 +116,8 @@ def lanyard(prefix):
     prefix = Path(prefix).resolve()
     for needed in ("bin/mpirun", "libexec/lanyard/bench-latency", "lib/libmpi_abi.so.1"):
         if not (prefix / needed).exists():
-            raise Unavailable(f"there is no {needed} under {prefix}: build Lanyard first, or say --prefix DIR")
+            raise Unavailable(f"there is no {needed} under {prefix}: "
+                              "build Lanyard first, or say --prefix DIR")
     return Library("lanyard", "Lanyard", prefix, prefix / "libexec" / "lanyard",
                    lambda ranks: [str(prefix / "bin" / "mpirun"), "-n", str(ranks)], {})
 
@@ -111,7 +129,7 @@ def mpich(home, abi_programs):
 
 
 def impi(home, abi_programs):
-    # Its default fabrics are shm:ofi; without libfabric it takes shm by itself, and is spared the search.
+    # Its default is shm:ofi. Without libfabric it falls back to shm, and this setting saves it the search.
     return Library("impi", "Intel MPI", home, abi_programs,
                    lambda ranks: [str(home / "bin" / "mpiexec.hydra"), "-n", str(ranks)],
                    {"LD_LIBRARY_PATH": str(home / "lib"), "I_MPI_ROOT": str(home), "I_MPI_FABRICS": "shm"})
@@ -127,9 +145,9 @@ def openmpi(home, own_programs):
 
 
 def find(keys, prefix, cache):
-    """The libraries named by `keys`; those that cannot be had are told on stderr and left out.
+    """The libraries named by `keys`. Those that are not available are reported on stderr and left out.
 
-    Without Lanyard among them, the ABI programs are built with MPICH's mpicc.
+    If Lanyard is not among them, the ABI programs are built with MPICH's mpicc_abi.
     """
     cache.mkdir(parents=True, exist_ok=True)
     found = {}
@@ -150,18 +168,19 @@ def find(keys, prefix, cache):
 
 
 def with_oversubscribed_settings(libraries):
-    """The libraries, and those of them that have a setting meant for more ranks than processors once more with it."""
+    """The libraries, plus a copy of each one that has a setting for more ranks than processors."""
     more = {}
     for key, library in libraries.items():
         more[key] = library
         if key == "impi":
-            more["impi-wait"] = Library("impi-wait", "Intel MPI, I_MPI_WAIT_MODE=1", library.home, library.programs,
-                                        library.launcher, {**library.environment, "I_MPI_WAIT_MODE": "1"})
+            more["impi-wait"] = Library("impi-wait", "Intel MPI, I_MPI_WAIT_MODE=1", library.home,
+                                        library.programs, library.launcher,
+                                        {**library.environment, "I_MPI_WAIT_MODE": "1"})
     return more
 
 
 def abi_programs(cache):
-    """ABI programs for comparisons among the peers alone."""
+    """The ABI programs for comparisons without Lanyard."""
     home = install_peer("mpich", cache)
     folder = cache / "abi-programs"
     if not (folder / "CMakeCache.txt").exists():

@@ -1,25 +1,27 @@
 """Pictures of alternating runs; used by bench/compare and bench/run.
 
-A panel for each quantity, over sizes or over what a link loses. Where raw TCP ran beside, latencies are drawn as throughput once more,
-as NetPIPE does, and a last panel has the loss against TCP.
+There is a panel for each quantity, over sizes or over the loss of a link. If raw TCP ran beside the
+libraries, latencies are also drawn as throughput, as NetPIPE does, and a last panel has the loss against TCP.
 """
 import itertools
 
 from figures import paired_ratio, summary
 from measure import Loss
 from peers import say
-from report import size_name
+from tables import size_name
 
 COLOURS = {"lanyard": "#c0392b", "mpich": "#2c6fbb", "impi": "#2e8b57", "openmpi": "#d68910",
-           "impi-wait": "#7fbf9b", "tcp": "#333333", "udp": "#888888", "lanyard-tcp": "#8e5aa8", "lanyard-cubic": "#8e5aa8",
-           "lanyard-bbr": "#2c6fbb"}
+           "impi-wait": "#7fbf9b", "tcp": "#333333", "udp": "#888888", "lanyard-tcp": "#8e5aa8",
+           "lanyard-cubic": "#8e5aa8", "lanyard-bbr": "#2c6fbb"}
 COLUMNS = 3
 LABELS = 6
+OPPOSITE = {"median": "median", "low": "high", "high": "low"}  # of a ratio, for what is lost
 LOSS_SHOWN = -50  # per cent; one that is faster than raw TCP by more was measured in a bad minute
 
 
 class Panel:
-    """One quantity: `curves` is {library's key: [(x, figures)]}; x is a size, a Loss, or the place of a row that has none."""
+    """One quantity. `curves` is {library's key: [(x, figures)]}; x is a size, a Loss, or the place of a row
+    that has neither."""
 
     def __init__(self, title, unit, curves, names=(), floor=None):
         self.title = title
@@ -31,7 +33,8 @@ class Panel:
     def draw(self, axes, libraries):
         for place, (key, points) in enumerate(self.curves.items()):
             middle = [f["median"] for _, f in points]
-            spread = [[f["median"] - f["low"] for _, f in points], [f["high"] - f["median"] for _, f in points]]
+            spread = [[f["median"] - f["low"] for _, f in points],
+                      [f["high"] - f["median"] for _, f in points]]
             where = [x + 0.12 * place if self.names else x for x, _ in points]
             axes.errorbar(where, middle, yerr=spread, marker="o", markersize=4, label=libraries[key].title,
                           color=COLOURS.get(key), linestyle="none" if self.names else "-")
@@ -59,7 +62,7 @@ class Panel:
 
 
 def place_of(row):
-    """(panel, size) of a row: rows that are sizes share one panel, rows with a name and a size one for each name."""
+    """(panel, size) of a row. Rows that are sizes share a panel; those with a name too have one a name."""
     return row if isinstance(row, tuple) else ("", row) if isinstance(row, int) else (None, row)
 
 
@@ -67,7 +70,8 @@ def curves(series, libraries, rows, convert=lambda value, size: value):
     """`rows` as (x, row): {key: [(x, figures)]} of the libraries that have some."""
     all_points = {}
     for key in libraries:
-        points = [(x, summary([convert(value, x) for value in values])) for x, row in rows if (values := series.numbers(key, row))]
+        points = [(x, summary([convert(value, x) for value in values])) for x, row in rows
+                  if (values := series.numbers(key, row))]
         if points:
             all_points[key] = points
     return all_points
@@ -82,7 +86,7 @@ def losses(series, libraries, rows):
             mine, raw = (series.values.get(one, {}).get(row, []) for one in (key, "tcp"))
             ratio = paired_ratio(mine, raw) if series.units[row].endswith("/s") else paired_ratio(raw, mine)
             if ratio:
-                points.append((size, {name: 100 * (1 - ratio[other]) for name, other in (("median", "median"), ("low", "high"), ("high", "low"))}))
+                points.append((size, {name: 100 * (1 - ratio[other]) for name, other in OPPOSITE.items()}))
         if points and key != "tcp":
             all_points[key] = points
     return all_points
@@ -105,7 +109,7 @@ def panels(series, libraries):
             if unit == "us":
                 positive = [(size, row) for size, row in rows if size > 0]
                 yield Panel("throughput of the ping-pong", "Mbit/s",
-                            curves(series, libraries, positive, lambda microseconds, size: 8 * size / microseconds))
+                            curves(series, libraries, positive, lambda us, size: 8 * size / us))
             yield Panel("loss against raw TCP", "%", losses(series, libraries, rows), floor=LOSS_SHOWN)
 
 
@@ -114,10 +118,12 @@ def plot(series, libraries, path):
     try:
         import matplotlib
     except ImportError:
-        say(f"{path} is not drawn: matplotlib is missing; 'make bench' installs it, then use .venv/bin/python")
+        say(f"{path} is not drawn: matplotlib is missing; 'make bench' installs it, "
+            "then use .venv/bin/python")
         return
     matplotlib.use("Agg")
-    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "lanyard"})  # small files, the same for the same numbers
+    # Small files, and the same file for the same numbers.
+    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "lanyard"})
     from matplotlib import pyplot
 
     drawn = [panel for panel in panels(series, libraries) if panel.curves]

@@ -1,9 +1,10 @@
-"""Proof that a library's messages took the path they were meant for: the bytes that the route's interface counted during a run, over the
-bytes that the run's program says it sent. Used by measure.alternate on a route; a library below LEAST is marked in every table and bounds
-no goal, so that nobody compares shared memory with TCP.
+"""Proves that the messages of a library took the intended path. The proof is a quotient: the bytes that the
+route's interface counted during a run, divided by the bytes that the program reports as sent. Used by
+measure.alternate on a route. A library below LEAST is marked in every table and bounds no goal, so that
+shared memory is not compared with TCP.
 
-Headers, acknowledgements and the start of the job come on top, and other programs' bytes where the interface is not the run's own, so the
-quotient is above 1: far above where messages are small.
+The interface also counts headers, acknowledgements and the start of the job, and the bytes of other programs
+if they share it. The quotient is therefore above 1, and far above for small messages.
 """
 from pathlib import Path
 

@@ -1,9 +1,9 @@
-"""What it costs to choose among several interfaces, of which one is slow, one dead and one another host's
-twin; used by bench/run.
+"""Measures the cost of choosing among several interfaces, of which one is slow, one is dead, and one has the
+same address on both hosts. Used by bench/run.
 
-Two hosts of a lab with tests/lab/programs/bulk.c, compiled with Lanyard's mpicc: the first message after
-MPI_Init, and a bulk of data, once with the fast interface alone and once with all. Which interface is chosen
-is tested by tests/lab/test_addresses.py, which judges no time.
+Two hosts of a lab run tests/lab/programs/bulk.c, compiled with Lanyard's mpicc. It times the first message
+after MPI_Init, and a large message, once with the fast interface alone and once with all.
+tests/lab/test_addresses.py tests which interface is chosen, without judging times.
 """
 import re
 import subprocess
@@ -20,7 +20,7 @@ ALONE, EVERY = "by the fast one alone", "by every interface"
 
 
 def run_rails(library):
-    """In the form of measure.run_json."""
+    """The rows of both cases, in the form of measure.run_json."""
     rows = {}
     with tempfile.TemporaryDirectory() as folder, routes.make_lab(hosts=2, rails=2, rate=FAST) as lab:
         lab.twin(*lab.hosts)
@@ -31,8 +31,8 @@ def run_rails(library):
         for name, settings in ((ALONE, {"LANYARD_INTERFACES": "rail1"}), (EVERY, {})):
             words = [*routes.lab_launcher(library, 2), program, MIB]
             environment = {**library.environ(), "LANYARD_LAB": lab.name, **settings}
-            done = subprocess.run(lab.command("h1", list(map(str, words))), env=environment, capture_output=True,
-                                  text=True, timeout=RUN_LIMIT_SECONDS, check=False)
+            done = subprocess.run(lab.command("h1", list(map(str, words))), env=environment,
+                                  capture_output=True, text=True, timeout=RUN_LIMIT_SECONDS, check=False)
             found = re.search(r"first ([\d.]+) ms\nbulk ([\d.]+) MB/s", done.stdout)
             if not found:
                 raise Failed(f"exit code {done.returncode}: {(done.stderr or done.stdout).strip()[-200:]}")

@@ -1,10 +1,14 @@
-"""Other ways for the messages than a library's own choice, and other settings of Lanyard; used by bench/compare and bench/run.
+"""Routes and sweeps: other paths of the messages than a library's own choice, and other settings of Lanyard.
+Used by bench/compare and bench/run.
 
-`tcp` forces every library to TCP on this machine's loopback, `tcp-1500` on that of one host of a lab (tests/lab), which has that MTU; a
-rate such as `1gbit` runs the ranks on two hosts of a lab, joined by a link of that rate, and the names of LABS on labs of their own. On all
-of them bare TCP runs beside as one more library, NetPIPE's method: the loss is read off the picture; and the interface's counters prove the
-path (proof.py). `dgram`, `dgram-1gbit` and so on are the same places with Lanyard on datagrams, and on TCP beside.
-A sweep puts Lanyard with several values of one setting in the place of the libraries.
+`tcp` forces every library to TCP on the loopback of this machine. `tcp-1500` does so on the loopback of a
+lab's host (tests/lab), which has that MTU. A rate such as `1gbit` runs the ranks on two hosts of a lab that
+are joined by a link of that rate, and the names in LABS run them in special labs. On all routes bare TCP runs
+as one more library, which is NetPIPE's method: the picture shows what a library loses. The interface's
+counters prove the path (proof.py). `dgram`, `dgram-1gbit` and so on are the same places with Lanyard on
+datagrams and, beside it, on TCP.
+
+A sweep replaces the libraries by Lanyard with several values of one setting.
 """
 import contextlib
 import subprocess
@@ -17,31 +21,33 @@ from peers import Library, Unavailable
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SSH = str(REPOSITORY / "tests" / "lab" / "ssh")
-RAW_PATTERNS = {"tcp": ("latency", "bandwidth", "unidirectional", "overlap", "allreduce"), "udp": ("latency",)}
-RAW_TREES = ("allreduce",)  # of these, among processes of one host
+RAW_PATTERNS = {"tcp": ("latency", "bandwidth", "unidirectional", "overlap", "allreduce"),
+                "udp": ("latency",)}
+RAW_TREES = ("allreduce",)  # those among processes of one host
 LABS = {
     "lossy": {"hosts": 2, "rate": "1gbit"},  # h2's link can lose packets; TCP with each of CONGESTIONS
-    "switch": {"hosts": 8, "rate": "1gbit", "queue": 128 << 10},  # bytes on the port towards each host
+    "switch": {"hosts": 8, "rate": "1gbit", "queue": 128 << 10},  # queue: bytes at the port to each host
 }
 CONGESTIONS = ("cubic", "bbr")
 
 
 def changed(library, environment=None, launcher=None, key=None, title=None):
-    other = Library(key or library.key, title or library.title, library.home, library.programs, launcher or library.launcher,
-                    {**library.environment, **(environment or {})})
+    other = Library(key or library.key, title or library.title, library.home, library.programs,
+                    launcher or library.launcher, {**library.environment, **(environment or {})})
     other.counted, other.prepare, other.lose = library.counted, library.prepare, library.lose
     return other
 
 
 def counted_by(libraries, count):
-    """The libraries, each with `count` as what proves their path (proof.py)."""
+    """The libraries, each with `count` as the counter that proves its path (proof.py)."""
     for library in libraries.values():
         library.counted = count
     return libraries
 
 
 class Raw(Library):
-    """bench-tcp or bench-udp in the place of a library; `elsewhere` are the options that lead it to another host."""
+    """bench-tcp or bench-udp in the place of a library. `elsewhere` has the options that place its other end
+    on another host."""
 
     def __init__(self, transport, programs, enter=(), elsewhere=()):
         super().__init__(transport, f"raw {transport.upper()}", programs, programs, None, {})
@@ -54,37 +60,42 @@ class Raw(Library):
 
 
 def has_raw(transport, program, arguments):
-    """Whether bench-tcp or bench-udp has this program's pattern, with these arguments."""
+    """Whether bench-tcp or bench-udp has the pattern of this program with these arguments."""
     words = ",".join(map(str, arguments)).split(",")
-    return program in RAW_PATTERNS[transport] and not {"--beside", "--percentile", "allreduce", "expected", "unexpected"} & set(words)
+    return (program in RAW_PATTERNS[transport] and
+            not {"--beside", "--percentile", "allreduce", "expected", "unexpected"} & set(words))
 
 
 def tcp_environment(library):
-    """What forces a library to TCP sockets. Intel MPI's package has no libfabric; it takes the one in MPICH's."""
+    """The settings that force a library to TCP. Intel MPI's package has no libfabric and uses MPICH's."""
     libfabric = library.home.parent / "mpich" / "lib" / "mpich" / "libfabric.so.1"
     return {
         "lanyard": {"LANYARD_PATHS": "self,tcp"},
         "mpich": {"MPIR_CVAR_NOLOCAL": "1", "MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp"},
         "impi": {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": "tcp", "I_MPI_OFI_LIBRARY": str(libfabric)},
         "openmpi": {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,tcp"},
-    }[library.key.partition("-")[0]]  # 'impi-wait' is impi
+    }[library.key.partition("-")[0]]  # 'impi-wait' is 'impi' with a setting
 
 
 def forced(libraries, datagrams):
-    """The libraries, each forced to TCP; with datagrams Lanyard to these, and once more to TCP."""
+    """The libraries, each forced to TCP. With `datagrams` Lanyard uses datagrams, and is added a second time
+    on TCP."""
     on_tcp = {key: changed(library, tcp_environment(library)) for key, library in libraries.items()}
     if not datagrams or "lanyard" not in libraries:
         return on_tcp
-    ours = {"lanyard": changed(libraries["lanyard"], {"LANYARD_PATHS": "self,dgram"}, title="Lanyard, datagrams"),
+    ours = {"lanyard": changed(libraries["lanyard"], {"LANYARD_PATHS": "self,dgram"},
+                               title="Lanyard, datagrams"),
             "lanyard-tcp": changed(on_tcp["lanyard"], key="lanyard-tcp", title="Lanyard, TCP")}
     return {**ours, **{key: library for key, library in on_tcp.items() if key != "lanyard"}}
 
 
 def with_raw(libraries, program, arguments, datagrams=False, **elsewhere):
-    transports = [transport for transport in ("tcp", *(["udp"] if datagrams else [])) if has_raw(transport, program, arguments)]
+    transports = [transport for transport in ("tcp", *(["udp"] if datagrams else []))
+                  if has_raw(transport, program, arguments)]
     if elsewhere and program in RAW_TREES:
         return libraries
-    return {**libraries, **{transport: Raw(transport, next(iter(libraries.values())).programs, **elsewhere) for transport in transports}}
+    return {**libraries, **{transport: Raw(transport, next(iter(libraries.values())).programs, **elsewhere)
+                            for transport in transports}}
 
 
 def over_loopback(libraries, program, arguments, datagrams=False):
@@ -93,38 +104,46 @@ def over_loopback(libraries, program, arguments, datagrams=False):
 
 
 def lab_launcher(library, ranks, names=("h1", "h2")):
-    """How a library's launcher starts ranks on these hosts by the lab's stand-in for ssh. Nothing is bound: the hosts of a lab share
-    processors, and each rank would be given the first."""
+    """The command by which a library's launcher starts ranks on these hosts, through the lab's stand-in for
+    ssh. Ranks are not bound: the hosts of a lab share processors, and every rank would be bound to the
+    first."""
     command = library.launcher(ranks)[0]
     each = -(-ranks // len(names))
     hosts, slots = ",".join(names), ",".join(f"{name}:{each}" for name in names)
     options = {
         "lanyard": ["--ssh", SSH, "--host", slots],
         "mpich": ["-launcher", "ssh", "-launcher-exec", SSH, "-hosts", hosts, "-ppn", str(each)],
-        "impi": ["-bootstrap", "ssh", "-bootstrap-exec", SSH, "-hosts", hosts, "-ppn", str(each), "-genv", "I_MPI_PIN", "off"],
-        "openmpi": ["--mca", "plm_rsh_agent", SSH, "--mca", "btl_tcp_if_include", "rail1", "--bind-to", "none", "--host", slots],
+        "impi": ["-bootstrap", "ssh", "-bootstrap-exec", SSH, "-hosts", hosts, "-ppn", str(each),
+                 "-genv", "I_MPI_PIN", "off"],
+        "openmpi": ["--mca", "plm_rsh_agent", SSH, "--mca", "btl_tcp_if_include", "rail1",
+                    "--bind-to", "none", "--host", slots],
     }[library.key.partition("-")[0]]
     return [command, *options, "-n", str(ranks)]
 
 
 def in_lab(libraries, lab, program, arguments, datagrams=False):
     def moved(library):
-        return changed(library, {"LANYARD_LAB": lab.name}, lambda ranks: lab.command("h1", lab_launcher(library, ranks, lab.hosts)))
-    placed = with_raw({key: moved(library) for key, library in forced(libraries, datagrams).items()}, program, arguments, datagrams,
-                      enter=lab.command("h1", []), elsewhere=["--address", lab.address("h2"), "--shell", f"{SSH} h2"])
+        return changed(library, {"LANYARD_LAB": lab.name},
+                       lambda ranks: lab.command("h1", lab_launcher(library, ranks, lab.hosts)))
+    placed = with_raw({key: moved(library) for key, library in forced(libraries, datagrams).items()},
+                      program, arguments, datagrams, enter=lab.command("h1", []),
+                      elsewhere=["--address", lab.address("h2"), "--shell", f"{SSH} h2"])
     for transport in RAW_PATTERNS:
         if transport in placed:
             placed[transport].environment["LANYARD_LAB"] = lab.name
-    return counted_by(placed, lambda: sum(lab.counters("h1")["rail1"][name] for name in ("sent_bytes", "received_bytes")))
+    return counted_by(placed, lambda: sum(lab.counters("h1")["rail1"][name]
+                                          for name in ("sent_bytes", "received_bytes")))
 
 
 def in_lossy_lab(libraries, lab, datagrams):
-    """Where Lanyard is on TCP, once with each of CONGESTIONS; packets are lost on h2's link, on their way there and back."""
+    """Lanyard on TCP runs once with each of CONGESTIONS. h2's link loses packets in both directions."""
     on_tcp = "lanyard-tcp" if datagrams else "lanyard"
     placed = in_lab(libraries, lab, None, [], datagrams)
     for congestion in CONGESTIONS if on_tcp in placed else ():
-        placed[f"lanyard-{congestion}"] = changed(placed[on_tcp], key=f"lanyard-{congestion}", title=f"Lanyard, TCP with {congestion}")
-        placed[f"lanyard-{congestion}"].prepare = lambda congestion=congestion: change(lab, congestion=congestion)
+        placed[f"lanyard-{congestion}"] = changed(placed[on_tcp], key=f"lanyard-{congestion}",
+                                                  title=f"Lanyard, TCP with {congestion}")
+        placed[f"lanyard-{congestion}"].prepare = (
+            lambda congestion=congestion: change(lab, congestion=congestion))
     placed.pop(on_tcp, None)
     for library in placed.values():
         library.lose = lambda percent: change(lab, "h2", 1, loss=f"{percent:g}%")
@@ -132,7 +151,7 @@ def in_lossy_lab(libraries, lab, datagrams):
 
 
 def change(lab, *where, **changes):
-    """Lab.set, whose refusal is one more run that gives no result."""
+    """Calls Lab.set. A refusal counts as a run without a result."""
     from lab import LabError
     try:
         lab.set(*where, **changes)
@@ -141,13 +160,14 @@ def change(lab, *where, **changes):
 
 
 def inside_host(libraries, lab, host):
-    """The libraries and raw TCP as they are, but in a host of a lab."""
+    """The libraries and raw TCP as they are, but run inside a host of a lab."""
     def moved(library):
         enter = lab.command(host, [])
         if isinstance(library, Raw):
             return Raw(library.key, library.programs, enter=enter)
         return changed(library, launcher=lambda ranks: [*enter, *library.launcher(ranks)])
-    return counted_by({key: moved(library) for key, library in libraries.items()}, lambda: lab.counters(host)["lo"]["sent_bytes"])
+    return counted_by({key: moved(library) for key, library in libraries.items()},
+                      lambda: lab.counters(host)["lo"]["sent_bytes"])
 
 
 def make_lab(**wanted):
@@ -167,8 +187,9 @@ def set_loopback_mtu(lab, host, mtu):
 
 @contextlib.contextmanager
 def routed(libraries, route, program, arguments, sweep=None):
-    """The libraries on a route: None for their own choice, 'tcp', 'tcp-MTU', the rate of a lab's link such as '1gbit', or one of LABS; with
-    'dgram' in the place of 'tcp', or 'dgram-' before a lab, Lanyard is on datagrams. With a sweep, Lanyard stands there once for each value."""
+    """The libraries on a route: None for their own choice, 'tcp', 'tcp-MTU', the rate of a lab's link such as
+    '1gbit', or one of LABS. With 'dgram' in place of 'tcp', or 'dgram-' before a lab, Lanyard uses datagrams.
+    With a sweep Lanyard appears once for each value."""
     def in_variants(moved):
         if not sweep:
             return moved
@@ -193,23 +214,25 @@ def routed(libraries, route, program, arguments, sweep=None):
 
 
 def split(route):
-    """(whether Lanyard takes datagrams, the place): '' is loopback, digits are the MTU of one, anything else is a lab."""
+    """(whether Lanyard uses datagrams, the place). '' is loopback, digits are its MTU, the rest are labs."""
     words = (route or "").split("-")
     return words[0] == "dgram", "-".join(words[1:] if words[0] in ("tcp", "dgram") else words)
 
 
 def known_sweeps(lanyard):
-    """{setting: "ONE,TWO"} of the settings that are worth a sweep, as `lanyard bench` has them."""
-    done = subprocess.run([lanyard.home / "bin" / "lanyard", "bench", "--sweep"], capture_output=True, text=True, check=True)
+    """{setting: "ONE,TWO"} for the settings that are worth a sweep, as `lanyard bench` lists them."""
+    done = subprocess.run([lanyard.home / "bin" / "lanyard", "bench", "--sweep"], capture_output=True,
+                          text=True, check=True)
     return dict(line.split("=") for line in done.stdout.splitlines())
 
 
 def swept(lanyard, text):
-    """Lanyard once for each value of a setting: 'eager-limit', or 'eager-limit=0,512' with values of one's own; of several settings that are
-    joined by '+' once for each of their combinations."""
+    """Lanyard once for each value of a setting: 'eager-limit', or 'eager-limit=0,512' with given values.
+    Settings joined by '+' give all combinations of their values."""
     libraries = {lanyard.key: lanyard}
     for part in text.split("+"):
-        libraries = {key: library for before in libraries.values() for key, library in swept_once(before, part, before is not lanyard).items()}
+        libraries = {key: library for before in libraries.values()
+                     for key, library in swept_once(before, part, before is not lanyard).items()}
     return libraries
 
 
@@ -219,9 +242,11 @@ def swept_once(lanyard, text, joined):
         known = known_sweeps(lanyard)
         values = known.get(setting)
     if not values:
-        raise Unavailable(f"which values of '{setting}'? Write {setting}=ONE,TWO; without values there are {', '.join(known)}")
+        raise Unavailable(f"which values of '{setting}'? Write {setting}=ONE,TWO; "
+                          f"without values there are {', '.join(known)}")
     values = values.split(",")
     variable = "LANYARD_" + setting.upper().replace("-", "_")
     key, title = (lanyard.key + "+", lanyard.title) if joined else ("", "Lanyard")
-    return {f"{key}{setting}={value}": changed(lanyard, {variable: value}, key=f"{key}{setting}={value}", title=f"{title}, {setting} {value}")
+    return {f"{key}{setting}={value}": changed(lanyard, {variable: value}, key=f"{key}{setting}={value}",
+                                               title=f"{title}, {setting} {value}")
             for value in values}

@@ -1,8 +1,8 @@
-// Prints what one poll of the shared-memory path costs while 64 peers have opened rings and send nothing:
+// Prints the cost of one poll of the shared-memory path while 64 peers have opened rings and send nothing:
 //
 //     scan-idle [PEERS] [--json]
 //
-// The median of many short runs, so that other load on the machine matters little.
+// The figure is the median of many short runs, so that other load on the machine matters little.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -50,9 +50,12 @@ int main(int argc, char **argv) {
     }
     std::sort(per_poll_ns.begin(), per_poll_ns.end());
     if (json) {
-        std::printf("{\"results\": [{\"name\": \"poll with %ld idle peers\", \"median\": %.1f, \"unit\": \"ns\"}]}\n", peers, per_poll_ns[runs / 2]);
+        std::printf(
+            "{\"results\": [{\"name\": \"poll with %ld idle peers\", \"median\": %.1f, \"unit\": \"ns\"}]}\n",
+            peers, per_poll_ns[runs / 2]);
         return 0;
     }
-    std::printf("%ld idle peers: %.1f ns a poll (median of %d; least %.1f)\n", peers, per_poll_ns[runs / 2], runs, per_poll_ns[0]);
+    std::printf("%ld idle peers: %.1f ns a poll (median of %d; least %.1f)\n", peers, per_poll_ns[runs / 2],
+                runs, per_poll_ns[0]);
     return 0;
 }

@@ -1,9 +1,9 @@
-// Prints what writing the schedule of one MPI_Allreduce of 8 bytes costs, on a communicator of 4 processes: by messages between them, and
-// through the memory of a node.
+// Prints the cost of writing the schedule of one MPI_Allreduce of 8 bytes on a communicator of 4 processes,
+// with messages between them and through the memory of a node.
 //
 //     schedule-cost [--json]
 //
-// The median of many short runs, so that other load on the machine matters little.
+// The figure is the median of many short runs, so that other load on the machine matters little.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -57,9 +57,12 @@ double median_ns(bool on_one_node, const char *algorithm) {
 int main(int argc, char **argv) {
     bool json = argc > 1 && std::strcmp(argv[1], "--json") == 0;
     double messages = median_ns(false, "allreduce=recursive_doubling"), node = median_ns(true, "");
-    const char *format = json ? "{\"results\": [{\"name\": \"schedule of messages\", \"median\": %.1f, \"unit\": \"ns\"}, "
-                                "{\"name\": \"schedule through the node's memory\", \"median\": %.1f, \"unit\": \"ns\"}]}\n"
-                              : "allreduce of 8 bytes, 4 ranks: %.1f ns by recursive doubling, %.1f ns through the node's memory\n";
+    const char *format =
+        json
+            ? "{\"results\": [{\"name\": \"schedule of messages\", \"median\": %.1f, \"unit\": \"ns\"}, "
+              "{\"name\": \"schedule through the node's memory\", \"median\": %.1f, \"unit\": \"ns\"}]}\n"
+            : "allreduce of 8 bytes, 4 ranks: %.1f ns by recursive doubling, "
+              "%.1f ns through the node's memory\n";
     std::printf(format, messages, node);
     return 0;
 }

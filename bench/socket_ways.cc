@@ -1,13 +1,15 @@
-// What the kernel's other ways to use a TCP socket give, beside the plain ones that src/net uses:
+// Compares the kernel's other ways to use a TCP socket with the plain calls that src/net uses:
 //
 //     socket-ways [--json] [--rounds N] [--address A --shell 'WORD...']
 //
-// ping   8 bytes to and fro, microseconds of a half round trip: both ends ask again and again (spin), sleep in recv (sleep), sleep with
-//        SO_BUSY_POLL (busy-poll), or hand a send and a recv to the kernel in one call and wait for both (io_uring).
-// stream 1 MiB sends, GB/s and the processor seconds both ends take for a GB: plain, with MSG_ZEROCOPY, by io_uring.
+// ping   Half of a round trip of 8 bytes, in microseconds. Both ends poll (spin), sleep in recv (sleep),
+//        sleep with SO_BUSY_POLL (busy-poll), or submit a send and a recv in one call and wait for both
+//        (io_uring).
+// stream Sends of 1 MiB: GB/s, and the processor seconds of both ends for a GB. Plain, with MSG_ZEROCOPY, and
+//        with io_uring.
 //
-// Ways take turns, medians over the rounds. By itself it runs over loopback; with --shell the other end runs on another host, at the
-// address named. What came of it is in RESULTS.md, "Tried".
+// The ways take turns; the figures are medians over the rounds. By default it runs over loopback. With
+// --shell the other end runs on another host, at the given address. The findings are in bench/RESULTS.md.
 #include <errno.h>
 #include <time.h>
 
@@ -41,8 +43,10 @@ using namespace lanyard::bench;
 namespace {
 
 enum class Way : uint32_t { spin, sleep, busy_poll, io_uring, plain, zerocopy, stream_uring };
-const std::pair<Way, const char *> pings[] = {{Way::spin, "spin"}, {Way::sleep, "sleep"}, {Way::busy_poll, "busy-poll"}, {Way::io_uring, "io_uring"}};
-const std::pair<Way, const char *> streams[] = {{Way::plain, "plain"}, {Way::zerocopy, "MSG_ZEROCOPY"}, {Way::stream_uring, "io_uring"}};
+const std::pair<Way, const char *> pings[] = {
+    {Way::spin, "spin"}, {Way::sleep, "sleep"}, {Way::busy_poll, "busy-poll"}, {Way::io_uring, "io_uring"}};
+const std::pair<Way, const char *> streams[] = {
+    {Way::plain, "plain"}, {Way::zerocopy, "MSG_ZEROCOPY"}, {Way::stream_uring, "io_uring"}};
 
 constexpr size_t ping_bytes = 8, stream_bytes = 1 << 20;
 constexpr double ping_seconds = 0.1, stream_seconds = 0.3;
@@ -56,7 +60,7 @@ void must(bool fine, const char *what) {
     std::exit(1);
 }
 
-// A ring of few entries that is used by one thread; only what this program needs.
+// A ring with few entries, used by one thread. It has only what this program needs.
 class Ring {
 public:
     Ring() {
@@ -65,7 +69,8 @@ public:
         must(ring_ >= 0, "io_uring_setup");
         submissions_ = map(params.sq_off.array + params.sq_entries * sizeof(uint32_t), IORING_OFF_SQ_RING);
         completions_ = map(params.cq_off.cqes + params.cq_entries * sizeof(io_uring_cqe), IORING_OFF_CQ_RING);
-        list_ = reinterpret_cast<io_uring_sqe *>(map(params.sq_entries * sizeof(io_uring_sqe), IORING_OFF_SQES));
+        list_ =
+            reinterpret_cast<io_uring_sqe *>(map(params.sq_entries * sizeof(io_uring_sqe), IORING_OFF_SQES));
         params_ = params;
     }
     ~Ring() { close(ring_); }
@@ -87,16 +92,18 @@ public:
         tail.fetch_add(1, std::memory_order_release);
         ++added_;
     }
-    // Hands over what was added and waits until each has moved so many bytes.
+    // Submits the added operations and waits until each has moved `bytes` bytes.
     void run(size_t bytes) {
         uint32_t count = added_;
         added_ = 0;
-        if (syscall(SYS_io_uring_enter, ring_, count, count, IORING_ENTER_GETEVENTS, nullptr, 0) < 0) throw_errno("io_uring_enter");
+        if (syscall(SYS_io_uring_enter, ring_, count, count, IORING_ENTER_GETEVENTS, nullptr, 0) < 0)
+            throw_errno("io_uring_enter");
         auto &head = at(completions_, params_.cq_off.head);
         bool all = true;
         for (uint32_t i = 0; i < count; ++i) {
             uint32_t index = head.load(std::memory_order_relaxed) & (params_.cq_entries - 1);
-            all &= reinterpret_cast<io_uring_cqe *>(completions_ + params_.cq_off.cqes)[index].res == static_cast<int>(bytes);
+            all &= reinterpret_cast<io_uring_cqe *>(completions_ + params_.cq_off.cqes)[index].res ==
+                   static_cast<int>(bytes);
             head.fetch_add(1, std::memory_order_release);
         }
         if (!all) throw std::runtime_error("the other process closed its connection");
@@ -110,7 +117,9 @@ private:
         must(memory != MAP_FAILED, "mmap of a ring");
         return static_cast<char *>(memory);
     }
-    static std::atomic<uint32_t> &at(char *base, uint32_t offset) { return *reinterpret_cast<std::atomic<uint32_t> *>(base + offset); }
+    static std::atomic<uint32_t> &at(char *base, uint32_t offset) {
+        return *reinterpret_cast<std::atomic<uint32_t> *>(base + offset);
+    }
 
     int ring_;
     io_uring_params params_;
@@ -125,7 +134,8 @@ public:
     Pinger(int socket, Way way) : socket_(socket), way_(way) {
         if (way == Way::io_uring) ring_ = std::make_unique<Ring>();
         int time = busy_poll_us;
-        if (way == Way::busy_poll) must(setsockopt(socket, SOL_SOCKET, SO_BUSY_POLL, &time, sizeof time) == 0, "SO_BUSY_POLL");
+        if (way == Way::busy_poll)
+            must(setsockopt(socket, SOL_SOCKET, SO_BUSY_POLL, &time, sizeof time) == 0, "SO_BUSY_POLL");
     }
     void out_and_in() {
         if (!ring_) {
@@ -153,7 +163,8 @@ private:
     std::unique_ptr<Ring> ring_;
 };
 
-// With MSG_ZEROCOPY the kernel tells on the error queue when it is done with a buffer; a sender takes these in as it goes.
+// With MSG_ZEROCOPY the kernel reports on the error queue when it has finished with a buffer. The sender
+// reads these notices as it proceeds.
 void take_notices(int socket, uint32_t &open) {
     char control[128];
     msghdr message{};
@@ -169,7 +180,8 @@ void take_notices(int socket, uint32_t &open) {
 
 void stream(int socket, Way way, double seconds, double &sent) {
     int on = 1;
-    if (way == Way::zerocopy) must(setsockopt(socket, SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) == 0, "SO_ZEROCOPY");
+    if (way == Way::zerocopy)
+        must(setsockopt(socket, SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) == 0, "SO_ZEROCOPY");
     std::unique_ptr<Ring> ring = way == Way::stream_uring ? std::make_unique<Ring>() : nullptr;
     uint32_t open = 0;
     for (double end = now_seconds() + seconds; now_seconds() < end; sent += stream_bytes) {
@@ -197,7 +209,7 @@ void stream(int socket, Way way, double seconds, double &sent) {
     while (open > 0) take_notices(socket, open);
 }
 
-// The other end: one connection after another, each begins with its way.
+// The other end. It serves one connection after another; each begins with its way.
 void serve(const char *address) {
     pin_to_processor(1);
     sockaddr_in name = parse_address(address);
@@ -207,13 +219,14 @@ void serve(const char *address) {
     for (;;) {
         int peer = accept_one(listener);
         Way way;
-        if (recv(peer, &way, sizeof way, MSG_WAITALL) != sizeof way) return;  // an end that says nothing is the last
+        if (recv(peer, &way, sizeof way, MSG_WAITALL) != sizeof way)
+            return;  // an end that sends nothing is the last
         double used = processor_seconds();
         if (way < Way::plain) {
             Pinger pinger(peer, way);
             try {
                 for (pinger.in();;) pinger.out_and_in();
-            } catch (const std::runtime_error &) {  // that was all
+            } catch (const std::runtime_error &) {  // the other end has finished
             }
         } else {
             while (recv(peer, data, sizeof data, 0) > 0) {}
@@ -226,10 +239,12 @@ void serve(const char *address) {
 
 class Server {
 public:
-    Server(const std::string &own, const std::string &shell, std::string address) : address_(std::move(address)) {
-        parse_address(address_);  // before anything is started
+    Server(const std::string &own, const std::string &shell, std::string address)
+        : address_(std::move(address)) {
+        parse_address(address_);  // throws before anything is started
         pipe_ = popen(((shell.empty() ? "exec " : shell + " ") + own + " serve " + address_).c_str(), "r");
-        if (!pipe_ || std::fscanf(pipe_, "%d", &port_) != 1) throw std::runtime_error("the other end did not start");
+        if (!pipe_ || std::fscanf(pipe_, "%d", &port_) != 1)
+            throw std::runtime_error("the other end did not start");
     }
     ~Server() {
         close(connect());
@@ -245,7 +260,7 @@ private:
     int port_ = 0;
 };
 
-// Microseconds of a half round trip.
+// Half of a round trip, in microseconds.
 double ping(const Server &server, Way way) {
     int peer = server.connect();
     send_asleep(peer, reinterpret_cast<char *>(&way), sizeof way);
@@ -260,7 +275,7 @@ double ping(const Server &server, Way way) {
     return (end - begin) / static_cast<double>(trips) / 2 * 1e6;
 }
 
-// GB/s, and processor seconds of both ends for a GB.
+// GB/s, and the processor seconds of both ends for a GB.
 std::pair<double, double> streamed(const Server &server, Way way) {
     int peer = server.connect();
     send_asleep(peer, reinterpret_cast<char *>(&way), sizeof way);
@@ -287,7 +302,10 @@ int main(int argc, char **argv) try {
         else if (word == "--rounds" && i + 1 < argc) rounds = std::max(1, std::atoi(argv[++i]));
         else if (word == "--address" && i + 1 < argc) address = argv[++i];
         else if (word == "--shell" && i + 1 < argc) shell = argv[++i];
-        else return std::fprintf(stderr, "usage: socket-ways [--json] [--rounds N] [--address A --shell 'WORD...']\n"), 2;
+        else
+            return std::fprintf(stderr,
+                                "usage: socket-ways [--json] [--rounds N] [--address A --shell 'WORD...']\n"),
+                   2;
     }
     char own[4096] = {};
     must(readlink("/proc/self/exe", own, sizeof own - 1) > 0, "readlink");
@@ -295,7 +313,7 @@ int main(int argc, char **argv) try {
     std::vector<std::pair<std::string, const char *>> rows;
     {
         Server server(own, shell, address);
-        pin_to_processor(0);  // the other end has taken its own
+        pin_to_processor(0);  // the other end pins itself to another processor
         auto note = [&](const std::string &name, const char *unit, double value) {
             if (!values.contains(name)) rows.emplace_back(name, unit);
             values[name].push_back(value);
@@ -313,7 +331,9 @@ int main(int argc, char **argv) try {
     for (size_t i = 0; i < rows.size(); ++i) {
         auto &[name, unit] = rows[i];
         double value = summarise(values[name]).median;
-        if (json) std::printf("%s{\"name\": \"%s\", \"median\": %.4g, \"unit\": \"%s\"}", i ? ", " : "", name.c_str(), value, unit);
+        if (json)
+            std::printf("%s{\"name\": \"%s\", \"median\": %.4g, \"unit\": \"%s\"}", i ? ", " : "",
+                        name.c_str(), value, unit);
         else std::printf("%-36s %8.4g %s\n", name.c_str(), value, unit);
     }
     if (json) std::puts("]}");

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import machine_state
 from figures import summary
-from report import is_rate
+from tables import is_rate
 
 TOLERANCE = 0.01
 FEWEST = 6

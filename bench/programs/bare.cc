@@ -1,4 +1,4 @@
-// The command line of bench-tcp and bench-udp, which differ in their patterns; see tcp.h.
+// The command line of bench-tcp and bench-udp, which differ only in their patterns. See tcp.h.
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
@@ -35,13 +35,15 @@ std::string help(const std::string& transport, std::span<const Pattern> patterns
     std::string name = name_of(transport), all_but;
     for (const Pattern& pattern : patterns)
         if (has_tree(pattern)) all_but = "all but " + pattern.program.name + " take ";
-    return fmt::format("Bare {} with the sizes, writes and patterns of the MPI programs of the same name.\n"
-                       "Usage: {} {} [OPTIONS]\n"
-                       "       {} PATTERN --help lists the options of one; {}--address and --shell to reach another host.\n\n"
-                       "Options:\n"
-                       "  -h,--help       Print this help message and exit\n"
-                       "  -V,--version    Display program version information and exit\n",
-                       capitals(transport), name, names_of(patterns, "|", "|"), name, all_but.empty() ? "with " : all_but);
+    return fmt::format(
+        "Bare {} with the sizes, writes and patterns of the MPI programs of the same name.\n"
+        "Usage: {} {} [OPTIONS]\n"
+        "       {} PATTERN --help lists the options of one; {}"
+        "--address and --shell to reach another host.\n\n"
+        "Options:\n"
+        "  -h,--help       Print this help message and exit\n"
+        "  -V,--version    Display program version information and exit\n",
+        capitals(transport), name, names_of(patterns, "|", "|"), name, all_but.empty() ? "with " : all_but);
 }
 
 int serve(int argc, char** argv) {
@@ -63,7 +65,8 @@ int measure(const std::string& transport, const Pattern& pattern, int argc, char
     char host[256] = "";
     gethostname(host, sizeof host - 1);
     int ranks = has_tree(pattern) ? static_cast<int>(settings.ranks) : 2;
-    Report report(transport + " " + pattern.program.name, "raw " + capitals(transport), host, ranks, pattern.columns, settings.json, true);
+    Report report(transport + " " + pattern.program.name, "raw " + capitals(transport), host, ranks,
+                  pattern.columns, settings.json, true);
     if (other) pattern.measure(other->connection(), settings, report);
     else pattern.measure_tree(settings, report);
     report.finish();
@@ -76,11 +79,13 @@ int run(const std::string& transport, std::span<const Pattern> patterns, int arg
     for (const Pattern& pattern : patterns)
         if (word == pattern.program.name) return measure(transport, pattern, argc - 1, argv + 1);
     if (word == "-h" || word == "--help") return std::fputs(help(transport, patterns).c_str(), stdout), 0;
-    if (word == "-V" || word == "--version" || word == "-version") return fmt::print("bench-{} of Lanyard " LANYARD_VERSION "\n", transport), 0;
+    if (word == "-V" || word == "--version" || word == "-version")
+        return fmt::print("bench-{} of Lanyard " LANYARD_VERSION "\n", transport), 0;
     if (word.empty()) fmt::print(stderr, "{}: which pattern?", name);
     else if (word.front() == '-') fmt::print(stderr, "{}: has no option '{}'", name, word);
     else fmt::print(stderr, "{}: there is no pattern '{}'", name, word);
-    fmt::print(stderr, "; there {} {}.\n{} --help tells more.\n", patterns.size() > 1 ? "are" : "is", names_of(patterns, ", ", " and "), name);
+    fmt::print(stderr, "; there {} {}.\n{} --help tells more.\n", patterns.size() > 1 ? "are" : "is",
+               names_of(patterns, ", ", " and "), name);
     return 2;
 }
 

@@ -1,5 +1,6 @@
-// bench-applications: kernels of the NAS Parallel Benchmarks and patterns of known programs: time, time in MPI, operations a second,
-// verification, and what they send. An ordinary MPI program, started by `lanyard bench applications` or any mpirun.
+// bench-applications: kernels of the NAS Parallel Benchmarks and communication patterns of known programs. It
+// reports the run time, the time in MPI, operations per second, the verification, and what the ranks send. An
+// ordinary MPI program, started by `lanyard bench applications` or any mpirun.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -32,7 +33,8 @@ std::vector<std::string> names() {
 }
 
 const Application& application_of(const std::string& name) {
-    return *std::find_if(applications.begin(), applications.end(), [&](const Application& one) { return one.name == name; });
+    return *std::find_if(applications.begin(), applications.end(),
+                         [&](const Application& one) { return one.name == name; });
 }
 
 std::string refuse(const Job& job) {
@@ -47,7 +49,8 @@ std::string refuse(const Job& job) {
     return first_sentence + ". The others would run: --parts " + fits;
 }
 
-// `blocks` runs of one application; what they sent is told of the last, as it is the same in all.
+// Runs one application `blocks` times. The report describes the messages of the last run only, since all runs
+// send the same.
 void measure_one(const Job& job, const Application& application, Report& report) {
     std::string name = application.name + "." + job.settings.problem;
     std::vector<double> seconds, in_mpi, rates;
@@ -79,9 +82,18 @@ void measure(const Job& job, Report& report) {
 
 int main(int argc, char** argv) {
     using namespace lanyard::bench;
-    Frame frame{{.name = "applications",
-                 .purpose = "Kernels of the NAS Parallel Benchmarks and patterns of known programs: time, time in MPI, and what they send.",
-                 .sizes = "", .blocks = 1, .timed_blocks = false, .parts = names(), .problems = {"S", "W", "A", "B"}},
-                refuse, {"time of whole runs", "s", false}, measure};
+    Frame frame{
+        {.name = "applications",
+         .purpose =
+             "Kernels of the NAS Parallel Benchmarks and patterns of known programs: time, time in MPI, "
+             "and what they send.",
+         .sizes = "",
+         .blocks = 1,
+         .timed_blocks = false,
+         .parts = names(),
+         .problems = {"S", "W", "A", "B"}},
+        refuse,
+        {"time of whole runs", "s", false},
+        measure};
     return run_program(frame, argc, argv);
 }

@@ -1,5 +1,6 @@
-// bench-bandwidth: bytes per second from one rank to another (all pairs together where there are more than two),
-// in windows of 64 messages, for each size. An ordinary MPI program, started by `lanyard bench bandwidth` or any mpirun.
+// bench-bandwidth: bytes per second from one rank to another, in windows of 64 messages, for each size. With
+// more than two ranks it is the sum over all pairs. An ordinary MPI program, started by `lanyard bench
+// bandwidth` or any mpirun.
 #include "bench/programs/job.h"
 #include "bench/programs/sampler.h"
 #include "bench/programs/stream.h"
@@ -12,7 +13,8 @@ void measure(const Job& job, Report& report) {
         double window_bytes = static_cast<double>(bytes) * job.settings.window * (job.size / 2);
         auto samples = sample_windows(job, bytes);
         report.count_sent(samples.rounds, window_bytes);
-        report.add_size(bytes, summarise_as(std::move(samples), [&](double seconds) { return window_bytes / seconds / 1e9; }));
+        report.add_size(bytes, summarise_as(std::move(samples),
+                                            [&](double seconds) { return window_bytes / seconds / 1e9; }));
     }
 }
 
@@ -21,8 +23,13 @@ void measure(const Job& job, Report& report) {
 
 int main(int argc, char** argv) {
     using namespace lanyard::bench;
-    Frame frame{{.name = "bandwidth", .purpose = "Bytes per second between pairs of ranks, in windows of messages, per size.",
-                 .sizes = "1-4M", .windows = true, .allocates = true},
-                needs_even_ranks, {"one-way bandwidth of all pairs", "GB/s"}, measure};
+    Frame frame{{.name = "bandwidth",
+                 .purpose = "Bytes per second between pairs of ranks, in windows of messages, per size.",
+                 .sizes = "1-4M",
+                 .windows = true,
+                 .allocates = true},
+                needs_even_ranks,
+                {"one-way bandwidth of all pairs", "GB/s"},
+                measure};
     return run_program(frame, argc, argv);
 }

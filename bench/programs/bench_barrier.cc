@@ -1,5 +1,5 @@
-// bench-barrier: time of one MPI_Barrier on all ranks of the job.
-// An ordinary MPI program, started by `lanyard bench barrier` or any mpirun.
+// bench-barrier: the time of one MPI_Barrier on all ranks of the job. An ordinary MPI program, started by
+// `lanyard bench barrier` or any mpirun.
 #include "bench/programs/job.h"
 #include "bench/programs/sampler.h"
 
@@ -8,7 +8,8 @@ namespace {
 
 void measure(const Job& job, Report& report) {
     auto samples = sample(job.settings, [] { MPI_Barrier(MPI_COMM_WORLD); });
-    report.add_named("barrier", "us", summarise_as(std::move(samples), [](double seconds) { return seconds * 1e6; }));
+    report.add_named("barrier", "us",
+                     summarise_as(std::move(samples), [](double seconds) { return seconds * 1e6; }));
 }
 
 }  // namespace

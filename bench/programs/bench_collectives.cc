@@ -1,7 +1,8 @@
-// bench-collectives: time of every blocking collective operation, for each size, on all ranks of the job. The size is that of one block:
-// what one rank contributes, or gets from each. Reductions add int. Roots are rank 0. The part iallreduce is MPI_Iallreduce with MPI_Wait,
-// to be compared with allreduce: their blocks take turns.
-// An ordinary MPI program, started by `lanyard bench collectives` or any mpirun.
+// bench-collectives: the time of every blocking collective operation on all ranks of the job, for each size.
+// The size is that of one block, which is what a rank contributes, or what it receives from each rank.
+// Reductions add int, and rank 0 is the root. The part iallreduce is MPI_Iallreduce followed by MPI_Wait. It
+// is compared with allreduce, so the blocks of the two alternate. An ordinary MPI program, started by
+// `lanyard bench collectives` or any mpirun.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -13,9 +14,9 @@
 namespace lanyard::bench {
 namespace {
 
-// Memory and arguments of one size: a block for each rank on either side.
+// Memory and arguments for one size. The send and the receive side have one block for each rank.
 struct Blocks {
-    int size, count;  // ranks; int in a block
+    int size, count;  // number of ranks; number of int in a block
     std::vector<int> in, out, counts, displacements, bytes;
     std::vector<MPI_Datatype> types;
 
@@ -38,10 +39,10 @@ struct Blocks {
 struct Operation {
     const char* name;
     std::function<void(Blocks&)> call;
-    // What rank `rank` of `size` has afterwards as the first and last value of what it gets, where every rank had rank + 1 everywhere;
-    // 0: nothing to look at.
+    // The value throughout the first block of the result, and the last value of all, on rank `rank` of
+    // `size`, if every rank contributes rank + 1 everywhere. 0: the value is not checked.
     std::function<int(int rank, int size)> first, last;
-    bool beside_previous = false;  // measured by turns with the one before
+    bool beside_previous = false;  // its blocks alternate with those of the operation before it
 };
 
 int nothing(int, int) { return 0; }
@@ -58,56 +59,62 @@ const std::vector<Operation>& operations() {
     constexpr auto world = [] { return MPI_COMM_WORLD; };
     static const std::vector<Operation> all = {
         {"barrier", [=](Blocks&) { MPI_Barrier(world()); }, nothing, nothing},
-        {"bcast", [=](Blocks& b) { MPI_Bcast(b.out.data(), b.count, MPI_INT, 0, world()); }, from_root, nothing},
-        {"reduce", [=](Blocks& b) { MPI_Reduce(b.in.data(), b.out.data(), b.count, MPI_INT, MPI_SUM, 0, world()); }, sum_at_root, nothing},
-        {"allreduce", [=](Blocks& b) { MPI_Allreduce(b.in.data(), b.out.data(), b.count, MPI_INT, MPI_SUM, world()); }, sum_of_all, nothing},
-        {"iallreduce",
-         [=](Blocks& b) {
+        {"bcast", [=](Blocks& b) { MPI_Bcast(b.out.data(), b.count, MPI_INT, 0, world()); },
+         from_root, nothing},
+        {"reduce",
+         [=](Blocks& b) { MPI_Reduce(b.in.data(), b.out.data(), b.count, MPI_INT, MPI_SUM, 0, world()); },
+         sum_at_root, nothing},
+        {"allreduce",
+         [=](Blocks& b) { MPI_Allreduce(b.in.data(), b.out.data(), b.count, MPI_INT, MPI_SUM, world()); },
+         sum_of_all, nothing},
+        {"iallreduce", [=](Blocks& b) {
              MPI_Request request;
              MPI_Iallreduce(b.in.data(), b.out.data(), b.count, MPI_INT, MPI_SUM, world(), &request);
              MPI_Wait(&request, MPI_STATUS_IGNORE);
-         },
-         sum_of_all, nothing, true},
-        {"scan", [=](Blocks& b) { MPI_Scan(b.in.data(), b.out.data(), b.count, MPI_INT, MPI_SUM, world()); }, sum_through_own, nothing},
-        {"exscan", [=](Blocks& b) { MPI_Exscan(b.in.data(), b.out.data(), b.count, MPI_INT, MPI_SUM, world()); }, sum_before_own, nothing},
-        {"gather", [=](Blocks& b) { MPI_Gather(b.in.data(), b.count, MPI_INT, b.out.data(), b.count, MPI_INT, 0, world()); }, first_at_root,
-         last_at_root},
-        {"gatherv",
-         [=](Blocks& b) {
-             MPI_Gatherv(b.in.data(), b.count, MPI_INT, b.out.data(), b.counts.data(), b.displacements.data(), MPI_INT, 0, world());
-         },
-         first_at_root, last_at_root},
-        {"scatter", [=](Blocks& b) { MPI_Scatter(b.in.data(), b.count, MPI_INT, b.out.data(), b.count, MPI_INT, 0, world()); }, from_root, nothing},
-        {"scatterv",
-         [=](Blocks& b) {
-             MPI_Scatterv(b.in.data(), b.counts.data(), b.displacements.data(), MPI_INT, b.out.data(), b.count, MPI_INT, 0, world());
-         },
-         from_root, nothing},
-        {"allgather", [=](Blocks& b) { MPI_Allgather(b.in.data(), b.count, MPI_INT, b.out.data(), b.count, MPI_INT, world()); }, from_root,
-         last_rank},
-        {"allgatherv",
-         [=](Blocks& b) {
-             MPI_Allgatherv(b.in.data(), b.count, MPI_INT, b.out.data(), b.counts.data(), b.displacements.data(), MPI_INT, world());
-         },
-         from_root, last_rank},
-        {"alltoall", [=](Blocks& b) { MPI_Alltoall(b.in.data(), b.count, MPI_INT, b.out.data(), b.count, MPI_INT, world()); }, from_root,
-         last_rank},
-        {"alltoallv",
-         [=](Blocks& b) {
-             MPI_Alltoallv(b.in.data(), b.counts.data(), b.displacements.data(), MPI_INT, b.out.data(), b.counts.data(),
-                           b.displacements.data(), MPI_INT, world());
-         },
-         from_root, last_rank},
-        {"alltoallw",
-         [=](Blocks& b) {
-             MPI_Alltoallw(b.in.data(), b.counts.data(), b.bytes.data(), b.types.data(), b.out.data(), b.counts.data(), b.bytes.data(),
-                           b.types.data(), world());
-         },
-         from_root, last_rank},
-        {"reduce_scatter_block",
-         [=](Blocks& b) { MPI_Reduce_scatter_block(b.in.data(), b.out.data(), b.count, MPI_INT, MPI_SUM, world()); }, sum_of_all, nothing},
-        {"reduce_scatter",
-         [=](Blocks& b) { MPI_Reduce_scatter(b.in.data(), b.out.data(), b.counts.data(), MPI_INT, MPI_SUM, world()); }, sum_of_all, nothing},
+         }, sum_of_all, nothing, true},
+        {"scan", [=](Blocks& b) { MPI_Scan(b.in.data(), b.out.data(), b.count, MPI_INT, MPI_SUM, world()); },
+         sum_through_own, nothing},
+        {"exscan",
+         [=](Blocks& b) { MPI_Exscan(b.in.data(), b.out.data(), b.count, MPI_INT, MPI_SUM, world()); },
+         sum_before_own, nothing},
+        {"gather", [=](Blocks& b) {
+             MPI_Gather(b.in.data(), b.count, MPI_INT, b.out.data(), b.count, MPI_INT, 0, world());
+         }, first_at_root, last_at_root},
+        {"gatherv", [=](Blocks& b) {
+             MPI_Gatherv(b.in.data(), b.count, MPI_INT, b.out.data(), b.counts.data(), b.displacements.data(),
+                         MPI_INT, 0, world());
+         }, first_at_root, last_at_root},
+        {"scatter", [=](Blocks& b) {
+             MPI_Scatter(b.in.data(), b.count, MPI_INT, b.out.data(), b.count, MPI_INT, 0, world());
+         }, from_root, nothing},
+        {"scatterv", [=](Blocks& b) {
+             MPI_Scatterv(b.in.data(), b.counts.data(), b.displacements.data(), MPI_INT, b.out.data(),
+                          b.count, MPI_INT, 0, world());
+         }, from_root, nothing},
+        {"allgather", [=](Blocks& b) {
+             MPI_Allgather(b.in.data(), b.count, MPI_INT, b.out.data(), b.count, MPI_INT, world());
+         }, from_root, last_rank},
+        {"allgatherv", [=](Blocks& b) {
+             MPI_Allgatherv(b.in.data(), b.count, MPI_INT, b.out.data(), b.counts.data(),
+                            b.displacements.data(), MPI_INT, world());
+         }, from_root, last_rank},
+        {"alltoall", [=](Blocks& b) {
+             MPI_Alltoall(b.in.data(), b.count, MPI_INT, b.out.data(), b.count, MPI_INT, world());
+         }, from_root, last_rank},
+        {"alltoallv", [=](Blocks& b) {
+             MPI_Alltoallv(b.in.data(), b.counts.data(), b.displacements.data(), MPI_INT, b.out.data(),
+                           b.counts.data(), b.displacements.data(), MPI_INT, world());
+         }, from_root, last_rank},
+        {"alltoallw", [=](Blocks& b) {
+             MPI_Alltoallw(b.in.data(), b.counts.data(), b.bytes.data(), b.types.data(), b.out.data(),
+                           b.counts.data(), b.bytes.data(), b.types.data(), world());
+         }, from_root, last_rank},
+        {"reduce_scatter_block", [=](Blocks& b) {
+             MPI_Reduce_scatter_block(b.in.data(), b.out.data(), b.count, MPI_INT, MPI_SUM, world());
+         }, sum_of_all, nothing},
+        {"reduce_scatter", [=](Blocks& b) {
+             MPI_Reduce_scatter(b.in.data(), b.out.data(), b.counts.data(), MPI_INT, MPI_SUM, world());
+         }, sum_of_all, nothing},
     };
     return all;
 }
@@ -123,9 +130,12 @@ void check(const Job& job, const Operation& operation, Blocks& blocks) {
     std::fill(blocks.out.begin(), blocks.out.end(), job.rank + 1);
     operation.call(blocks);
     int first = operation.first(job.rank, job.size), last = operation.last(job.rank, job.size);
-    bool wrong = (first && (blocks.out.front() != first || blocks.out[static_cast<std::size_t>(blocks.count) - 1] != first)) ||
+    bool wrong = (first && (blocks.out.front() != first ||
+                            blocks.out[static_cast<std::size_t>(blocks.count) - 1] != first)) ||
                  (last && blocks.out.back() != last);
-    if (wrong) fail(job, std::string("MPI_") + operation.name + " of blocks of " + std::to_string(blocks.count) + " int gave wrong values");
+    if (wrong)
+        fail(job, std::string("MPI_") + operation.name + " of blocks of " + std::to_string(blocks.count) +
+                      " int gave wrong values");
 }
 
 using Group = std::vector<const Operation*>;
@@ -152,13 +162,14 @@ void measure(const Job& job, Report& report) {
     for (const Operation& operation : operations()) {
         const auto& parts = job.settings.parts;
         if (std::find(parts.begin(), parts.end(), operation.name) == parts.end()) continue;
-        if (!operation.beside_previous || groups.empty() || groups.back().back() != &operation - 1) groups.emplace_back();
+        if (!operation.beside_previous || groups.empty() || groups.back().back() != &operation - 1)
+            groups.emplace_back();
         groups.back().push_back(&operation);
     }
     for (const Group& group : groups) {
         for (std::size_t bytes : job.settings.sizes_bytes) {
             measure_group(job, group, bytes, report);
-            if (group.front()->name == std::string("barrier")) break;  // has no size
+            if (group.front()->name == std::string("barrier")) break;  // a barrier has no size
         }
     }
 }
@@ -168,8 +179,14 @@ void measure(const Job& job, Report& report) {
 
 int main(int argc, char** argv) {
     using namespace lanyard::bench;
-    Frame frame{{.name = "collectives", .purpose = "Time of every blocking collective operation, per size of a rank's block in bytes.",
-                 .sizes = "8,1k,32k,1M", .blocks = 5, .parts = names()},
-                any_ranks, {"time of one call", "us"}, measure};
+    Frame frame{
+        {.name = "collectives",
+         .purpose = "Time of every blocking collective operation, per size of a rank's block in bytes.",
+         .sizes = "8,1k,32k,1M",
+         .blocks = 5,
+         .parts = names()},
+        any_ranks,
+        {"time of one call", "us"},
+        measure};
     return run_program(frame, argc, argv);
 }

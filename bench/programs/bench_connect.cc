@@ -1,7 +1,9 @@
-// bench-connect: what connecting costs, and when: MPI_Init, the first message to a peer beside the second, and the first time that
-// everybody exchanges a message with everybody. An ordinary MPI program, started by `lanyard bench connect` or any mpirun.
+// bench-connect: what connecting costs, and when. It measures MPI_Init, the first and the second message to a
+// peer, and the first and the second exchange of all ranks with all others. An ordinary MPI program, started
+// by `lanyard bench connect` or any mpirun.
 //
-// Nothing is sent before rank 0 visits its peers one by one, so that each visit is the first message between the two.
+// No rank sends anything before rank 0 visits its peers one by one. Each visit is therefore the first message
+// between the two.
 #include <cstdint>
 #include <vector>
 
@@ -20,7 +22,7 @@ void receive_word(int peer) {
     MPI_Recv(&word, sizeof word, MPI_BYTE, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-// Half a round trip, on rank 0.
+// Returns half of a round trip, in seconds. Called on rank 0.
 double visit(int peer) {
     double start = now_seconds();
     send_word(peer);
@@ -48,7 +50,7 @@ Visits visit_all(const Job& job) {
     return visits;
 }
 
-// Rank 0 lets all go at once, over connections that are there.
+// Rank 0 releases all ranks at once, over connections that already exist.
 void start_together(const Job& job) {
     for (int peer = 1; peer < job.size; ++peer) {
         if (job.rank == 0) send_word(peer);
@@ -62,19 +64,20 @@ double exchange_with_everybody(const Job& job) {
     for (int distance = 1; distance < job.size; ++distance) {
         std::uint64_t mine = 1, theirs = 0;
         int to = (job.rank + distance) % job.size, from = (job.rank - distance + job.size) % job.size;
-        MPI_Sendrecv(&mine, sizeof mine, MPI_BYTE, to, 1, &theirs, sizeof theirs, MPI_BYTE, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&mine, sizeof mine, MPI_BYTE, to, 1, &theirs, sizeof theirs, MPI_BYTE, from, 1,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     return now_seconds() - start;
 }
 
-// Of the slowest rank; all of them learn it.
+// The time of the slowest rank, returned on all ranks.
 double slowest(double seconds) {
     double most = 0;
     MPI_Allreduce(&seconds, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return most;
 }
 
-// Once: a second time all are connected.
+// Everything is measured once, because the ranks are connected afterwards.
 void measure(const Job& job, Report& report) {
     Visits visits = visit_all(job);
     double first = exchange_with_everybody(job), second = exchange_with_everybody(job);
@@ -90,7 +93,8 @@ void measure(const Job& job, Report& report) {
 }
 
 std::string needs_a_peer(const Job& job) {
-    return job.size > 1 ? "" : "needs 2 ranks or more, this job has 1. Run it as: lanyard bench -n 16 connect";
+    return job.size > 1 ? ""
+                        : "needs 2 ranks or more, this job has 1. Run it as: lanyard bench -n 16 connect";
 }
 
 }  // namespace
@@ -98,8 +102,13 @@ std::string needs_a_peer(const Job& job) {
 
 int main(int argc, char** argv) {
     using namespace lanyard::bench;
-    Frame frame{{.name = "connect", .purpose = "MPI_Init, and the first messages between ranks beside the second.", .sizes = "",
+    Frame frame{{.name = "connect",
+                 .purpose = "Time of MPI_Init, and of the first messages between ranks compared with the "
+                            "second.",
+                 .sizes = "",
                  .timed_blocks = false},
-                needs_a_peer, {"time of connecting", "", false}, measure};
+                needs_a_peer,
+                {"time of connecting", "", false},
+                measure};
     return run_program(frame, argc, argv);
 }

@@ -1,6 +1,6 @@
-// bench-idle: a job whose ranks all wait for a message that never comes. It measures nothing itself: bench/compare, which ends it, takes
-// the processor time of its whole process tree meanwhile, the launcher's included (bench/idle.py). Left alone it ends after a
-// minute, by SIGALRM. An ordinary MPI program for any mpirun.
+// bench-idle: a job whose ranks all wait for a message that never arrives. It measures nothing itself.
+// bench/compare (bench/idle.py) reads the processor time of its whole process tree, including the launcher,
+// and then ends it. Otherwise SIGALRM ends it after a minute. An ordinary MPI program for any mpirun.
 #include <cstdio>
 
 #include <unistd.h>
@@ -29,8 +29,15 @@ void measure(const Job& job, Report&) {
 
 int main(int argc, char** argv) {
     using namespace lanyard::bench;
-    Frame frame{{.name = "idle", .purpose = "Ranks that wait for a message that never comes; bench/compare takes their processor time.",
-                 .sizes = "", .timed_blocks = false},
-                any_ranks, {"nothing by itself", "", false}, measure};
+    Frame frame{
+        {.name = "idle",
+         .purpose =
+             "Ranks that wait for a message that never arrives; bench/compare measures their processor "
+             "time.",
+         .sizes = "",
+         .timed_blocks = false},
+        any_ranks,
+        {"nothing by itself", "", false},
+        measure};
     return run_program(frame, argc, argv);
 }

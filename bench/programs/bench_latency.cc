@@ -1,5 +1,6 @@
-// bench-latency: half the time of a message going there and coming back, for each size, between two ranks: the mean, or with --percentile
-// what so many per cent of all exchanges take at most. An ordinary MPI program, started by `lanyard bench latency` or by any mpirun.
+// bench-latency: half of the round trip of a message between two ranks, for each size. It reports the mean,
+// or with --percentile the time within which that percentage of all exchanges completes. An ordinary MPI
+// program, started by `lanyard bench latency` or any mpirun.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -24,15 +25,15 @@ void exchange(const Job& job, char* buffer, int bytes) {
     }
 }
 
-// A fast exchange that loses or mangles bytes is not worth timing: one round with known bytes first.
+// The first exchange carries known bytes: a fast exchange that loses or corrupts bytes is not worth timing.
 void check_exchange(const Job& job, Memory& buffer) {
     char mine = static_cast<char>(17 + job.rank);
     buffer.fill(mine);
     exchange(job, buffer.data(), static_cast<int>(buffer.size()));
     auto wrong = std::find_if(buffer.begin(), buffer.end(), [](char byte) { return byte != 17; });
     if (wrong != buffer.end())
-        fail(job, "byte " + std::to_string(wrong - buffer.begin()) + " of a message of " + std::to_string(buffer.size()) +
-                      " bytes arrived changed");
+        fail(job, "byte " + std::to_string(wrong - buffer.begin()) + " of a message of " +
+                      std::to_string(buffer.size()) + " bytes arrived changed");
 }
 
 void add_row(const Job& job, std::size_t bytes, const Summary& summary, Report& report) {
@@ -40,7 +41,8 @@ void add_row(const Job& job, std::size_t bytes, const Summary& summary, Report& 
     report.add_named_size(fmt::format("percentile {:g}", job.settings.percentile), bytes, "us", summary);
 }
 
-// Beside a transfer the rows have its size in their name, so that nobody takes them for latencies of a quiet link.
+// With a transfer beside it, the rows have the transfer's size in their names, so that they are not mistaken
+// for latencies of a quiet link.
 void measure_size(const Job& job, std::size_t bytes, Report& report) {
     Memory buffer(job.settings, bytes);
     check_exchange(job, buffer);
@@ -50,7 +52,8 @@ void measure_size(const Job& job, std::size_t bytes, Report& report) {
         beside.turn();
         exchange(job, buffer.data(), static_cast<int>(bytes));
     };
-    auto samples = job.settings.percentile > 0 ? sample_percentiles(job.settings, turn) : sample(job.settings, turn);
+    auto samples =
+        job.settings.percentile > 0 ? sample_percentiles(job.settings, turn) : sample(job.settings, turn);
     report.count_sent(2 * samples.rounds, static_cast<double>(bytes));
     double beside_rate = beside.finish();
     report.count_sent(beside.transfers(), static_cast<double>(beside_bytes));
@@ -70,8 +73,14 @@ void measure(const Job& job, Report& report) {
 
 int main(int argc, char** argv) {
     using namespace lanyard::bench;
-    Frame frame{{.name = "latency", .purpose = "Half round trip of a message between two ranks, per size.", .sizes = "1-4M",
-                 .allocates = true, .beside = true, .percentile = true},
-                needs_two_ranks, {"half round trip", "us"}, measure};
+    Frame frame{{.name = "latency",
+                 .purpose = "Half round trip of a message between two ranks, per size.",
+                 .sizes = "1-4M",
+                 .allocates = true,
+                 .beside = true,
+                 .percentile = true},
+                needs_two_ranks,
+                {"half round trip", "us"},
+                measure};
     return run_program(frame, argc, argv);
 }

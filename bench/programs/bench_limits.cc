@@ -1,6 +1,6 @@
-// bench-limits: what this machine itself allows, with no MPI in the way: a bounced cache line, copies, TCP and UDP.
-// An MPI number means something as a ratio to these, taken in the same minute on the same machine.
-// Started by `lanyard bench limits`, never through mpirun. Two processes, see limits.h.
+// bench-limits: what this machine allows without MPI: a bounced cache line, copies, TCP and UDP. A figure of
+// MPI is meaningful as a ratio to these, taken in the same minute on the same machine. Started by `lanyard
+// bench limits`, never through mpirun. It uses two processes; see limits.h.
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -26,19 +26,24 @@ namespace {
 
 constexpr unsigned give_up_after_seconds = 120;
 
-void say_and_leave(const char* sentence) {  // from a signal handler: only calls that are safe there
+// Called from a signal handler, so it uses only async-signal-safe functions.
+void say_and_leave(const char* sentence) {
     if (write(STDERR_FILENO, sentence, std::strlen(sentence)) < 0) _exit(3);
     _exit(1);
 }
-void on_child_death(int) { say_and_leave("bench-limits: its second process died; nothing more can be measured\n"); }
-void on_alarm(int) { say_and_leave("bench-limits: no answer for two minutes; a firewall may drop what it sends\n"); }
+void on_child_death(int) {
+    say_and_leave("bench-limits: its second process died; nothing more can be measured\n");
+}
+void on_alarm(int) {
+    say_and_leave("bench-limits: no answer for two minutes; a firewall may drop what it sends\n");
+}
 
 int complain(const std::exception& problem) {
     std::fprintf(stderr, "bench-limits: %s\n", problem.what());
     return 1;
 }
 
-// The second process: never returns into main, so that nothing of the first is destroyed twice.
+// The second process. It never returns to main, so that no object of the first process is destroyed twice.
 [[noreturn]] void be_second(Shared& shared, const Endpoints& endpoints, pid_t first) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != first) _exit(1);
@@ -69,7 +74,7 @@ void measure(Shared& shared, const Endpoints& endpoints, bool json) {
     Report report("limits", "", host, 1, {"what this machine allows", "", false}, json, true);
     measure_memory(shared, second, report);
     shared.step.store(Step::network, std::memory_order_release);
-    // From here the end of the second process is no surprise, and its sockets tell when it comes too early.
+    // From here on the second process may end. If it ends too early, its sockets show that.
     signal(SIGCHLD, SIG_DFL);
     measure_network(endpoints, report);
     report.finish();
@@ -85,7 +90,9 @@ int run(int argc, char** argv) {
     }
     cpu_set_t allowed;
     if (sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) < 2) {
-        std::fputs("bench-limits: needs two processors, this process may use one; a line bounced on one says nothing\n", stderr);
+        std::fputs("bench-limits: needs two processors, this process may use one; "
+                   "a line bounced on one says nothing\n",
+                   stderr);
         return 1;
     }
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);  // for systems where Yama restricts process_vm_readv

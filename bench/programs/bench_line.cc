@@ -1,7 +1,8 @@
-// bench-line: what MPI adds to the hardware. Two pinned ranks bounce a cache line for a block of 10 ms, then exchange
-// 8-byte messages for a block, and so on by turns; the median of (mpi - line) over neighbouring blocks is the price of
-// the library. How fast a line bounces depends on which processors the machine gave and on the minute; blocks that
-// alternate in the same two processes share both. Started by `lanyard bench line` or any mpirun, on one host.
+// bench-line: what MPI adds to the hardware. Two pinned ranks bounce a cache line for a block of 10 ms and
+// then exchange 8-byte messages for a block, and these blocks alternate. The median of (mpi - line) over
+// neighbouring blocks is the cost of the library. The speed of a bounced line depends on the processors that
+// the machine has assigned and varies from minute to minute. Alternating blocks in the same two processes
+// share both conditions. Started by `lanyard bench line` or any mpirun, on one host.
 #include <cstdint>
 #include <cstdlib>
 #include <utility>
@@ -21,11 +22,12 @@ constexpr std::uint32_t warm_up_rounds = 200;
 
 struct Meeting {
     SharedLine line;
-    // Written by rank 0 before it bounces the line for the round that opens a block.
+    // Rank 0 writes it before it bounces the line for the round that opens a block.
     alignas(128) std::uint32_t rounds = 0;
 };
 
-// Rank 0 makes a file in /dev/shm and tells its name; it loses that name as soon as both have it open.
+// Rank 0 creates a file in /dev/shm and sends its name. It unlinks the file as soon as both ranks have it
+// open.
 int open_shared_file(const Job& job) {
     char name[] = "/dev/shm/lanyard-bench-XXXXXX";
     int file = -1;
@@ -44,7 +46,9 @@ int open_shared_file(const Job& job) {
     int both_opened = 0;
     MPI_Allreduce(&opened, &both_opened, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (job.rank == 0) unlink(name);
-    if (!opened) fail(job, std::string("cannot open ") + name + ": both ranks must run on one host and see one /dev/shm");
+    if (!opened)
+        fail(job,
+             std::string("cannot open ") + name + ": both ranks must run on one host and see one /dev/shm");
     if (!both_opened) MPI_Barrier(MPI_COMM_WORLD);  // the other rank is about to stop the job
     return file;
 }
@@ -54,7 +58,7 @@ Meeting* meet(const Job& job) {
     void* memory = mmap(nullptr, sizeof(Meeting), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (memory == MAP_FAILED) fail(job, "cannot map 512 bytes of a file in /dev/shm");
     close(file);
-    return static_cast<Meeting*>(memory);  // zeros, which is how a Meeting begins
+    return static_cast<Meeting*>(memory);  // the file is zero-filled, which is the initial state of a Meeting
 }
 
 void message_rounds(const Job& job, std::uint32_t rounds) {
@@ -70,12 +74,12 @@ void message_rounds(const Job& job, std::uint32_t rounds) {
     }
 }
 
-// Runs blocks on both ranks. `turn` counts the bounces so far and is the same on both.
+// Runs blocks on both ranks. `turn_` counts the bounces so far and is the same on both.
 class Blocks {
 public:
     Blocks(const Job& job, Meeting& meeting) : job_(job), meeting_(meeting) {}
 
-    // Seconds of a half round trip over this block (rank 0; zero on the other).
+    // Half of a round trip in seconds, over one block. The value is meaningful on rank 0 only.
     double line_block() {
         std::uint32_t rounds = open_block(line_rounds_);
         double seconds = timed(rounds, [&](std::uint32_t n) { bounce(n); });
@@ -104,7 +108,7 @@ private:
         turn_ += rounds;
     }
 
-    // Rank 0 says how many rounds follow; the bounce carries it across.
+    // Rank 0 sets the number of rounds; the bounce makes it visible to the other rank.
     std::uint32_t open_block(std::uint32_t wanted) {
         if (job_.rank == 0) meeting_.rounds = wanted;
         bounce(1);
@@ -127,7 +131,8 @@ void measure(const Job& job, Report& report) {
     Meeting& meeting = *meet(job);
     Blocks blocks(job, meeting);
     std::vector<double> line, message, difference;
-    for (int block = -2; block < job.settings.blocks; ++block) {  // the first two find out how long a round takes
+    // The first two blocks of each kind determine how long a round takes.
+    for (int block = -2; block < job.settings.blocks; ++block) {
         double line_ns = blocks.line_block() * 1e9;
         double message_ns = blocks.message_block() * 1e9;
         if (block < 0) continue;
@@ -146,9 +151,15 @@ void measure(const Job& job, Report& report) {
 
 int main(int argc, char** argv) {
     using namespace lanyard::bench;
-    Frame frame{{.name = "line",
-                 .purpose = "A bounced cache line and 8-byte MPI messages by turns, between two pinned ranks on one host.",
-                 .sizes = "", .pinned = true, .blocks = 100},
-                needs_two_ranks, {"half round trip", "ns", false}, measure};
+    Frame frame{
+        {.name = "line",
+         .purpose =
+             "A bounced cache line and 8-byte MPI messages in turn, between two pinned ranks on one host.",
+         .sizes = "",
+         .pinned = true,
+         .blocks = 100},
+        needs_two_ranks,
+        {"half round trip", "ns", false},
+        measure};
     return run_program(frame, argc, argv);
 }

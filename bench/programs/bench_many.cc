@@ -1,16 +1,24 @@
-// bench-many: how many short messages a second pass where each rank has many peers, those of all ranks together, and what a process holds for
-// them: a halo of 48 neighbours, say, on more ranks than processors. An ordinary MPI program, started by `lanyard bench many` or any mpirun; glibc
-// on Linux only (held.h).
+// bench-many: the rate of short messages where each rank has many peers, summed over all ranks, and the
+// memory that a process holds for its peers. An example is a halo of 48 neighbours with more ranks than
+// processors. An ordinary MPI program, started by `lanyard bench many` or any mpirun; glibc on Linux only
+// (held.h).
 //
-// Rank r exchanges messages with r - peers/2 ... r + peers/2, modulo the number of ranks. In a round it posts the receives of a window from each
-// peer, sends a window to each, one message to every peer before the next, and waits for all.
+// Rank r exchanges messages with r - peers/2 ... r + peers/2, modulo the number of ranks. In a round it posts
+// the receives of a window from each peer, sends a window to each, and waits for all. It sends one message to
+// every peer before the next message to any.
 //
-// `processor` is what a message takes of all processors together, on both sides: with more ranks than processors that decides, and it is hardly
-// disturbed by what else runs on the machine. Memory is the growth since before the first message to another rank: `busy` at the end of a block,
-// where rounds have just ended, `quiet` when nothing has been sent for a while. The sample of a row is one rank, so its median is that of the
-// ranks. `kernel` is what the kernel holds for sockets, as growth of the whole machine over the number of ranks, so other programs disturb it; only
-// root is told, and it says nothing of a job on several hosts. What so many messages take without any path is there before: their buffers, and the
-// library's requests, by as many to oneself.
+// `processor` is the processor time of one message, summed over both sides. With more ranks than processors
+// this decides the rate, and other programs on the machine hardly disturb it.
+//
+// Memory is the growth since before the first message to another rank: `busy` at the end of a block, when
+// rounds have just ended, and `quiet` when nothing has been sent for a while. Each rank gives one sample of a
+// row, so the median is over the ranks. The baseline already includes what these messages need without any
+// path: their buffers, and the requests of the library, which a round of as many messages to the rank itself
+// has created.
+//
+// `kernel` is the kernel's memory for sockets: the growth of the whole machine divided by the number of
+// ranks. Other programs therefore disturb it. Only root can read it, and a job on several hosts does not
+// report it.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -28,7 +36,8 @@
 namespace lanyard::bench {
 namespace {
 
-// An odd number is rounded down, as peers below and above are mutual, but for a job in which all are peers.
+// An odd number of peers is rounded down, because peers below and above must be mutual. The exception is a
+// job in which every rank is a peer of every other.
 std::vector<int> peers_of(const Job& job) {
     std::vector<int> peers;
     int most = static_cast<int>(std::min<long>(job.settings.peers, job.size - 1));
@@ -41,28 +50,31 @@ std::vector<int> peers_of(const Job& job) {
 class Neighbours {
 public:
     Neighbours(const Job& job, std::size_t bytes)
-        : job_(job), peers_(peers_of(job)), bytes_(bytes), window_(job.settings.window), requests_(2 * messages()),
-          out_(messages() * bytes), in_(messages() * bytes) {}
+        : job_(job), peers_(peers_of(job)), bytes_(bytes), window_(job.settings.window),
+          requests_(2 * messages()), out_(messages() * bytes), in_(messages() * bytes) {}
 
-    // Of a round, that this rank sends.
+    // The number of messages that this rank sends in a round.
     std::size_t messages() const { return peers_.size() * static_cast<std::size_t>(window_); }
 
     void round() { round_with([&](std::size_t peer) { return peers_[peer]; }); }
     void round_with_oneself() { round_with([&](std::size_t) { return job_.rank; }); }
 
-    // A round of messages that differ by sender, receiver and place in the window. Stops the job with a sentence if one is not as it was sent.
+    // Runs a round of messages that differ by sender, receiver and place in the window. If one arrives
+    // changed, it stops the job with a message that says so.
     void check() {
         std::fill(in_.begin(), in_.end(), 0);
         for (std::size_t peer = 0; peer < peers_.size(); ++peer)
             for (int message = 0; message < window_; ++message)
-                for (std::size_t at = 0; at < bytes_; ++at) slot(out_, peer, message)[at] = byte(job_.rank, peers_[peer], message, at);
+                for (std::size_t at = 0; at < bytes_; ++at)
+                    slot(out_, peer, message)[at] = byte(job_.rank, peers_[peer], message, at);
         round();
         for (std::size_t peer = 0; peer < peers_.size(); ++peer)
             for (int message = 0; message < window_; ++message)
                 for (std::size_t at = 0; at < bytes_; ++at)
                     if (slot(in_, peer, message)[at] != byte(peers_[peer], job_.rank, message, at))
-                        fail(job_, "message " + std::to_string(message) + " of " + std::to_string(bytes_) + " bytes from rank " +
-                                       std::to_string(peers_[peer]) + " is not as it was sent");
+                        fail(job_, "message " + std::to_string(message) + " of " + std::to_string(bytes_) +
+                                       " bytes from rank " + std::to_string(peers_[peer]) +
+                                       " is not as it was sent");
     }
 
 private:
@@ -72,7 +84,8 @@ private:
         auto exchange = [&](auto function, std::vector<char>& bytes) {
             for (int message = 0; message < window_; ++message)
                 for (std::size_t peer = 0; peer < peers_.size(); ++peer)
-                    function(slot(bytes, peer, message), static_cast<int>(bytes_), MPI_BYTE, other(peer), 1, MPI_COMM_WORLD, request++);
+                    function(slot(bytes, peer, message), static_cast<int>(bytes_), MPI_BYTE, other(peer), 1,
+                             MPI_COMM_WORLD, request++);
         };
         exchange(MPI_Irecv, in_);
         exchange(MPI_Isend, out_);
@@ -80,11 +93,13 @@ private:
     }
 
     static char byte(int from, int to, int message, std::size_t at) {
-        auto name = static_cast<std::uint32_t>(from) * 65'521u + static_cast<std::uint32_t>(to) * 251u + static_cast<std::uint32_t>(message);
+        auto name = static_cast<std::uint32_t>(from) * 65'521u + static_cast<std::uint32_t>(to) * 251u +
+                    static_cast<std::uint32_t>(message);
         return static_cast<char>((name + static_cast<std::uint32_t>(at)) * 2'654'435'761u >> 24);
     }
     char* slot(std::vector<char>& bytes, std::size_t peer, int message) const {
-        return bytes.data() + (peer * static_cast<std::size_t>(window_) + static_cast<std::size_t>(message)) * bytes_;
+        return bytes.data() +
+               (peer * static_cast<std::size_t>(window_) + static_cast<std::size_t>(message)) * bytes_;
     }
 
     const Job& job_;
@@ -95,15 +110,16 @@ private:
     std::vector<char> out_, in_;
 };
 
-// On rank 0 that of all ranks, a sample each.
+// A summary of the values of all ranks, one sample each. Empty except on rank 0.
 Summary of_all_ranks(const Job& job, double mine) {
     std::vector<double> all(static_cast<std::size_t>(job.size));
     MPI_Gather(&mine, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     return job.rank == 0 ? summarise(std::move(all)) : Summary{};
 }
 
-// Growth of what the kernel holds for sockets, for each rank. The first rank that asks does so before any has sent something to another, and others
-// may be in the midst of that: so the least of all answers is what there was before.
+// The growth of the kernel's memory for sockets, per rank. The first rank reads the value before any rank has
+// sent to another; later ranks may read it while messages are under way. The smallest value of all ranks is
+// therefore the baseline.
 class KernelMemory {
 public:
     KernelMemory() : before_(held_for_sockets()) {}
@@ -120,7 +136,8 @@ public:
         MPI_Allreduce(&mine, &least, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
         if (least < 0) return;
         for (const auto& [when, held] : noted_)
-            report.add_named_size(std::string("kernel, ") + when, bytes, "B", summarise({(held - least) / job.size}));
+            report.add_named_size(std::string("kernel, ") + when, bytes, "B",
+                                  summarise({(held - least) / job.size}));
     }
 
 private:
@@ -132,7 +149,7 @@ void measure(const Job& job, Report& report) {
     for (std::size_t bytes : job.settings.sizes_bytes) {
         Neighbours neighbours(job, bytes);
         neighbours.round_with_oneself();
-        held_now();  // what asking takes is not growth
+        held_now();  // so that the memory of the query itself does not count as growth
         KernelMemory kernel;
         Held before = held_now();
         neighbours.check();
@@ -149,11 +166,14 @@ void measure(const Job& job, Report& report) {
         double messages = static_cast<double>(neighbours.messages()) * job.size;
         report.count_sent(static_cast<long>(messages) * (rounds.rounds + 2), static_cast<double>(bytes));
         of_all /= messages * static_cast<double>(rounds.rounds);
-        report.add_size(bytes, summarise_as(std::move(rounds), [&](double seconds) { return messages / seconds / 1e6; }));
+        report.add_size(
+            bytes, summarise_as(std::move(rounds), [&](double seconds) { return messages / seconds / 1e6; }));
         report.add_named_size("processor", bytes, "us", summarise({of_all * 1e6}));
         struct Row { const char *name, *unit; double of_this_rank; };
-        for (const Row& row : {Row{"resident, busy", "B", busy.private_bytes}, {"resident, quiet", "B", quiet.private_bytes},
-                               {"allocated, busy", "B", busy.allocated_bytes}, {"allocated, quiet", "B", quiet.allocated_bytes},
+        for (const Row& row : {Row{"resident, busy", "B", busy.private_bytes},
+                               {"resident, quiet", "B", quiet.private_bytes},
+                               {"allocated, busy", "B", busy.allocated_bytes},
+                               {"allocated, quiet", "B", quiet.allocated_bytes},
                                {"descriptors", "each", quiet.descriptors}})
             report.add_named_size(row.name, bytes, row.unit, of_all_ranks(job, row.of_this_rank));
         kernel.report(job, bytes, report);
@@ -169,8 +189,15 @@ std::string needs_a_peer(const Job& job) {
 
 int main(int argc, char** argv) {
     using namespace lanyard::bench;
-    Frame frame{{.name = "many", .purpose = "Messages per second where each rank has many peers, and memory of a process for them.", .sizes = "256",
-                 .window = 16, .peers = 48},
-                needs_a_peer, {"message rate of all ranks", "M/s"}, measure};
+    Frame frame{
+        {.name = "many",
+         .purpose = "Messages per second if each rank has many peers, and the memory that a process "
+                    "needs for them.",
+         .sizes = "256",
+         .window = 16,
+         .peers = 48},
+        needs_a_peer,
+        {"message rate of all ranks", "M/s"},
+        measure};
     return run_program(frame, argc, argv);
 }

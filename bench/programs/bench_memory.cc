@@ -1,6 +1,8 @@
-// bench-memory: what a process keeps for each other process of its job, by path: by real ranks that have talked to each other (bench-peers), and as
-// growth of a process that holds the tables of a large job (job_table.h); beside what Koop, Sur, Gao and Panda found for InfiniBand (ICS 2007).
-// Starts jobs itself, so it is no MPI program. Memory of the kernel is not in the rows, as it is no process's: a note tells of it.
+// bench-memory: the memory that a process keeps for each other process of its job, by path. It is measured in
+// two ways: on real ranks that have communicated (bench-peers), and as the growth of a process that holds the
+// tables of a large job (job_table.h). The results stand beside those of Koop, Sur, Gao and Panda for
+// InfiniBand (ICS 2007). The program starts jobs itself, so it is no MPI program. Kernel memory belongs to no
+// process and is therefore not in the rows; a note reports it.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,46 +26,61 @@ namespace {
 
 constexpr uint32_t many = 16'384;
 constexpr long most_ranks = 65;
-const Program program{.name = "memory", .purpose = "Memory of a process for each other one, by path: of real ranks, and of the tables of 16,384.",
-                      .sizes = "", .timed_blocks = false, .ranks = 17};
+const Program program{
+    .name = "memory",
+    .purpose = "Memory of a process per other process, by path: with real ranks, and with tables for "
+               "16,384.",
+    .sizes = "",
+    .timed_blocks = false,
+    .ranks = 17};
 
 struct OfPeer {
     double allocated = 0, resident = 0, descriptors = 0;  // bytes, bytes, each
 };
 
-// What bench-peers says of rank 0 in a job of so many, connected by this path.
+// The result of bench-peers for rank 0 in a job of `ranks` ranks connected by this path.
 OfPeer of_real_ranks(const std::string& path, long ranks) {
     std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
     std::string mpirun = here.parent_path().parent_path() / "bin" / "mpirun", peers = here / "bench-peers";
-    // What a thread keeps for its next allocations the allocator counts as in use: an object that is put there would cost nothing.
-    std::string command = fmt::format("GLIBC_TUNABLES=glibc.malloc.tcache_count=0 LANYARD_PATHS=self,{} '{}' -n {} '{}' --json", path, mpirun,
-                                      ranks, peers);
+    // The allocator counts the memory in a thread's cache as in use, so an object placed there would seem to
+    // cost nothing. The cache is therefore switched off.
+    std::string command =
+        fmt::format("GLIBC_TUNABLES=glibc.malloc.tcache_count=0 LANYARD_PATHS=self,{} '{}' -n {} '{}' --json",
+                    path, mpirun, ranks, peers);
     FILE* output = popen(command.c_str(), "r");
     if (!output) throw std::runtime_error("no job can be started");
     std::string text;
     char some[4096];
     while (std::size_t bytes = std::fread(some, 1, sizeof some, output)) text.append(some, bytes);
     int status = pclose(output);
-    if (status != 0) throw std::runtime_error(fmt::format("the job of {} ranks connected by {} failed: {}", ranks, path, command));
+    if (status != 0)
+        throw std::runtime_error(
+            fmt::format("the job of {} ranks connected by {} failed: {}", ranks, path, command));
     std::map<std::string, double> rows;
     nlohmann::json told = nlohmann::json::parse(text);
     for (const auto& row : told.at("results")) rows[row.at("name")] = row.at("median");
     return {rows.at("allocated"), rows.at("resident"), rows.at("descriptors")};
 }
 
-void add(Report& report, const std::string& label, double bytes) { report.add_named(label, "B", summarise({bytes})); }
+void add(Report& report, const std::string& label, double bytes) {
+    report.add_named(label, "B", summarise({bytes}));
+}
 
 std::string mega(double bytes) { return fmt::format("{:.1f} MB", bytes / 1e6); }
 
-// The paper's table 1, and its figure 3 by the ends of its curves: KB for each, then a process of 16,384.
+// The paper's table 1, and the end points of the curves in its figure 3: KB for each peer, then the memory of
+// one process in a job of 16,384.
 std::string beside_the_paper(const TableMemory& links, const TableMemory& datagrams, const OfPeer& tcp) {
     double peers = many;
-    auto row = [](const std::string& name, const std::string& known, const std::string& talked, const std::string& all) {
+    auto row = [](const std::string& name, const std::string& known, const std::string& talked,
+                  const std::string& all) {
         return fmt::format("{:<38}{:>14}{:>20}{:>24}\n", name, known, talked, all);
     };
     auto kib = [&](double bytes) { return fmt::format("{:.2f} KiB", bytes / 1024); };
-    double known_links = (links.messages + links.known) / peers, known_datagrams = (datagrams.messages + datagrams.known) / peers;
-    double of_connection = std::max(tcp.allocated, tcp.resident);  // few ranks fill few pages
+    double known_links = (links.messages + links.known) / peers,
+           known_datagrams = (datagrams.messages + datagrams.known) / peers;
+    // Few ranks fill few pages, so `resident` can be too small.
+    double of_connection = std::max(tcp.allocated, tcp.resident);
     std::string all_links = mega(links.messages + links.path + links.known + peers * of_connection);
     std::string text = row("a process of 16,384", "known peer", "more, talked to", "all talked to");
     text += row("InfiniBand, reliable connections", "0.61 KB", "68 KB", "1.1 GB");
@@ -71,18 +88,24 @@ std::string beside_the_paper(const TableMemory& links, const TableMemory& datagr
     text += row("InfiniBand, unreliable datagrams", "0.44 KB", "0", "40 MB");
     text += row("Lanyard over TCP", kib(known_links), kib(of_connection),
                 all_links);
-    text += row("Lanyard over datagrams", kib(known_datagrams), "0", mega(datagrams.messages + datagrams.path + datagrams.known));
-    text += row("  of this the path alone", kib(datagrams.known / peers), "0", mega(datagrams.path + datagrams.known));
-    text += "\n" + fmt::format("{:<38}{:>14}{:>20}{:>24}\n", "where it is, of 16,384", "structures", "contexts", "buffers");
+    text += row("Lanyard over datagrams", kib(known_datagrams), "0",
+                mega(datagrams.messages + datagrams.path + datagrams.known));
+    text += row("  of this the path alone", kib(datagrams.known / peers), "0",
+                mega(datagrams.path + datagrams.known));
+    text += "\n" + fmt::format("{:<38}{:>14}{:>20}{:>24}\n", "where it is, of 16,384", "structures",
+                               "contexts", "buffers");
     text += row("Lanyard over TCP", mega(links.messages + links.known), "16,383 sockets", "of each socket");
     text += row("Lanyard over datagrams", mega(datagrams.messages + datagrams.known), "1 socket",
                 fmt::format("{} and {}", mega(datagrams.path), mega(datagrams.buffers)));
-    return text + "Buffers: of the process, and of the kernel for one socket. The paper's are of its own machines; what TCP adds\n"
-                  "for each that was talked to is as much as the ranks above took, without what the kernel keeps of 16,383 sockets.\n";
+    return text + "Buffers: of the process, and of the kernel for one socket. "
+                  "The paper's are of its own machines; what TCP adds\n"
+                  "for each that was talked to is as much as the ranks above took, "
+                  "without what the kernel keeps of 16,383 sockets.\n";
 }
 
 void measure(const Settings& settings, Report& report) {
-    TableMemory links = links_table(many), datagrams = datagrams_table(many);  // first: this process is small
+    // The tables are measured first, while this process is still small.
+    TableMemory links = links_table(many), datagrams = datagrams_table(many);
     std::map<std::string, OfPeer> real;
     for (const char* path : {"shm", "tcp", "dgram"}) {
         real[path] = of_real_ranks(path, settings.ranks);
@@ -104,14 +127,16 @@ int run(int argc, char** argv) {
         return parsed.exit_code;
     }
     if (parsed.settings.ranks < 3 || parsed.settings.ranks > most_ranks) {
-        fmt::print(stderr, "{}: --ranks is from 3 to {}: rank 0 talks to all others, and the first of them costs more\n", name_of("memory"),
-                   most_ranks);
+        fmt::print(
+            stderr,
+            "{}: --ranks is from 3 to {}: rank 0 talks to all others, and the first of them costs more\n",
+            name_of("memory"), most_ranks);
         return 2;
     }
     char host[256] = "";
     gethostname(host, sizeof host - 1);
-    Report report("memory", "Lanyard " LANYARD_VERSION, host, static_cast<int>(parsed.settings.ranks), {"for each other process", "", false},
-                  parsed.settings.json, true);
+    Report report("memory", "Lanyard " LANYARD_VERSION, host, static_cast<int>(parsed.settings.ranks),
+                  {"for each other process", "", false}, parsed.settings.json, true);
     measure(parsed.settings, report);
     report.finish();
     return 0;

@@ -1,8 +1,9 @@
-// bench-overlap: how much of a transfer passes while rank 0 works without an MPI call, as the receiver and as the sender; and of
-// MPI_Ialltoall and MPI_Iallreduce (sum of doubles) while both ranks do. overlap.h says what is measured. An ordinary MPI program,
-// started by `lanyard bench overlap` or any mpirun.
+// bench-overlap: how much of a transfer passes while rank 0 works without an MPI call, as the receiver and as
+// the sender; and how much of MPI_Ialltoall and MPI_Iallreduce (sum of doubles) passes while both ranks work.
+// overlap.h explains the figures. An ordinary MPI program, started by `lanyard bench overlap` or any mpirun.
 //
-// Of receive and send rank 1 waits for word from rank 0 before every transfer and sends nothing otherwise, so that the work alone is alone.
+// In the parts receive and send, rank 1 waits for a signal from rank 0 before every transfer and sends
+// nothing otherwise. The work alone is therefore undisturbed.
 #include <algorithm>
 #include <vector>
 
@@ -15,14 +16,15 @@ namespace {
 enum Tag : int { go_tag = 1, ready_tag, data_tag, answer_tag };
 constexpr char known_byte = 41;
 
-// Transfers of one size. Each kind has two sides, and both return where the transfer is over.
+// Transfers of one size. Each kind has two sides, and both return when the transfer is over.
 class Transfer {
 public:
     Transfer(const Job& job, std::size_t bytes)
-        : bytes_(static_cast<int>(bytes)), out_(bytes * static_cast<std::size_t>(job.size), known_byte), in_(out_.size()),
-          addends_((bytes + sizeof(double) - 1) / sizeof(double), 1.0), sums_(addends_.size()) {}
+        : bytes_(static_cast<int>(bytes)), out_(bytes * static_cast<std::size_t>(job.size), known_byte),
+          in_(out_.size()), addends_((bytes + sizeof(double) - 1) / sizeof(double), 1.0),
+          sums_(addends_.size()) {}
 
-    // Rank 0 posts its receive before it lets rank 1 send: the message is expected, as in the thesis.
+    // Rank 0 posts its receive before it lets rank 1 send, so the message is expected, as in the thesis.
     Lap receive(long iterations) {
         double start = now_seconds();
         MPI_Request request;
@@ -35,7 +37,8 @@ public:
         MPI_Send(out_.data(), bytes_, MPI_BYTE, 0, data_tag, MPI_COMM_WORLD);
     }
 
-    // Over when the receiver's answer of four bytes is there; bytes that only reached a buffer do not count.
+    // The transfer is over when the receiver's answer of four bytes arrives. Bytes that have only reached a
+    // buffer do not count.
     Lap send(long iterations) {
         MPI_Send(nullptr, 0, MPI_BYTE, 1, go_tag, MPI_COMM_WORLD);
         MPI_Recv(nullptr, 0, MPI_BYTE, 1, ready_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -66,11 +69,12 @@ public:
         MPI_Barrier(MPI_COMM_WORLD);
         double start = now_seconds();
         MPI_Request request;
-        MPI_Iallreduce(addends_.data(), sums_.data(), static_cast<int>(sums_.size()), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+        MPI_Iallreduce(addends_.data(), sums_.data(), static_cast<int>(sums_.size()), MPI_DOUBLE, MPI_SUM,
+                       MPI_COMM_WORLD, &request);
         return work_and_wait(start, iterations, 1, &request);
     }
 
-    // Every byte of the first `messages` that should have come is known.
+    // Checks the bytes of the first `messages` messages received.
     void check(const Job& job, int messages) {
         auto end = in_.begin() + static_cast<std::ptrdiff_t>(messages) * bytes_;
         if (std::any_of(in_.begin(), end, [](char byte) { return byte != known_byte; }))
@@ -103,19 +107,20 @@ long same_everywhere(long iterations) {
     return iterations;
 }
 
-// Both ranks walk through the same transfers; only rank 0's times count.
+// Both ranks make the same transfers; only the times of rank 0 count.
 void measure_part(const Job& job, const std::string& part, std::size_t bytes, Report& report) {
     Transfer transfer(job, bytes);
     bool collective = part == "alltoall" || part == "allreduce";
     auto lap = [&](long iterations) {
         if (part == "alltoall") return transfer.alltoall(iterations);
         if (part == "allreduce") return transfer.allreduce(iterations);
-        if (job.rank == 0) return part == "receive" ? transfer.receive(iterations) : transfer.send(iterations);
+        if (job.rank == 0)
+            return part == "receive" ? transfer.receive(iterations) : transfer.send(iterations);
         if (part == "receive") transfer.give();
         else transfer.take();
         return Lap{};
     };
-    // Of receive and send rank 1 is only the other end.
+    // In receive and send, rank 1 is only the other end and does no work.
     auto work_alone = [&](long iterations) { return job.rank == 0 || collective ? work(iterations) : 0; };
     lap(0);
     if (part == "allreduce") transfer.check_sums(job);

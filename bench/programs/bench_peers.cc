@@ -1,9 +1,10 @@
-// bench-peers: memory that rank 0 takes for each peer that it has exchanged a message with and that is quiet now: by the counters
-// of the allocator, and by the growth of the pages that are its own. An ordinary MPI program, started by `lanyard bench peers` or
-// any mpirun; glibc on Linux only (held.h).
+// bench-peers: the memory of rank 0 for each idle peer with which it has exchanged a message. It is measured
+// by the counters of the allocator and by the growth of the private pages. An ordinary MPI program, started
+// by `lanyard bench peers` or any mpirun; glibc on Linux only (held.h).
 //
-// What the first connection costs once, such as a buffer that all share, is told by itself, so the other peers count: 63 in a job of 65
-// ranks. The memory of sockets themselves is the kernel's and not counted.
+// What the first connection costs once, such as a shared buffer, is reported separately, and the figures are
+// means over the other peers: 63 in a job of 65 ranks. The memory of the sockets themselves belongs to the
+// kernel and is not counted.
 #include <cstdint>
 #include <string>
 
@@ -20,7 +21,8 @@ void exchange_word(int peer, bool sends_first) {
     if (!sends_first) MPI_Send(&word, sizeof word, MPI_BYTE, peer, 0, MPI_COMM_WORLD);
 }
 
-// What rank 0 has more, for each of the peers from `first` on, once it has exchanged a message with each and all is quiet.
+// The growth of rank 0's memory per peer, for the peers from `first` to `end` - 1, after one exchange with
+// each and a quiet period.
 Held growth(const Job& job, int first, int end) {
     Held before = held_now();
     for (int peer = first; peer < end; ++peer) {
@@ -33,10 +35,12 @@ Held growth(const Job& job, int first, int end) {
     return {more.allocated_bytes / peers, more.private_bytes / peers, more.descriptors / peers};
 }
 
-// Once: a second time all are connected. What a message costs once without a connection is no peer's: rank 0 sends one to itself.
+// Everything is measured once, because the ranks are connected afterwards. Rank 0 first sends a message to
+// itself, so that one-time costs of a message without a connection are not counted for a peer.
 void measure(const Job& job, Report& report) {
     std::uint64_t word = 0;
-    MPI_Sendrecv(&word, sizeof word, MPI_BYTE, job.rank, 0, &word, sizeof word, MPI_BYTE, job.rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&word, sizeof word, MPI_BYTE, job.rank, 0, &word, sizeof word, MPI_BYTE, job.rank, 0,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     held_now();
     Held first = growth(job, 1, 2), others = growth(job, 2, job.size);
     report.add_named("allocated", "B", summarise({others.allocated_bytes}));
@@ -48,7 +52,9 @@ void measure(const Job& job, Report& report) {
 }
 
 std::string needs_two_peers(const Job& job) {
-    return job.size > 2 ? "" : "needs 3 ranks or more, this job has " + std::to_string(job.size) + ". Run it as: lanyard bench -n 65 peers";
+    return job.size > 2 ? ""
+                        : "needs 3 ranks or more, this job has " + std::to_string(job.size) +
+                              ". Run it as: lanyard bench -n 65 peers";
 }
 
 }  // namespace
@@ -56,8 +62,12 @@ std::string needs_two_peers(const Job& job) {
 
 int main(int argc, char** argv) {
     using namespace lanyard::bench;
-    Frame frame{{.name = "peers", .purpose = "Memory of rank 0 for each peer that it is connected with and that is quiet.", .sizes = "",
+    Frame frame{{.name = "peers",
+                 .purpose = "Memory of rank 0 for each peer that is connected and idle.",
+                 .sizes = "",
                  .timed_blocks = false},
-                needs_two_peers, {"for each connected peer", "", false}, measure};
+                needs_two_peers,
+                {"for each connected peer", "", false},
+                measure};
     return run_program(frame, argc, argv);
 }

@@ -1,6 +1,7 @@
-// bench-posted: half the time of a message going there and coming back, where each receive is posted long before its message is sent
-// (first), and where the message is there before its receive is posted (late). The same two extremes that the write protocol tells
-// apart (src/p2p/receive_advert.h). An ordinary MPI program, started by `lanyard bench posted` or by any mpirun.
+// bench-posted: half of the round trip of a message in two extreme cases. In `first`, each receive is posted
+// long before its message is sent; in `late`, the message is there before its receive is posted. The write
+// protocol treats these two cases differently (src/p2p/receive_advert.h). An ordinary MPI program, started by
+// `lanyard bench posted` or any mpirun.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -16,9 +17,11 @@ enum Tag : int { data_tag = 1 };
 class Exchange {
 public:
     Exchange(const Job& job, std::size_t bytes)
-        : job_(job), other_(1 - job.rank), bytes_(static_cast<int>(bytes)), out_(bytes, static_cast<char>(17 + job.rank)), in_(bytes) {}
+        : job_(job), other_(1 - job.rank), bytes_(static_cast<int>(bytes)),
+          out_(bytes, static_cast<char>(17 + job.rank)), in_(bytes) {}
 
-    // The receive for the next message is posted when the last one has come, and so before the answer to that is sent.
+    // The receive for the next message is posted as soon as the last message has arrived, before the answer
+    // to it is sent.
     void first(long rounds) {
         MPI_Request request;
         post(request);
@@ -31,7 +34,7 @@ public:
         }
     }
 
-    // The message has come, or its offer, when the receive is posted.
+    // The message or its offer has arrived when the receive is posted.
     void late(long rounds) {
         for (long round = 0; round < rounds; ++round) {
             if (job_.rank == 0) send();
@@ -48,7 +51,9 @@ public:
     }
 
 private:
-    void post(MPI_Request& request) { MPI_Irecv(in_.data(), bytes_, MPI_BYTE, other_, data_tag, MPI_COMM_WORLD, &request); }
+    void post(MPI_Request& request) {
+        MPI_Irecv(in_.data(), bytes_, MPI_BYTE, other_, data_tag, MPI_COMM_WORLD, &request);
+    }
     void send() { MPI_Send(out_.data(), bytes_, MPI_BYTE, other_, data_tag, MPI_COMM_WORLD); }
 
     const Job& job_;
@@ -67,7 +72,9 @@ void measure(const Job& job, Report& report) {
             auto samples = sample_blocks(job.settings, block);
             exchange.check();
             report.count_sent(2 * samples.rounds, static_cast<double>(bytes));
-            report.add_named_size(part, bytes, "us", summarise_as(std::move(samples), [](double seconds) { return seconds / 2 * 1e6; }));
+            report.add_named_size(
+                part, bytes, "us",
+                summarise_as(std::move(samples), [](double seconds) { return seconds / 2 * 1e6; }));
         }
 }
 
@@ -76,9 +83,14 @@ void measure(const Job& job, Report& report) {
 
 int main(int argc, char** argv) {
     using namespace lanyard::bench;
-    Frame frame{{.name = "posted",
-                 .purpose = "Half round trip of a message between two ranks, its receive posted first or late, per size.",
-                 .sizes = "64k-1M", .parts = {"first", "late"}},
-                needs_two_ranks, {"half round trip", "us"}, measure};
+    Frame frame{
+        {.name = "posted",
+         .purpose =
+             "Half round trip of a message between two ranks, its receive posted first or late, per size.",
+         .sizes = "64k-1M",
+         .parts = {"first", "late"}},
+        needs_two_ranks,
+        {"half round trip", "us"},
+        measure};
     return run_program(frame, argc, argv);
 }

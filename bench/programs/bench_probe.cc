@@ -1,9 +1,10 @@
-// bench-probe: what MPI_Iprobe costs that finds nothing, and how soon a loop of MPI_Iprobe sees a message of 8 bytes.
-// An ordinary MPI program, started by `lanyard bench probe` or any mpirun.
+// bench-probe: the cost of an MPI_Iprobe that finds nothing, and how soon a loop of MPI_Iprobe sees a message
+// of 8 bytes. An ordinary MPI program, started by `lanyard bench probe` or any mpirun.
 //
-// When a message has arrived only the receiver's system knows, so two figures enclose it: half a round trip in which both
-// sides wait by probing ("probed"), which contains the way, and the time until a probe finds a message that came while
-// the program did something else ("found"), which does not.
+// Only the receiver's system could report when a message arrived, so two figures bound the time. `probed` is
+// half of a round trip in which both sides wait by probing; it includes the transfer. `found` is the time
+// until a probe finds a message that arrived while the program did something else; it does not include the
+// transfer.
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -15,7 +16,7 @@ namespace lanyard::bench {
 namespace {
 
 enum Tag : int { data_tag = 1, go_tag, nobody_uses_tag };
-constexpr double pause_seconds = 200e-6;  // long enough for 8 bytes to arrive on any network that is worth a benchmark
+constexpr double pause_seconds = 200e-6;  // long enough for 8 bytes on any network worth a benchmark
 
 void fail_to_probe(int source) {
     int found = 0;
@@ -49,7 +50,7 @@ void pause() {
     for (double end = now_seconds() + pause_seconds; now_seconds() < end;) {}
 }
 
-// Rank 0 lets rank 1 send, looks away until the message must be there, and takes the time of the loop that finds it.
+// Rank 0 lets rank 1 send, pauses until the message must have arrived, and times the loop that finds it.
 double find_after_pause(const Job& job) {
     if (job.rank == 1) {
         MPI_Recv(nullptr, 0, MPI_BYTE, 0, go_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -77,7 +78,8 @@ void measure(const Job& job, Report& report) {
     auto nanoseconds = [](double seconds) { return seconds * 1e9; };
     auto half_microseconds = [](double seconds) { return seconds / 2 * 1e6; };
     auto add_failing = [&](const char* name, int source) {
-        report.add_named(name, "ns", summarise_as(sample(job.settings, [=] { fail_to_probe(source); }), nanoseconds));
+        report.add_named(name, "ns",
+                         summarise_as(sample(job.settings, [=] { fail_to_probe(source); }), nanoseconds));
     };
     add_failing("nothing from a rank", 1 - job.rank);
     add_failing("nothing from anyone", MPI_ANY_SOURCE);
@@ -85,7 +87,8 @@ void measure(const Job& job, Report& report) {
     auto probed = sample(job.settings, [&] { exchange(job, true); });
     report.add_named("received", "us", summarise_as(std::move(received), half_microseconds));
     report.add_named("probed", "us", summarise_as(std::move(probed), half_microseconds));
-    report.add_named("found", "us", summarise_as(sample_finds(job), [](double seconds) { return seconds * 1e6; }));
+    report.add_named("found", "us",
+                     summarise_as(sample_finds(job), [](double seconds) { return seconds * 1e6; }));
 }
 
 }  // namespace
@@ -93,7 +96,11 @@ void measure(const Job& job, Report& report) {
 
 int main(int argc, char** argv) {
     using namespace lanyard::bench;
-    Frame frame{{.name = "probe", .purpose = "MPI_Iprobe that finds nothing, and how soon a loop of it finds a message.", .sizes = ""},
-                needs_two_ranks, {"one probe, half round trip, and time until a message is found", "us", false}, measure};
+    Frame frame{{.name = "probe",
+                 .purpose = "MPI_Iprobe that finds nothing, and how soon a loop of it finds a message.",
+                 .sizes = ""},
+                needs_two_ranks,
+                {"one probe, half round trip, and time until a message is found", "us", false},
+                measure};
     return run_program(frame, argc, argv);
 }

@@ -1,8 +1,8 @@
-// bench-rate: how many 8-byte messages a second pass from one rank to another (all pairs together where there are more
-// than two), in windows of 64. An ordinary MPI program, started by `lanyard bench rate` or any mpirun.
+// bench-rate: 8-byte messages per second from one rank to another, in windows of 64. With more than two ranks
+// it is the sum over all pairs. An ordinary MPI program, started by `lanyard bench rate` or any mpirun.
 //
-// With --threads, several threads of each rank do it at once, thread i of one rank with thread i of the other and with tags of
-// their own: the rate is that of all threads together.
+// With --threads, several threads of each rank send or receive at once: thread i of one rank to thread i of
+// the other, with tags of their own. The rate is that of all threads together.
 #include <memory>
 
 #include "bench/programs/crew.h"
@@ -13,7 +13,8 @@
 namespace lanyard::bench {
 namespace {
 
-// Seconds in which each thread gets a window through, one value per block. The streams are checked one after the other.
+// The seconds in which each thread completes a window, one value per block. The streams are checked one after
+// the other.
 Samples sample_threads(const Job& job, std::size_t bytes, int threads) {
     std::vector<std::unique_ptr<Stream>> streams;
     for (int i = 0; i < threads; ++i) {
@@ -24,7 +25,8 @@ Samples sample_threads(const Job& job, std::size_t bytes, int threads) {
     return sample_blocks(job.settings, [&](long rounds) {
         auto all = [&] {
             crew.run([&](int thread) {
-                for (long i = 0; i < rounds; ++i) streams[static_cast<std::size_t>(thread)]->send_or_receive_window();
+                for (long i = 0; i < rounds; ++i)
+                    streams[static_cast<std::size_t>(thread)]->send_or_receive_window();
             });
         };
         return time_block(1, all);
@@ -33,7 +35,9 @@ Samples sample_threads(const Job& job, std::size_t bytes, int threads) {
 
 void measure(const Job& job, Report& report) {
     double window = static_cast<double>(job.settings.window) * (job.size / 2);
-    auto rate = [](double messages) { return [messages](double seconds) { return messages / seconds / 1e6; }; };
+    auto rate = [](double messages) {
+        return [messages](double seconds) { return messages / seconds / 1e6; };
+    };
     for (std::size_t bytes : job.settings.sizes_bytes) {
         if (job.settings.threads.empty()) {
             auto samples = sample_windows(job, bytes);
@@ -42,7 +46,8 @@ void measure(const Job& job, Report& report) {
         }
         for (int threads : job.settings.threads) {
             std::string label = std::to_string(threads) + (threads == 1 ? " thread" : " threads");
-            report.add_named_size(label, bytes, "M/s", summarise_as(sample_threads(job, bytes, threads), rate(window * threads)));
+            report.add_named_size(label, bytes, "M/s",
+                                  summarise_as(sample_threads(job, bytes, threads), rate(window * threads)));
         }
     }
 }
@@ -52,8 +57,13 @@ void measure(const Job& job, Report& report) {
 
 int main(int argc, char** argv) {
     using namespace lanyard::bench;
-    Frame frame{{.name = "rate", .purpose = "Messages per second between pairs of ranks, in windows.", .sizes = "8",
-                 .windows = true, .threaded = true},
-                needs_even_ranks, {"message rate of all pairs", "M/s"}, measure};
+    Frame frame{{.name = "rate",
+                 .purpose = "Messages per second between pairs of ranks, in windows.",
+                 .sizes = "8",
+                 .windows = true,
+                 .threaded = true},
+                needs_even_ranks,
+                {"message rate of all pairs", "M/s"},
+                measure};
     return run_program(frame, argc, argv);
 }

@@ -1,17 +1,18 @@
-/* bench-startup: a program that starts MPI and ends it. Whoever runs it takes the time from outside, launcher included
- * (bench/compare does). C and nothing linked but MPI, so that no other library's loading time is measured. */
+/* bench-startup: a program that starts MPI and ends it. Its time is taken from outside, including the
+ * launcher, as bench/compare does. It is written in C and linked with MPI only, so that the loading of other
+ * libraries is not measured. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char help[] =
-    "A program that starts MPI and ends it, and prints nothing: take its time from outside, launcher included.\n"
+    "A program that starts MPI, ends it and prints nothing: time it from outside, with the launcher.\n"
     "Usage: %s [OPTIONS]\n\nOptions:\n"
     "  -h,--help       Print this help message and exit\n"
     "  -V,--version    Display program version information and exit\n";
 
-/* Reads the words after the name: prints what they ask for on one rank only, and returns the exit code. */
+/* Handles the first word of the command line: prints the answer on one rank only, returns the exit code. */
 static int answer(const char *name, const char *word) {
     const char *rank = getenv("PMI_RANK");
     int speaks = !rank || strcmp(rank, "0") == 0;
@@ -23,7 +24,9 @@ static int answer(const char *name, const char *word) {
         if (speaks) puts("bench-startup of Lanyard " LANYARD_VERSION);
         return 0;
     }
-    if (speaks) fprintf(stderr, "%s: does not know what to do with '%s'\n%s --help lists the options.\n", name, word, name);
+    if (speaks)
+        fprintf(stderr, "%s: does not know what to do with '%s'\n%s --help lists the options.\n",
+                name, word, name);
     return 2;
 }
 
@@ -33,7 +36,7 @@ int main(int argc, char **argv) {
     if (argc > 1 + check_only) {
         int exit_code = answer(check_only ? argv[0] : "bench-startup", argv[1 + check_only]);
         if (check_only) return exit_code;
-        MPI_Init(&argc, &argv); /* so that the launcher sees a rank that ends in order */
+        MPI_Init(&argc, &argv); /* so that the launcher sees a rank that ends regularly */
         MPI_Finalize();
         return exit_code;
     }

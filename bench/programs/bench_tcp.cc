@@ -1,7 +1,8 @@
-// bench-tcp: bare TCP with the sizes, writes and patterns of the MPI programs of the same name, printed in the same form:
+// bench-tcp: bare TCP with the sizes, writes and patterns of the MPI programs of the same names, printed in
+// the same form:
 //   bench-tcp latency|bandwidth|unidirectional|overlap|allreduce [OPTIONS]
-// Allreduce is among processes of this host, the others between two ends. Started by `lanyard bench tcp` or by bench/compare, never
-// through mpirun. See tcp.h.
+// allreduce runs among processes of this host, the others between two ends. Started by `lanyard bench tcp` or
+// by bench/compare, never through mpirun. See tcp.h.
 #include "bench/programs/overlap.h"
 #include "bench/programs/tcp.h"
 
@@ -10,21 +11,41 @@ namespace {
 
 const Pattern patterns[] = {
     {{.name = "latency", .purpose = "Half round trip over bare TCP, per size.", .sizes = "1-4M"},
-     {"half round trip", "us"}, measure_tcp_latency},
-    {{.name = "bandwidth", .purpose = "Bytes per second over bare TCP, in windows of messages, per size.", .sizes = "1-4M", .windows = true},
-     {"one-way bandwidth", "GB/s"}, measure_tcp_bandwidth},
-    {{.name = "unidirectional", .purpose = "Bytes per second over bare TCP, and what both sides take of a processor, per size.",
-      .sizes = "1k-4M", .windows = true},
-     {"one-way bandwidth and processor use", "GB/s"}, measure_tcp_unidirectional},
-    {{.name = "overlap", .purpose = "What a thread in epoll moves while this one works, per size.", .sizes = overlap_sizes,
-      .blocks = overlap_blocks, .timed_blocks = false, .parts = {"receive", "send", "alltoall"}, .works = true},
-     {"a transfer and work at the same time", "us"}, measure_tcp_overlap},
-    {{.name = "allreduce", .purpose = "The messages of one allreduce over bare TCP, up and down a binomial tree, per size.", .sizes = "8-1M",
+     {"half round trip", "us"},
+     measure_tcp_latency},
+    {{.name = "bandwidth",
+      .purpose = "Bytes per second over bare TCP, in windows of messages, per size.",
+      .sizes = "1-4M",
+      .windows = true},
+     {"one-way bandwidth", "GB/s"},
+     measure_tcp_bandwidth},
+    {{.name = "unidirectional",
+      .purpose = "Bytes per second over bare TCP, and the processor use of both sides, per size.",
+      .sizes = "1k-4M",
+      .windows = true},
+     {"one-way bandwidth and processor use", "GB/s"},
+     measure_tcp_unidirectional},
+    {{.name = "overlap",
+      .purpose = "How much a thread in epoll transfers while this thread works, per size.",
+      .sizes = overlap_sizes,
+      .blocks = overlap_blocks,
+      .timed_blocks = false,
+      .parts = {"receive", "send", "alltoall"},
+      .works = true},
+     {"a transfer and work at the same time", "us"},
+     measure_tcp_overlap},
+    {{.name = "allreduce",
+      .purpose = "The messages of one allreduce over bare TCP, up and down a binomial tree, per size.",
+      .sizes = "8-1M",
       .ranks = 8},
-     {"time of one call", "us"}, nullptr, measure_tcp_allreduce},
+     {"time of one call", "us"},
+     nullptr,
+     measure_tcp_allreduce},
 };
 
 }  // namespace
 }  // namespace lanyard::bench
 
-int main(int argc, char** argv) { return lanyard::bench::run_bare("tcp", lanyard::bench::patterns, argc, argv); }
+int main(int argc, char** argv) {
+    return lanyard::bench::run_bare("tcp", lanyard::bench::patterns, argc, argv);
+}

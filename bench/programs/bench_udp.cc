@@ -1,16 +1,23 @@
-// bench-udp: bare UDP with the sizes and the pattern of bench-latency, printed in the same form: bench-udp latency [OPTIONS]
-// The yardstick for the path dgram. Started by `lanyard bench udp` or by bench/compare, never through mpirun. See tcp.h.
+// bench-udp: bare UDP with the sizes and the pattern of bench-latency, printed in the same form:
+//   bench-udp latency [OPTIONS]
+// The datagram path is compared with it. Started by `lanyard bench udp` or by bench/compare, never through
+// mpirun. See tcp.h.
 #include "bench/programs/tcp.h"
 
 namespace lanyard::bench {
 namespace {
 
 const Pattern patterns[] = {
-    {{.name = "latency", .purpose = "Half round trip over bare UDP, per size; what needs more than one datagram is left out.", .sizes = "1-32k"},
-     {"half round trip", "us"}, measure_udp_latency},
+    {{.name = "latency",
+      .purpose = "Half round trip over bare UDP, per size; what needs more than one datagram is left out.",
+      .sizes = "1-32k"},
+     {"half round trip", "us"},
+     measure_udp_latency},
 };
 
 }  // namespace
 }  // namespace lanyard::bench
 
-int main(int argc, char** argv) { return lanyard::bench::run_bare("udp", lanyard::bench::patterns, argc, argv); }
+int main(int argc, char** argv) {
+    return lanyard::bench::run_bare("udp", lanyard::bench::patterns, argc, argv);
+}

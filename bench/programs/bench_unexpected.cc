@@ -1,9 +1,9 @@
-// bench-unexpected: many messages of 8 bytes that nobody expects, received in the reverse order: what each adds to the
-// receiver's memory while it waits, and what receiving it costs. An ordinary MPI program, started by
-// `lanyard bench unexpected` or any mpirun; Linux only, as it reads /proc/self/statm.
+// bench-unexpected: many unexpected messages of 8 bytes, received in reverse order. It measures the
+// receiver's memory per waiting message, and the time to receive it. An ordinary MPI program, started by
+// `lanyard bench unexpected` or any mpirun; Linux only, since it reads /proc/self/statm.
 //
-// Every message has a tag of its own. The last one sent is received first, so that then all others are there. The sender
-// does not block: nobody takes anything before its last message.
+// Every message has its own tag. The message sent last is received first, so all others have arrived by then.
+// The sender uses non-blocking sends, because nothing is received before its last message.
 #include <cstdint>
 #include <fstream>
 #include <vector>
@@ -27,7 +27,8 @@ std::string refuse(const Job& job) {
     int *largest = nullptr, known = 0;
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &largest, &known);
     if (known && job.settings.messages - 1 > *largest)
-        return "needs a tag for each message, and this library's tags end at " + std::to_string(*largest) + ": ask for fewer --messages";
+        return "needs a tag for each message, and this library's tags end at " + std::to_string(*largest) +
+               ": ask for fewer --messages";
     return needs_two_ranks(job);
 }
 
@@ -45,7 +46,8 @@ void send_all(int messages) {
 void receive_one(const Job& job, int tag) {
     std::uint64_t word = 0;
     MPI_Recv(&word, sizeof word, MPI_BYTE, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    if (word != static_cast<std::uint64_t>(tag)) fail(job, "message " + std::to_string(tag) + " arrived changed");
+    if (word != static_cast<std::uint64_t>(tag))
+        fail(job, "message " + std::to_string(tag) + " arrived changed");
 }
 
 struct Cost {
@@ -53,7 +55,7 @@ struct Cost {
     double receive_seconds = 0;
 };
 
-// Rank 1 measures; both learn the result.
+// Rank 1 measures; both ranks return its result.
 Cost run_once(const Job& job, int messages) {
     MPI_Barrier(MPI_COMM_WORLD);
     Cost cost;
@@ -71,7 +73,7 @@ Cost run_once(const Job& job, int messages) {
     return cost;
 }
 
-// Once: a second time the library has the memory already.
+// Everything is measured once, because the library has the memory afterwards.
 void measure(const Job& job, Report& report) {
     Cost cost = run_once(job, static_cast<int>(job.settings.messages));
     report.add_named("memory", "B", summarise({cost.bytes}));
@@ -83,8 +85,13 @@ void measure(const Job& job, Report& report) {
 
 int main(int argc, char** argv) {
     using namespace lanyard::bench;
-    Frame frame{{.name = "unexpected", .purpose = "Unexpected messages of 8 bytes received in reverse: memory and time for each.",
-                 .sizes = "", .timed_blocks = false, .messages = 1000000},
-                refuse, {"for each unexpected message", "", false}, measure};
+    Frame frame{{.name = "unexpected",
+                 .purpose = "Unexpected messages of 8 bytes received in reverse: memory and time for each.",
+                 .sizes = "",
+                 .timed_blocks = false,
+                 .messages = 1000000},
+                refuse,
+                {"for each unexpected message", "", false},
+                measure};
     return run_program(frame, argc, argv);
 }

@@ -1,8 +1,9 @@
-// bench-unidirectional: a stream of messages from rank 0 to rank 1 in windows, expected (the receives are posted before the
-// sender may begin) and unexpected (they are posted when all messages of the window are there), and what both sides take
-// of a processor meanwhile. An ordinary MPI program, started by `lanyard bench unidirectional` or any mpirun.
+// bench-unidirectional: a stream of messages from rank 0 to rank 1 in windows, and the processor use of both
+// sides meanwhile. In `expected` the receives are posted before the sender may begin; in `unexpected` they
+// are posted when all messages of the window have arrived. An ordinary MPI program, started by `lanyard bench
+// unidirectional` or any mpirun.
 //
-// Both kinds exchange the same messages, so that nothing but the order of arriving and posting differs between them.
+// Both parts exchange the same messages, so they differ only in the order of arriving and posting.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -19,13 +20,16 @@ constexpr char known_byte = 29;
 class Windows {
 public:
     Windows(const Job& job, std::size_t bytes, bool expected)
-        : bytes_(static_cast<int>(bytes)), expected_(expected), reuse_(job.settings.reuse_buffer || job.rank == 0),
-          buffer_(bytes * (reuse_ ? 1 : static_cast<std::size_t>(job.settings.window)), job.rank == 0 ? known_byte : 0),
+        : bytes_(static_cast<int>(bytes)), expected_(expected),
+          reuse_(job.settings.reuse_buffer || job.rank == 0),
+          buffer_(bytes * (reuse_ ? 1 : static_cast<std::size_t>(job.settings.window)),
+                  job.rank == 0 ? known_byte : 0),
           requests_(static_cast<std::size_t>(job.settings.window)) {}
 
     void send() {
         MPI_Recv(nullptr, 0, MPI_BYTE, 1, go_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        for (MPI_Request& request : requests_) MPI_Isend(buffer_.data(), bytes_, MPI_BYTE, 1, data_tag, MPI_COMM_WORLD, &request);
+        for (MPI_Request& request : requests_)
+            MPI_Isend(buffer_.data(), bytes_, MPI_BYTE, 1, data_tag, MPI_COMM_WORLD, &request);
         MPI_Send(nullptr, 0, MPI_BYTE, 1, all_sent_tag, MPI_COMM_WORLD);
         wait_for_all();
     }
@@ -49,7 +53,9 @@ private:
             if (!reuse_) slot += bytes_;
         }
     }
-    void wait_for_all() { MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE); }
+    void wait_for_all() {
+        MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    }
 
     int bytes_;
     bool expected_, reuse_;
@@ -57,7 +63,7 @@ private:
     std::vector<MPI_Request> requests_;
 };
 
-// Shares of a processor in per cent, by rank, one value for each block; rank 0 alone has them.
+// Shares of a processor in per cent, by rank, one value for each block. Only rank 0 has them.
 using Use = std::vector<double>[2];
 
 double time_and_use(const Job& job, long rounds, Windows& windows, Use& use) {
@@ -76,15 +82,18 @@ void measure_size(const Job& job, const std::string& part, std::size_t bytes, Re
     time_block(1, window);
     if (!windows.intact()) fail(job, "messages of " + std::to_string(bytes) + " bytes arrived changed");
     Use use;
-    auto samples = sample_blocks(job.settings, [&](long rounds) { return time_and_use(job, rounds, windows, use); });
+    auto samples =
+        sample_blocks(job.settings, [&](long rounds) { return time_and_use(job, rounds, windows, use); });
     if (job.rank != 0) return;
     double window_bytes = static_cast<double>(bytes) * job.settings.window;
     report.count_sent(samples.rounds, window_bytes);
-    report.add_named_size(part, bytes, "GB/s",
-                          summarise_as(std::move(samples), [&](double seconds) { return window_bytes / seconds / 1e9; }));
+    report.add_named_size(
+        part, bytes, "GB/s",
+        summarise_as(std::move(samples), [&](double seconds) { return window_bytes / seconds / 1e9; }));
     const char* sides[] = {", sender's processor", ", receiver's processor"};
     for (int rank = 0; rank < 2; ++rank) {
-        use[rank].erase(use[rank].begin(), use[rank].end() - job.settings.blocks);  // the first warm up
+        // The first blocks warm up.
+        use[rank].erase(use[rank].begin(), use[rank].end() - job.settings.blocks);
         report.add_named_size(part + sides[rank], bytes, "%", summarise(use[rank]));
     }
 }
@@ -99,9 +108,15 @@ void measure(const Job& job, Report& report) {
 
 int main(int argc, char** argv) {
     using namespace lanyard::bench;
-    Frame frame{{.name = "unidirectional",
-                 .purpose = "A stream of messages that are expected or not, and what both sides take of a processor, per size.",
-                 .sizes = "1k-4M", .windows = true, .parts = {"expected", "unexpected"}},
-                needs_two_ranks, {"one-way bandwidth and processor use", "GB/s"}, measure};
+    Frame frame{
+        {.name = "unidirectional",
+         .purpose = "A stream of messages that are expected or not, and the processor use of both sides, "
+                    "per size.",
+         .sizes = "1k-4M",
+         .windows = true,
+         .parts = {"expected", "unexpected"}},
+        needs_two_ranks,
+        {"one-way bandwidth and processor use", "GB/s"},
+        measure};
     return run_program(frame, argc, argv);
 }

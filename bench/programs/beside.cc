@@ -11,7 +11,8 @@ constexpr int beside_tag = 77;
 
 }  // namespace
 
-Beside::Beside(const Job& job, std::size_t bytes) : job_(job), bytes_(static_cast<int>(bytes)), buffer_(bytes) {
+Beside::Beside(const Job& job, std::size_t bytes)
+    : job_(job), bytes_(static_cast<int>(bytes)), buffer_(bytes) {
     if (bytes == 0) return;
     MPI_Barrier(MPI_COMM_WORLD);
     began_ = now_seconds();
@@ -30,7 +31,7 @@ void Beside::test_and_restart() {
     if (ended) start();
 }
 
-// One rank may have begun more transfers than the other, which then makes up for them.
+// One rank may have started more transfers than the other, which then catches up.
 double Beside::finish() {
     if (bytes_ == 0) return 0;
     long most = 0;

@@ -1,5 +1,5 @@
-// A long transfer from rank 0 to rank 1 that never ends while something else is measured beside it on the same link.
-// Both ranks of a job of two call everything in the same order; one thread.
+// A long transfer from rank 0 to rank 1 that is restarted whenever it ends, while something else is measured
+// beside it on the same link. Both ranks of a job of two call all methods in the same order. One thread.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@ namespace lanyard::bench {
 
 class Beside {
 public:
-    // With 0 bytes nothing is transferred and nothing costs anything.
+    // With 0 bytes nothing is transferred, and the other methods cost nothing.
     Beside(const Job& job, std::size_t bytes);
 
-    // Begins the next transfer where one has ended; called between the exchanges that are measured.
+    // Starts the next transfer if one has ended. Called between the exchanges that are measured.
     void turn() {
         if (bytes_ > 0) test_and_restart();
     }
 
-    // Ends the transfer; bytes a second since it began.
+    // Ends the transfers and returns their bytes per second since the first began.
     double finish();
     long transfers() const { return started_; }
 

@@ -1,5 +1,6 @@
-// Threads that work in rounds, for bench-rate: they are made once and wait between rounds, so that a round costs no thread's birth.
-// The thread that makes a crew is its number 0 and calls run(), which returns when all have worked.
+// Threads that work in rounds, for bench-rate. They are created once and wait between rounds, so that no
+// round includes the creation of a thread. The thread that creates a crew is its number 0 and calls run(),
+// which returns when all have finished.
 #pragma once
 
 #include <barrier>
@@ -22,7 +23,7 @@ public:
     Crew(const Crew&) = delete;
     Crew& operator=(const Crew&) = delete;
 
-    // work(number) by each of the crew at once.
+    // Each thread of the crew calls work(number), all at the same time.
     void run(const std::function<void(int)>& work) {
         work_ = &work;
         gate_.arrive_and_wait();
@@ -39,7 +40,7 @@ private:
     }
 
     std::barrier<> gate_;                             // before a round and after it
-    const std::function<void(int)>* work_ = nullptr;  // of this round; null: go home
+    const std::function<void(int)>* work_ = nullptr;  // the work of this round; null: the threads end
     std::vector<std::thread> others_;
 };
 

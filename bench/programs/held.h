@@ -1,5 +1,6 @@
-// What a process holds at the moment, so that a benchmark can tell how much more it is afterwards. glibc on Linux only, as it asks mallinfo2 and
-// reads /proc/self. The memory of sockets themselves is the kernel's, which tells of it only for the whole machine, and to root. Any thread.
+// The memory and descriptors that a process holds at the moment, so that a benchmark can measure growth.
+// glibc on Linux only, since it uses mallinfo2 and /proc/self. The memory of the sockets themselves belongs
+// to the kernel, which reports it only for the whole machine and only to root. Any thread.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +16,7 @@ namespace lanyard::bench {
 
 struct Held {
     double allocated_bytes = 0;  // by the counters of the allocator
-    double private_bytes = 0;    // of pages that were written to and are no other process's
+    double private_bytes = 0;    // of pages that only this process has and has written to
     double descriptors = 0;
 };
 
@@ -23,7 +24,8 @@ inline Held held_now() {
     Held held;
     std::ifstream file("/proc/self/smaps_rollup");
     for (std::string word; file >> word;) {
-        if (word != "Private_Dirty:") continue;  // clean ones are of programs' files, and others' as soon as another rank starts
+        // Clean pages belong to program files, and become shared as soon as another rank starts.
+        if (word != "Private_Dirty:") continue;
         double kib = 0;
         file >> kib;
         held.private_bytes = kib * 1024;
@@ -35,8 +37,8 @@ inline Held held_now() {
     return held;
 }
 
-// What the kernel holds for all sockets of the machine: the objects that they are made of, and what their buffers have taken or keep ready.
-// Nothing: it does not say, as to anybody but root.
+// The kernel's memory for all sockets of the machine: their objects, and the memory that their buffers use or
+// hold ready. Empty if the kernel does not report it; it reports it only to root.
 inline std::optional<double> held_for_sockets() {
     double bytes = 0;
     std::ifstream slabs("/proc/slabinfo");
@@ -56,7 +58,8 @@ inline std::optional<double> held_for_sockets() {
 }
 
 inline Held operator-(const Held& after, const Held& before) {
-    return {after.allocated_bytes - before.allocated_bytes, after.private_bytes - before.private_bytes, after.descriptors - before.descriptors};
+    return {after.allocated_bytes - before.allocated_bytes, after.private_bytes - before.private_bytes,
+            after.descriptors - before.descriptors};
 }
 
 }  // namespace lanyard::bench

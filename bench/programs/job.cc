@@ -25,9 +25,10 @@ Job describe_job(const Settings& settings) {
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
     int length = 0;
     MPI_Get_library_version(text, &length);
-    job.library = text;  // as a C string: some libraries count their terminating zero in the length
-    // Its first line; Lanyard's own name stands in the second one where it has MPICH's ABI.
-    if (std::size_t own = job.library.find("\nLanyard "); own != std::string::npos) job.library.erase(0, own + 1);
+    job.library = text;  // as a C string, since some libraries count the terminating zero
+    // The first line. Lanyard with MPICH's ABI has its own name in the second line.
+    if (std::size_t own = job.library.find("\nLanyard "); own != std::string::npos)
+        job.library.erase(0, own + 1);
     job.library.resize(std::min(job.library.size(), job.library.find_first_of("\r\n")));
     job.library.resize(job.library.find_last_not_of(' ') + 1);
     char host[MPI_MAX_PROCESSOR_NAME];
@@ -36,8 +37,9 @@ Job describe_job(const Settings& settings) {
     return job;
 }
 
-// Rank among the ranks of this kernel: a job on several machines pins from the first processor on each, and hosts that
-// share one machine's processors, such as containers or those of a lab, do not all pin to the first.
+// The rank among the ranks of this kernel. A job on several machines pins from the first processor on each of
+// them. Hosts that share the processors of one machine, such as containers or those of a lab, do not all pin
+// to the first.
 int local_rank(const Job& job) {
     std::array<char, 40> mine{};
     std::ifstream("/proc/sys/kernel/random/boot_id").read(mine.data(), mine.size());
@@ -46,14 +48,14 @@ int local_rank(const Job& job) {
     return static_cast<int>(std::count(all.begin(), all.begin() + job.rank, mine));
 }
 
-// Why this job cannot be measured, or "".
+// The reason why this job cannot be measured, or "".
 std::string refusal(const Frame& frame, const Job& job) {
     if (!job.settings.threads.empty() && job.thread_level < MPI_THREAD_MULTIPLE)
         return "needs MPI_THREAD_MULTIPLE for --threads, which this MPI library does not grant";
     return frame.refuse(job);
 }
 
-// Asks for threads only where --threads does, as that may cost.
+// Requests threads only with --threads, since they may cost time.
 void start_mpi(int& argc, char**& argv, const Settings& settings) {
     int provided = 0;
     if (settings.threads.empty()) MPI_Init(&argc, &argv);
@@ -62,13 +64,15 @@ void start_mpi(int& argc, char**& argv, const Settings& settings) {
 
 int measure_and_report(const Frame& frame, const Job& job) {
     if (std::string problem = refusal(frame, job); !problem.empty()) {
-        if (job.rank == 0) std::fprintf(stderr, "bench-%s: %s\n", frame.program.name.c_str(), problem.c_str());
+        if (job.rank == 0)
+            std::fprintf(stderr, "bench-%s: %s\n", frame.program.name.c_str(), problem.c_str());
         return 2;
     }
     if (job.settings.pin && pin_to_processor(local_rank(job)) < 0)
         std::fprintf(stderr, "bench-%s: rank %d could not be pinned to a processor; it runs unpinned\n",
                      frame.program.name.c_str(), job.rank);
-    Report report(frame.program.name, job.library, job.host, job.size, frame.columns, job.settings.json, job.rank == 0);
+    Report report(frame.program.name, job.library, job.host, job.size, frame.columns, job.settings.json,
+                  job.rank == 0);
     frame.measure(job, report);
     report.finish();
     return 0;
@@ -91,7 +95,7 @@ int run_program(const Frame& frame, int argc, char** argv) {
     if (parsed.run) {
         try {
             exit_code = measure_and_report(frame, job);
-        } catch (const std::exception& problem) {  // memory for the buffers, mostly
+        } catch (const std::exception& problem) {  // mostly lack of memory for the buffers
             fail(job, std::string("stopped by '") + problem.what() + "'; smaller --sizes need less memory");
         }
     } else if (job.rank == 0) {
@@ -103,12 +107,14 @@ int run_program(const Frame& frame, int argc, char** argv) {
 
 std::string needs_two_ranks(const Job& job) {
     if (job.size == 2) return "";
-    return "needs 2 ranks, this job has " + std::to_string(job.size) + ". Run it on two: lanyard bench -n 2, or mpirun -n 2";
+    return "needs 2 ranks, this job has " + std::to_string(job.size) +
+           ". Run it on two: lanyard bench -n 2, or mpirun -n 2";
 }
 
 std::string needs_even_ranks(const Job& job) {
     if (job.size % 2 == 0) return "";
-    return "needs an even number of ranks, this job has " + std::to_string(job.size) + ". Run it on two: lanyard bench -n 2, or mpirun -n 2";
+    return "needs an even number of ranks, this job has " + std::to_string(job.size) +
+           ". Run it on two: lanyard bench -n 2, or mpirun -n 2";
 }
 
 std::string any_ranks(const Job&) { return ""; }

@@ -33,7 +33,7 @@ double private_bytes() {
     throw std::runtime_error("/proc/self/smaps_rollup cannot be read");
 }
 
-// What has come since this was asked last.
+// The growth since the last query.
 struct Growth {
     double before = private_bytes();
     double more() {
@@ -63,10 +63,11 @@ struct Messages {
     Messenger messenger;
 };
 
-// The other end of a flow: takes what comes and sends an envelope back.
+// The other end of a flow. It takes the packets that arrive and sends one envelope back.
 class Answerer final : public dgram::FlowOwner {
 public:
-    Answerer(uint32_t own, const Secret &secret) : home_(own, secret, Crc32c::built_in(), {}, *this), flow_(home_, 0, own, packet) {
+    Answerer(uint32_t own, const Secret &secret)
+        : home_(own, secret, Crc32c::built_in(), {}, *this), flow_(home_, 0, own, packet) {
         flow_.log_grew(1);
     }
     void take(const std::vector<std::byte> &bytes, uint64_t now_ns) { flow_.received(bytes, now_ns); }
@@ -75,7 +76,7 @@ public:
         dgram::OutPacket out{};
         out.buffer = bytes.data();
         if (!flow_.compose(out, now_ns)) return false;
-        bytes.resize(out.size);  // an envelope without payload has no tail
+        bytes.resize(out.size);  // an envelope without payload is shorter
         return true;
     }
     bool quiet() const { return !flow_.active(); }
@@ -84,7 +85,9 @@ public:
 
 private:
     dgram::Logged logged(dgram::Flow &, uint64_t) override { return {&envelope_, nullptr, 0}; }
-    const std::byte *bulk_bytes(dgram::Flow &, uint64_t, uint64_t, std::byte *, size_t) override { return nullptr; }
+    const std::byte *bulk_bytes(dgram::Flow &, uint64_t, uint64_t, std::byte *, size_t) override {
+        return nullptr;
+    }
     void delivered(dgram::Flow &, uint64_t) override {}
     void bulk_delivered(dgram::Flow &, uint64_t) override {}
     void envelope(dgram::Flow &, const dgram::Piece &, const std::byte *) override {}
@@ -96,7 +99,7 @@ private:
     dgram::Flow flow_;
 };
 
-// An endpoint of UDP whose packets go to who is there at the moment, in virtual time.
+// A UDP endpoint whose packets go to the process that answers at the moment, in virtual time.
 class Exchange final : public PacketIo {
 public:
     explicit Exchange(UdpPackets &udp) : udp_(udp) {}
@@ -141,21 +144,23 @@ struct Nobody final : Sink {
     uint64_t received = 0;
 };
 
-// A message to this process and one back, until both ends are quiet.
+// Sends a message to this process and receives one from it, until both ends are idle.
 void talk(DgramPath &path, Exchange &exchange, Nobody &sink, uint32_t process, const Secret &secret) {
     Answerer other(process, secret);
     exchange.other = &other;
     uint64_t received = sink.received, word = 1;
     path.send(process, Envelope{}, {reinterpret_cast<const std::byte *>(&word), sizeof word, nullptr});
-    for (int i = 0; i < 10'000 && !(path.active() == 0 && other.quiet() && sink.received == received + 1); ++i) {
+    for (int i = 0; i < 10'000 && !(path.active() == 0 && other.quiet() && sink.received == received + 1);
+         ++i) {
         exchange.now += 50'000;
         path.poll(sink, 64, exchange.now);
     }
     exchange.other = nullptr;
-    if (path.active() != 0 || sink.received != received + 1) throw std::runtime_error("a flow does not become quiet");
+    if (path.active() != 0 || sink.received != received + 1)
+        throw std::runtime_error("a flow does not become quiet");
 }
 
-// In a child: what it measures comes back through memory that both share.
+// Runs `measure` in a child process, which returns its result through memory that both processes share.
 template <class Measure>
 TableMemory in_a_child(Measure measure) {
     struct Told {
@@ -212,15 +217,16 @@ TableMemory datagrams_table(uint32_t processes) {
         memory.buffers = udp.granted_buffer();
         Exchange exchange(udp);
         Nobody sink;
-        auto find = [](uint32_t peer, std::string &name) {  // as many addresses as there are processes
-            name = "127." + std::to_string(1 + peer / 65'536) + "." + std::to_string(peer / 256 % 256) + "." + std::to_string(peer % 256) + ":4711";
+        auto find = [](uint32_t peer, std::string &name) {  // a different address for each process
+            name = "127." + std::to_string(1 + peer / 65'536) + "." + std::to_string(peer / 256 % 256) + "." +
+                   std::to_string(peer % 256) + ":4711";
             return Error();
         };
         Processes all(processes);
         DgramPath path(exchange, {}, all, 7, Crc32c::built_in(), {}, find);
         Secret secret = any_secret();
         path.set_secret(secret);
-        talk(path, exchange, sink, 1, secret);  // what all share is made now
+        talk(path, exchange, sink, 1, secret);  // creates what all processes share
         memory.path = growth.more();
         for (uint32_t peer = 2; peer < processes; ++peer) talk(path, exchange, sink, peer, secret);
         memory.known = growth.more();

@@ -20,7 +20,7 @@ constexpr std::uint32_t copies_per_block = 10;
 
 std::unique_ptr<char[]> filled_buffer(int byte) {
     std::unique_ptr<char[]> buffer(new char[big_bytes]);
-    std::memset(buffer.get(), byte, big_bytes);  // so that every page is there before the clock starts
+    std::memset(buffer.get(), byte, big_bytes);  // so that every page exists before the clock starts
     return buffer;
 }
 
@@ -43,7 +43,7 @@ void measure_memcpy(char* to, const char* from, Report& report) {
     auto samples = time_blocks(copy_blocks, copies_per_block, [&](std::uint32_t rounds) {
         for (std::uint32_t i = 0; i < rounds; ++i) {
             std::memcpy(to, from, big_bytes);
-            __asm__ volatile("" ::"r"(to) : "memory");  // the copy must not be thought useless
+            __asm__ volatile("" ::"r"(to) : "memory");  // so that the compiler does not remove the copy
         }
     });
     report.add_named("memcpy", "GB/s", bandwidth(std::move(samples)));
@@ -56,7 +56,8 @@ bool read_from(pid_t process, char* to, char* from) {
 
 void measure_cma(pid_t second, char* to, char* from, Report& report) {
     if (!read_from(second, to, from)) {
-        std::fprintf(stderr, "bench-limits: process_vm_readv is refused here (%s): no line for cma\n", std::strerror(errno));
+        std::fprintf(stderr, "bench-limits: process_vm_readv is refused here (%s): no line for cma\n",
+                     std::strerror(errno));
         return;
     }
     auto samples = time_blocks(copy_blocks, copies_per_block, [&](std::uint32_t rounds) {
@@ -76,7 +77,7 @@ void measure_memory(Shared& shared, pid_t second, Report& report) {
 }
 
 void answer_memory(Shared& shared) {
-    // Left allocated: the first process reads it as long as this one lives.
+    // The buffer stays allocated, because the first process reads it as long as this one lives.
     shared.second_buffer = filled_buffer(1).release();
     shared.step.store(Step::memory, std::memory_order_release);
     shared.line.answer(0, line_blocks * rounds_per_line_block);

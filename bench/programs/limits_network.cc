@@ -1,5 +1,5 @@
-// The TCP and UDP parts of bench-limits; see limits.h. Both ends spin on non-blocking receives, as a library that
-// polls does; the streams are received with blocking calls, which cost the sender least.
+// The TCP and UDP parts of bench-limits; see limits.h. Both ends spin on non-blocking receives, as a library
+// that polls does. The streams are received with blocking calls, which cost the sender least.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -79,7 +79,8 @@ void measure_udp(int datagrams, Report& report) {
 void answer_udp(const sockaddr_in& where) {
     char word[word_bytes] = {};
     int datagrams = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (connect(datagrams, reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) throw_errno("connect of a UDP socket");
+    if (connect(datagrams, reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0)
+        throw_errno("connect of a UDP socket");
     send(datagrams, word, sizeof word, 0);
     for (std::uint32_t i = 0; i < all_rounds; ++i) {
         while (recv(datagrams, word, sizeof word, MSG_DONTWAIT) != word_bytes) {}
@@ -96,7 +97,8 @@ Endpoints bind_endpoints(const char* address) {
     where = parse_address(address);
     endpoints.listener = listen_at(where);
     endpoints.datagrams = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (bind(endpoints.datagrams, reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) throw_errno("bind of a UDP socket");
+    if (bind(endpoints.datagrams, reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0)
+        throw_errno("bind of a UDP socket");
     return endpoints;
 }
 

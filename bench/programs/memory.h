@@ -1,5 +1,6 @@
-// The bytes that a benchmark sends or receives: memory of the program or, with --alloc-mem, of MPI_Alloc_mem, which a library may give such
-// that its messages are faster. One thread; between MPI_Init and MPI_Finalize.
+// The buffers that a benchmark sends from or receives into: memory of the program or, with --alloc-mem, of
+// MPI_Alloc_mem, which may return memory from which messages are faster. One thread, between MPI_Init and
+// MPI_Finalize.
 #pragma once
 
 #include <algorithm>

@@ -1,15 +1,18 @@
-// How much of a transfer passes while the program works: the measuring that bench-overlap (MPI) and bench-tcp (a thread in
-// epoll) share. One thread.
+// How much of a transfer passes while the program works. bench-overlap (MPI) and bench-tcp (a thread in
+// epoll) share this measurement. One thread.
 //
 //   C   the transfer alone                   post, wait
 //   W   a number of iterations alone         work                  without a call, chosen to last 1.2 C
 //   T   both                                 post, work, wait
 //
-// Overlap is 1 - (T - W) / C with medians: 1 where the transfer took no time of its own, 0 where it began with the wait.
-// The wait in T and T itself are the two figures of Majumder's thesis (4.10 and 4.11). The work is slowed by as much as
-// it lasted longer in T than in W: that is the price of what moved the bytes meanwhile. A link that has rested lets a burst
-// pass at once, as a lab's does, and a short transfer would be gone before there is anything to overlap with: so C and T both
-// follow transfers that do not count and together are longer than a burst.
+// Overlap is 1 - (T - W) / C, computed from medians: 1 if the transfer took no time of its own, 0 if it began
+// with the wait. The wait in T and T itself are the two figures of Majumder's thesis (4.10 and 4.11). The
+// slowdown of the work is how much longer it lasted in T than in W: that is the cost of whatever moved the
+// bytes meanwhile.
+//
+// A link that was idle, such as a lab's, lets a burst pass at once, and a short transfer would be complete
+// before there is anything to overlap with. C and T therefore both follow transfers that do not count and
+// that are longer than a burst together.
 #pragma once
 
 #include <algorithm>
@@ -25,53 +28,54 @@
 namespace lanyard::bench {
 
 constexpr double work_per_transfer = 1.2;
-constexpr std::size_t burst_bytes = 256 << 10;  // twice what a lab's link of 1 Gbit/s lets pass
-constexpr std::size_t least_overlapped_bytes = 16 << 10;  // shorter ones pass within a burst all the same
+constexpr std::size_t burst_bytes = 256 << 10;  // twice the burst of a lab's link of 1 Gbit/s
+constexpr std::size_t least_overlapped_bytes = 16 << 10;  // shorter ones pass within a burst anyway
 constexpr const char* overlap_sizes = "16k-16M";
 constexpr int overlap_blocks = 15;
 
-// The work: increments that no compiler merges, all in registers. Returns its seconds.
+// The work: increments in registers that the compiler cannot merge. Returns its seconds.
 double work(long iterations);
 
-// Iterations a second, from a few short runs.
+// Iterations of the work per second, from a few short runs.
 double work_rate();
 
-// One transfer with work between post and wait; seconds.
+// One transfer with work between post and wait, in seconds.
 struct Lap {
     double total = 0;
     double work = 0;
     double wait = 0;
 };
 
-// The laps of one size, and the rows they become.
+// The laps of one size, and the rows computed from them.
 class OverlapFigures {
 public:
     void add(const Lap& alone, std::initializer_list<double> work_seconds, const Lap& both);
 
-    // `part` names what was measured ("receive").
+    // `part` is the name of what was measured ("receive").
     void report(Report& report, const std::string& part, std::size_t bytes) const;
 
 private:
     std::vector<double> alone_, work_, total_, wait_, slowed_;
 };
 
-// Measures one size. `lap(iterations)` does one transfer with so much work in it, `work_alone` the work without it, and
-// `agree` makes the number of iterations the same wherever it must be. A rank that only helps returns zeros and reports
-// nothing.
+// Measures one size. `lap(iterations)` makes one transfer with that many iterations of work in it, and
+// `work_alone(iterations)` does the work without it. `agree` makes the number of iterations the same on all
+// ranks that need it. A rank that only helps returns zeros and reports nothing.
 template <class MakeLap, class Work, class Agree>
-void measure_overlap(const Settings& settings, const std::string& part, std::size_t bytes, Report& report, MakeLap lap,
-                     Work work_alone, Agree agree) {
+void measure_overlap(const Settings& settings, const std::string& part, std::size_t bytes, Report& report,
+                     MakeLap lap, Work work_alone, Agree agree) {
     long laps = 0;
     auto counted = [&](long work_meanwhile) {
         ++laps;
         return lap(work_meanwhile);
     };
     auto fill_link = [&] {
-        for (std::size_t passed = 0; passed < burst_bytes; passed += std::max(bytes, least_overlapped_bytes)) counted(0);
+        for (std::size_t passed = 0; passed < burst_bytes; passed += std::max(bytes, least_overlapped_bytes))
+            counted(0);
     };
     double rate = work_rate();
     long iterations = settings.iterations;
-    // Processors change their pace: the last passes measure it with work that lasts as long as it will.
+    // The speed of processors changes, so the last passes measure the rate with work of its final duration.
     for (int pass = 0; pass < 3 && settings.iterations == 0; ++pass) {
         std::vector<double> first, worked;
         for (int i = 0; i < 5; ++i) {

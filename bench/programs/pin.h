@@ -1,11 +1,12 @@
-// Pinning the calling thread to one processor, for benchmarks that must know where they run.
-// Acts on the calling thread only, so threads that a library made before stay where they are.
+// Pins the calling thread to one processor, for benchmarks that depend on where they run. Threads that a
+// library created before are not affected.
 #pragma once
 
 namespace lanyard::bench {
 
-// Pins to the processor number `index` among those this thread may use, counted round. A thread that something else
-// has already bound to one processor stays there. Returns the processor's number in the system, or -1 if refused.
+// Pins to the processor number `index`, modulo their number, among those that this thread may use. A thread
+// that is already bound to one processor stays there. Returns the system's number of the processor, or -1 on
+// failure.
 int pin_to_processor(int index);
 
 }  // namespace lanyard::bench

@@ -36,11 +36,13 @@ void without_delay(int socket_fd) {
 void throw_errno(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
 
 void receive_all(int socket_fd, char* to, std::size_t bytes) {
-    for (std::size_t done = 0; done < bytes;) done += receive_once(socket_fd, to + done, bytes - done, MSG_DONTWAIT);
+    for (std::size_t done = 0; done < bytes;)
+        done += receive_once(socket_fd, to + done, bytes - done, MSG_DONTWAIT);
 }
 
 void send_all(int socket_fd, const char* from, std::size_t bytes) {
-    for (std::size_t done = 0; done < bytes;) done += send_once(socket_fd, from + done, bytes - done, MSG_DONTWAIT);
+    for (std::size_t done = 0; done < bytes;)
+        done += send_once(socket_fd, from + done, bytes - done, MSG_DONTWAIT);
 }
 
 std::size_t receive_some(int socket_fd, char* to, std::size_t bytes) {
@@ -86,7 +88,8 @@ int accept_one(int listener) {
 
 int connect_to(const sockaddr_in& where) {
     int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (connect(connection, reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) throw_errno("connect");
+    if (connect(connection, reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0)
+        throw_errno("connect");
     without_delay(connection);
     return connection;
 }

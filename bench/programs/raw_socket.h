@@ -1,5 +1,6 @@
-// Bytes over a TCP socket without a library, for bench-limits and bench-tcp. Failures are thrown as std::system_error, the
-// end of the stream as std::runtime_error. Any thread; one at a time for each direction of a socket.
+// Bytes over a TCP socket without a library, for bench-limits, bench-tcp and bench-udp. Failures are thrown
+// as std::system_error, the end of the stream as std::runtime_error. Any thread, but only one at a time for
+// each direction of a socket.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +12,20 @@ namespace lanyard::bench {
 
 [[noreturn]] void throw_errno(const char* what);
 
-// Asking again and again, as a library that polls does.
+// These poll without blocking until all bytes have passed, as a library that polls does.
 void receive_all(int socket_fd, char* to, std::size_t bytes);
 void send_all(int socket_fd, const char* from, std::size_t bytes);
 
-// What passes at once, without waiting: 0 where nothing does.
+// These return how many bytes pass at once, without waiting: 0 if none do.
 std::size_t receive_some(int socket_fd, char* to, std::size_t bytes);
 std::size_t send_some(int socket_fd, const char* from, std::size_t bytes);
 
-// Asleep until all of it has passed.
+// These block until all bytes have passed.
 void receive_asleep(int socket_fd, char* to, std::size_t bytes);
 void send_asleep(int socket_fd, const char* from, std::size_t bytes);
 
-// The two ends of a connection on which nothing small is held back. `address` is IPv4; listen_at() fills in the port where it is 0.
+// The two ends of a connection without Nagle's algorithm. `address` is an IPv4 address. listen_at() replaces
+// port 0 by the port that it received.
 sockaddr_in parse_address(const std::string& address, int port = 0);
 int listen_at(sockaddr_in& where);
 int accept_one(int listener);

@@ -8,7 +8,8 @@
 
 namespace lanyard::bench {
 
-Report::Report(std::string name, std::string library, std::string host, int ranks, Columns columns, bool json, bool speaks)
+Report::Report(std::string name, std::string library, std::string host, int ranks, Columns columns, bool json,
+               bool speaks)
     : name_(std::move(name)), library_(std::move(library)), host_(std::move(host)), ranks_(ranks),
       columns_(std::move(columns)), json_(json), speaks_(speaks) {
     if (speaks_ && !json_) print_heading();
@@ -16,7 +17,8 @@ Report::Report(std::string name, std::string library, std::string host, int rank
 
 void Report::add_size(std::size_t bytes, const Summary& summary) { add({bytes, "", columns_.unit, summary}); }
 
-void Report::add_named_size(const std::string& label, std::size_t bytes, const std::string& unit, const Summary& summary) {
+void Report::add_named_size(const std::string& label, std::size_t bytes, const std::string& unit,
+                            const Summary& summary) {
     add({bytes, label, unit, summary});
 }
 
@@ -41,17 +43,20 @@ void Report::finish() {
 
 void Report::print_heading() const {
     fmt::print("# {}: {}, median of the samples with its 95 % interval\n", name_, columns_.quantity);
-    if (!library_.empty()) fmt::print("# {} | {} rank{} | {}\n", library_, ranks_, ranks_ == 1 ? "" : "s", host_);
-    fmt::print("# {:>10} {:>12} {:>12} {:>12} {:>12}  {}\n", columns_.has_sizes ? "bytes" : "", "median", "low", "high",
-               "smallest", "unit");
+    if (!library_.empty())
+        fmt::print("# {} | {} rank{} | {}\n", library_, ranks_, ranks_ == 1 ? "" : "s", host_);
+    fmt::print("# {:>10} {:>12} {:>12} {:>12} {:>12}  {}\n", columns_.has_sizes ? "bytes" : "", "median",
+               "low", "high", "smallest", "unit");
     std::fflush(stdout);
 }
 
 void Report::print_row(const Row& row) const {
     std::string first = row.bytes ? fmt::format("{}", *row.bytes) : row.label;
-    std::string unit = row.bytes && !row.label.empty() ? fmt::format("{:<5} {}", row.unit, row.label) : row.unit;
+    std::string unit =
+        row.bytes && !row.label.empty() ? fmt::format("{:<5} {}", row.unit, row.label) : row.unit;
     const Summary& s = row.summary;
-    fmt::print("{:>12} {:>12.4g} {:>12.4g} {:>12.4g} {:>12.4g}  {}\n", first, s.median, s.low, s.high, s.smallest, unit);
+    fmt::print("{:>12} {:>12.4g} {:>12.4g} {:>12.4g} {:>12.4g}  {}\n", first, s.median, s.low, s.high,
+               s.smallest, unit);
     std::fflush(stdout);
 }
 

@@ -1,6 +1,6 @@
-// What a benchmark program prints: a table that grows row by row, or one JSON object at the end.
-// Made on every rank, so that the measuring code reads the same everywhere; only the speaker (rank 0) prints.
-// One thread.
+// The output of a benchmark program: a table that grows row by row, or one JSON object at the end. It exists
+// on every rank, so that the measuring code is the same everywhere; only the rank with `speaks` (rank 0)
+// prints. One thread.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace lanyard::bench {
 
-// The quantity a program measures.
+// The quantity that a program measures.
 struct Columns {
     std::string quantity;  // "half round trip"
     std::string unit;      // "us"
@@ -22,15 +22,20 @@ struct Columns {
 
 class Report {
 public:
-    Report(std::string name, std::string library, std::string host, int ranks, Columns columns, bool json, bool speaks);
+    Report(std::string name, std::string library, std::string host, int ranks, Columns columns, bool json,
+           bool speaks);
 
-    // One row. `label` names a row that is not a size, or tells which of several quantities of a size it is.
+    // These add one row. `label` names a row that is not a size, or one of several quantities of a size.
     void add_size(std::size_t bytes, const Summary& summary);
-    void add_named_size(const std::string& label, std::size_t bytes, const std::string& unit, const Summary& summary);
+    void add_named_size(const std::string& label, std::size_t bytes, const std::string& unit,
+                        const Summary& summary);
     void add_named(const std::string& label, const std::string& unit, const Summary& summary);
-    // Bytes of messages that went from one process to another, for the proof of their path (bench/proof.py); in the JSON only.
-    void count_sent(long messages, double message_bytes) { sent_bytes_ += static_cast<double>(messages) * message_bytes; }
-    void note(const std::string& text);  // lines beneath the last row; not in the JSON
+    // Counts the bytes of messages from one process to another, which prove the path that they took
+    // (bench/proof.py). Only the JSON has this count.
+    void count_sent(long messages, double message_bytes) {
+        sent_bytes_ += static_cast<double>(messages) * message_bytes;
+    }
+    void note(const std::string& text);  // lines below the last row; not in the JSON
     void finish();
 
 private:

@@ -1,9 +1,10 @@
-// Timing in blocks: a block is as many rounds as take about --block-seconds, its mean is one sample, and the samples'
-// median is reported. Means over a block are fine enough for a clock; medians over blocks shrug off interruptions.
-// Called on every rank of MPI_COMM_WORLD with the same settings; one thread.
+// Timing in blocks. A block is as many rounds as take about --block-seconds. Its mean is one sample, and the
+// median of the samples is reported. A mean over a block is long enough for the resolution of the clock, and
+// a median over blocks ignores interruptions. Called on every rank of MPI_COMM_WORLD with the same settings.
+// One thread.
 //
-// A block lasts as long as its slowest rank. All ranks learn that time from the same allreduce, so they agree on the
-// number of rounds of the next block without another message.
+// A block lasts as long as its slowest rank. All ranks receive that time from the same allreduce, so they
+// agree on the number of rounds of the next block without a further message.
 #pragma once
 
 #include <vector>
@@ -13,7 +14,7 @@
 
 namespace lanyard::bench {
 
-// Runs `rounds` rounds of `work` and returns the seconds the slowest rank took.
+// Runs `rounds` rounds of `work` and returns the seconds of the slowest rank.
 template <class Work>
 double time_block(long rounds, Work& work) {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -31,7 +32,8 @@ Samples sample(const Settings& settings, Work work) {
     return sample_blocks(settings, [&](long rounds) { return time_block(rounds, work); });
 }
 
-// The same with each block's percentile of --percentile in the place of its mean, by this rank's clock.
+// The same, but each block's sample is the percentile of --percentile by this rank's clock instead of the
+// mean.
 template <class Work>
 Samples sample_percentiles(const Settings& settings, Work work) {
     std::vector<double> seconds, percentiles;

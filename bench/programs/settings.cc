@@ -16,7 +16,8 @@ namespace lanyard::bench {
 namespace {
 
 std::invalid_argument not_a_size(const std::string& text) {
-    return std::invalid_argument("'" + text + "' is not a size: write bytes such as 8, 64k, 1M, or a range 1-4M");
+    return std::invalid_argument("'" + text +
+                                 "' is not a size: write bytes such as 8, 64k, 1M, or a range 1-4M");
 }
 
 std::size_t parse_one_size(const std::string& text) {
@@ -38,14 +39,16 @@ void add_range(std::vector<std::size_t>& sizes, const std::string& text, std::si
     if (dash + 1 == text.size()) throw not_a_size(text);
     std::size_t low = parse_one_size(text.substr(0, dash));
     std::size_t high = parse_one_size(text.substr(dash + 1));
-    if (high < low) throw std::invalid_argument("the range '" + text + "' runs downwards: write the smaller size first");
+    if (high < low)
+        throw std::invalid_argument("the range '" + text + "' runs downwards: write the smaller size first");
     for (std::size_t size = low; size <= high; size = size ? 2 * size : 1) sizes.push_back(size);
 }
 
-// What the app says of words on the command line that it does not know, with the nearest option; "" if there are none.
+// A message about words on the command line that the program does not have, with the nearest option; "" if
+// there are none.
 std::string unknown_words(const CLI::App& app) {
     if (app.remaining_size() == 0) return "";
-    std::string word = app.remaining().back();  // this version of CLI11 keeps them in reverse
+    std::string word = app.remaining().back();  // this version of CLI11 stores them in reverse
     for (const std::string& other : app.remaining())
         if (other.front() == '-') word = other;
     if (word.front() != '-') return "does not know what to do with '" + word + "'";
@@ -53,7 +56,8 @@ std::string unknown_words(const CLI::App& app) {
     return "has no option '" + word + "'" + (nearest.empty() ? "" : "; did you mean '" + nearest + "'?");
 }
 
-// Parses, then `check`s, which throws std::invalid_argument; what comes of it that is no run goes into `parsed`.
+// Parses the command line, then calls `check`, which throws std::invalid_argument. If the program is not to
+// run, `parsed` has the text to print and the exit code.
 template <class Check>
 void parse(CLI::App& app, int argc, char** argv, Parsed& parsed, Check check) {
     const std::string name = name_of(app.get_name());
@@ -99,21 +103,24 @@ void offer_windows(CLI::App& app, Settings& settings) {
                  "but the standard does not allow it");
 }
 
-// A pinned rank has one processor, on which threads would only take turns.
+// --pin excludes this option: the threads of a pinned rank would share its one processor.
 void offer_threads(CLI::App& app, Settings& settings) {
     app.add_option("--threads", settings.threads,
-                   "Threads of each rank that send or receive at once, each in windows of its own, such as 1,2,4,8: a row for each "
-                   "number. MPI is started with MPI_THREAD_MULTIPLE then, for 1 too; without this option one thread does it all "
-                   "and MPI is not told of threads")
-        ->delimiter(',')->check(CLI::Range(1, 256));
+                   "Numbers of threads of each rank that send or receive at once, each in its own "
+                   "windows, such as 1,2,4,8: one row for each number. With this option, MPI is started "
+                   "with MPI_THREAD_MULTIPLE, also for 1. Without it, one thread does everything and MPI "
+                   "is started without threads")
+        ->delimiter(',')
+        ->check(CLI::Range(1, 256));
 }
 
-// What only some programs have; sizes are texts until they are parsed.
+// The options that only some programs have. Sizes are texts until they are parsed.
 void offer_own(CLI::App& app, const Program& program, Settings& settings, std::string& beside) {
     if (!program.parts.empty())
         app.add_option("--parts", settings.parts, "What to measure, comma-separated")
             ->delimiter(',')->capture_default_str()->check(CLI::IsMember(program.parts));
-    if (program.allocates) app.add_flag("--alloc-mem", settings.alloc_mem, "Messages from and to memory of MPI_Alloc_mem");
+    if (program.allocates)
+        app.add_flag("--alloc-mem", settings.alloc_mem, "Messages from and to memory of MPI_Alloc_mem");
     if (!program.problems.empty())
         app.add_option("--class", settings.problem, "Size of the problem")
             ->capture_default_str()->transform(CLI::IsMember(program.problems, CLI::ignore_case));
@@ -121,21 +128,29 @@ void offer_own(CLI::App& app, const Program& program, Settings& settings, std::s
         app.add_option("--messages", settings.messages, "Number of messages")
             ->capture_default_str()->check(CLI::Range(1L, 100000000L));
     if (program.works)
-        app.add_option("--iterations", settings.iterations, "Iterations of work; 0 takes 1.2 times as long as the transfer")
-            ->capture_default_str()->check(CLI::Range(0L, 1000000000000L));
+        app.add_option("--iterations", settings.iterations,
+                       "Iterations of work; 0 takes 1.2 times as long as the transfer")
+            ->capture_default_str()
+            ->check(CLI::Range(0L, 1000000000000L));
     if (program.ranks > 0)
-        app.add_option("--ranks", settings.ranks, "Number of processes")->capture_default_str()->check(CLI::Range(2L, 1024L));
+        app.add_option("--ranks", settings.ranks, "Number of processes")
+            ->capture_default_str()
+            ->check(CLI::Range(2L, 1024L));
     if (program.percentile)
         app.add_option("--percentile", settings.percentile,
-                       "What so many per cent of a sample's exchanges take at most, each timed by itself, instead of their mean. A "
-                       "sample of 10 ms has few: --block-seconds 0.5")
+                       "The time that this percentage of a sample's exchanges take at most, each timed "
+                       "separately, instead of their mean. A sample of 10 ms has few exchanges: use "
+                       "--block-seconds 0.5")
             ->check(CLI::Range(0.001, 100.0));
     if (program.peers > 0) {
-        app.add_option("--peers", settings.peers, "Other ranks that each rank exchanges messages with, nearest first")
-            ->capture_default_str()->check(CLI::Range(1L, 65536L));
+        app.add_option("--peers", settings.peers,
+                       "Other ranks with which each rank exchanges messages, nearest first")
+            ->capture_default_str()
+            ->check(CLI::Range(1L, 65536L));
         offer_window(app, settings);
     }
-    if (program.beside) app.add_option("--beside", beside, "Keep a transfer of this size running on the same link");
+    if (program.beside)
+        app.add_option("--beside", beside, "Keep a transfer of this size running on the same link");
 }
 
 Parsed parse_program(CLI::App& app, const Program& program, int argc, char** argv) {
@@ -171,9 +186,11 @@ Parsed parse_program(CLI::App& app, const Program& program, int argc, char** arg
         if (!sizes.empty()) settings.sizes_bytes = parse_sizes(sizes);
         if (!beside.empty()) settings.beside_bytes = parse_sizes(beside).front();
         if (settings.percentile > 0 && settings.beside_bytes > 0)
-            throw std::invalid_argument("--percentile and --beside name their rows differently: leave one of them out");
+            throw std::invalid_argument(
+                "--percentile and --beside name their rows differently: leave one of them out");
         if (!settings.threads.empty() && settings.pin)
-            throw std::invalid_argument("--pin gives a rank one processor, and --threads wants more: leave one of them out");
+            throw std::invalid_argument(
+                "--pin gives a rank one processor, and --threads wants more: leave one of them out");
     });
     return parsed;
 }
@@ -191,7 +208,8 @@ std::vector<std::size_t> parse_sizes(const std::string& text) {
     for (std::size_t start = 0; start <= text.size();) {
         std::size_t comma = std::min(text.find(',', start), text.size());
         std::string part = text.substr(start, comma - start);
-        if (std::size_t dash = part.find('-'); dash != std::string::npos && dash > 0) add_range(sizes, part, dash);
+        if (std::size_t dash = part.find('-'); dash != std::string::npos && dash > 0)
+            add_range(sizes, part, dash);
         else sizes.push_back(parse_one_size(part));
         start = comma + 1;
     }
@@ -203,20 +221,25 @@ Parsed parse_command_line(const Program& program, int argc, char** argv) {
     return parse_program(app, program, argc, argv);
 }
 
-Parsed parse_bare_command_line(const std::string& transport, const Program& program, int argc, char** argv, Ends& ends) {
+Parsed parse_bare_command_line(const std::string& transport, const Program& program, int argc, char** argv,
+                               Ends& ends) {
     CLI::App app(program.purpose, transport + " " + program.name);
     if (program.ranks == 0) {
-        app.add_option("--address", ends.address, "IPv4 address at which the other end listens")->capture_default_str();
-        app.add_option("--shell", ends.shell, "Words that start the other end on another host, such as 'ssh h2'");
+        app.add_option("--address", ends.address, "IPv4 address at which the other end listens")
+            ->capture_default_str();
+        app.add_option("--shell", ends.shell,
+                       "Words that start the other end on another host, such as 'ssh h2'");
     }
     return parse_program(app, program, argc, argv);
 }
 
 Parsed parse_limits_command_line(int argc, char** argv, std::string& address) {
     Parsed parsed;
-    CLI::App app("What this machine allows without MPI: a bounced cache line, copies, TCP and UDP.", "limits");
+    CLI::App app("What this machine allows without MPI: a bounced cache line, copies, TCP and UDP.",
+                 "limits");
     app.add_flag("--json", parsed.settings.json, "Print one JSON object instead of a table");
-    app.add_option("address", address, "IPv4 address of this machine for the TCP and UDP parts")->capture_default_str();
+    app.add_option("address", address, "IPv4 address of this machine for the TCP and UDP parts")
+        ->capture_default_str();
     parse(app, argc, argv, parsed, [] {});
     return parsed;
 }

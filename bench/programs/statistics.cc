@@ -1,7 +1,8 @@
 // See statistics.h.
 //
-// The number of samples below the true median is binomial(n, 1/2), whatever the distribution. So the k-th smallest
-// and the k-th largest enclose it with probability 1 - 2 P(B < k); k is the largest that leaves 95 %.
+// The number of samples below the true median is binomial(n, 1/2) for any distribution. The k-th smallest and
+// the k-th largest sample therefore enclose the median with probability 1 - 2 P(B < k), and k is the largest
+// value for which this is at least 95 %.
 #include "bench/programs/statistics.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace lanyard::bench {
 
 namespace {
 
-// Largest k >= 1 with 2 P(B(n, 1/2) < k) <= 0.05, or 1 where none is.
+// The largest k >= 1 with 2 P(B(n, 1/2) < k) <= 0.05, or 1 if none exists.
 int interval_rank(int n) {
     double probability = std::exp2(-n);
     double below = 0;
@@ -30,7 +31,7 @@ int interval_rank(int n) {
 Summary summarise(std::vector<double> samples) {
     assert(!samples.empty());
     std::sort(samples.begin(), samples.end());
-    // Beyond a thousand the power of two underflows; the normal approximation is exact enough there.
+    // Beyond a thousand samples the power of two underflows. The normal approximation is exact enough there.
     int n = static_cast<int>(samples.size());
     int k = n <= 1000 ? interval_rank(n) : static_cast<int>(n / 2.0 - 0.98 * std::sqrt(n));
     auto at = [&](int i) { return samples[static_cast<std::size_t>(i)]; };

@@ -1,6 +1,6 @@
-// Messages in windows from the lower half of the ranks to the upper half, which bench-bandwidth and bench-rate time.
-// Rank i sends `window` messages to rank i + size/2, which answers each window with an empty message.
-// One thread on every rank, or several, each with a stream of its own, whose number is the same on both sides.
+// Messages in windows from the lower half of the ranks to the upper half, for bench-bandwidth and bench-rate.
+// Rank i sends `window` messages to rank i + size/2, which answers each window with an empty message. One
+// thread on every rank; or several, each with its own stream, whose number is the same on both sides.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,13 @@ namespace lanyard::bench {
 
 class Stream {
 public:
-    // Each receive of a window has its own buffer, as the standard demands, unless --reuse asks for one for all.
+    // Each receive of a window has its own buffer, as the standard requires, unless --reuse selects one
+    // buffer for all.
     Stream(const Job& job, std::size_t message_bytes, int number = 0);
 
     void send_or_receive_window();
 
-    // Sends one window of known bytes and stops the job with a sentence if they arrive changed.
+    // Sends one window of known bytes. If they arrive changed, it stops the job with a message that says so.
     void check();
 
     int pairs() const { return pairs_; }
@@ -37,7 +38,7 @@ private:
     std::vector<MPI_Request> requests_;
 };
 
-// Seconds per window, one value per block.
+// Seconds per window, one value for each block.
 Samples sample_windows(const Job& job, std::size_t message_bytes);
 
 }  // namespace lanyard::bench

@@ -1,5 +1,6 @@
-// How the two ends of bench-tcp and bench-udp find each other; see tcp.h. The first starts the second over a pipe, on this host or
-// through a remote shell, reads the port that it chose, and connects; the second ends with the connection.
+// How the two ends of bench-tcp and bench-udp connect; see tcp.h. The first starts the second through a pipe,
+// on this host or by a remote shell, reads the port that the second has chosen, and connects. The second
+// exits when the connection ends.
 #include <array>
 #include <cstdio>
 #include <stdexcept>
@@ -17,23 +18,26 @@ constexpr unsigned give_up_after_seconds = 20;
 
 std::string own_path() {
     std::array<char, 4096> path{};
-    if (readlink("/proc/self/exe", path.data(), path.size() - 1) < 0) throw_errno("readlink of /proc/self/exe");
+    if (readlink("/proc/self/exe", path.data(), path.size() - 1) < 0)
+        throw_errno("readlink of /proc/self/exe");
     return path.data();
 }
 
 std::string command_of_other_end(const Ends& ends, bool pin) {
-    return (ends.shell.empty() ? "exec " : ends.shell + " ") + own_path() + " serve " + ends.address + (pin ? " --pin" : "");
+    return (ends.shell.empty() ? "exec " : ends.shell + " ") + own_path() + " serve " + ends.address +
+           (pin ? " --pin" : "");
 }
 
 }  // namespace
 
 OtherEnd::OtherEnd(const Ends& ends, bool pin) {
-    parse_address(ends.address);  // before anything is started
+    parse_address(ends.address);  // throws before anything is started
     std::string command = command_of_other_end(ends, pin);
     pipe_ = popen(command.c_str(), "re");
     if (!pipe_) throw_errno("popen");
     int port = 0;
-    if (std::fscanf(pipe_, "%d", &port) != 1) throw std::runtime_error("the other end did not start: " + command);
+    if (std::fscanf(pipe_, "%d", &port) != 1)
+        throw std::runtime_error("the other end did not start: " + command);
     connection_ = connect_to(parse_address(ends.address, port));
 }
 

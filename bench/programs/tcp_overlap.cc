@@ -1,7 +1,7 @@
-// The overlap pattern of bench-tcp: what a thread that sleeps in epoll moves while the main thread works, and by how much
-// it slows the work. The main thread hands over one transfer at a time and takes it back when it is done. See overlap.h.
-// Of receive and send the other end only moves the bytes; of alltoall, where both send to each other and copy a block of their own, it works
-// as well.
+// The overlap pattern of bench-tcp: what a thread that sleeps in epoll moves while the main thread works, and
+// how much it slows the work. The main thread hands over one transfer at a time and takes it back when it is
+// done. See overlap.h. In receive and send the other end only moves the bytes. In alltoall both ends send to
+// each other, copy a block of their own, and work.
 #include <algorithm>
 #include <atomic>
 #include <stdexcept>
@@ -21,11 +21,11 @@ namespace lanyard::bench {
 
 namespace {
 
-// The main thread writes what is to move, then `moving`; the helper clears it when all has moved. While it is set the
-// rest belongs to the helper.
+// The main thread writes what to move and then sets `moving_`; the helper clears it when everything has
+// moved. While it is set, the other fields belong to the helper.
 class Helper {
 public:
-    // `only_when_told`: what comes between transfers is for the main thread.
+    // `only_when_told`: the main thread receives what arrives between transfers.
     Helper(int connection, bool only_when_told)
         : connection_(connection), idle_events_(only_when_told ? nothing : readable),
           bell_(eventfd(0, EFD_CLOEXEC)), epoll_(epoll_create1(EPOLL_CLOEXEC)) {
@@ -44,13 +44,13 @@ public:
     Helper(const Helper&) = delete;
     Helper& operator=(const Helper&) = delete;
 
-    // The receiver need not be woken: what it waits for comes from the other end.
+    // The helper need not be woken, because it waits for bytes from the other end.
     void receive(char* to, std::size_t bytes) {
         to_ = to;
         to_receive_ = bytes;
         moving_.store(true, std::memory_order_release);
     }
-    // Sends and receives at once; what is received may be an answer to what is sent.
+    // Sends and receives at the same time. The received bytes may be an answer to those sent.
     void exchange(const char* from, std::size_t to_send, char* to, std::size_t to_receive) {
         from_ = from;
         to_send_ = to_send;
@@ -77,10 +77,14 @@ private:
         }
     }
 
-    // All that passes now. The socket is watched for room only while something waits for room.
+    // Moves all that passes now. The socket is watched for room only while bytes wait for room.
     void move() {
-        for (std::size_t put; to_send_ > 0 && (put = send_some(connection_, from_, to_send_)) > 0; to_send_ -= put) from_ += put;
-        for (std::size_t got; to_receive_ > 0 && (got = receive_some(connection_, to_, to_receive_)) > 0; to_receive_ -= got) to_ += got;
+        for (std::size_t put; to_send_ > 0 && (put = send_some(connection_, from_, to_send_)) > 0;
+             to_send_ -= put)
+            from_ += put;
+        for (std::size_t got; to_receive_ > 0 && (got = receive_some(connection_, to_, to_receive_)) > 0;
+             to_receive_ -= got)
+            to_ += got;
         if (to_send_ + to_receive_ == 0) return finish();
         listen_for((to_receive_ > 0 ? readable : idle_events_) | (to_send_ > 0 ? writable : nothing));
     }
@@ -130,7 +134,7 @@ Lap work_and_wait(Helper& helper, double start, long iterations) {
     return {end - start, worked, end - before};
 }
 
-// As MPI_Ialltoall: one block to and from the other end, one to oneself.
+// As MPI_Ialltoall does: one block to and from the other end, and one copied locally.
 void swap_blocks(Helper& helper, const std::vector<char>& out, std::vector<char>& in, std::size_t bytes) {
     helper.exchange(out.data(), bytes, in.data(), bytes);
     std::copy_n(out.data() + bytes, bytes, in.data() + bytes);
@@ -138,7 +142,7 @@ void swap_blocks(Helper& helper, const std::vector<char>& out, std::vector<char>
 
 }  // namespace
 
-// The other end of an alltoall. Its helper lives as long as the process, which serves one connection.
+// The other end of an alltoall. Its helper lives as long as the process, which serves only one connection.
 void serve_swap(int connection, const Order& what) {
     static Helper helper(connection, true);
     static std::vector<char> out, in;
@@ -152,7 +156,8 @@ void serve_swap(int connection, const Order& what) {
 
 void measure_tcp_overlap(int connection, const Settings& settings, Report& report) {
     Helper helper(connection, false);
-    if (settings.pin) pin_to_processor(0);  // after the helper began, which runs where there is room, as a library's thread does
+    // After the start of the helper, which is not pinned, like the thread of a library.
+    if (settings.pin) pin_to_processor(0);
     auto same = [](long iterations) { return iterations; };
     for (const std::string& part : settings.parts) {
         for (std::size_t bytes : settings.sizes_bytes) {
@@ -176,10 +181,12 @@ void measure_tcp_overlap(int connection, const Settings& settings, Report& repor
                 swap_blocks(helper, out, buffer, each);
                 return work_and_wait(helper, start, iterations);
             };
-            // The other end works meanwhile, as it does beside the transfer.
+            // The other end works at the same time, as it does during the transfer.
             auto work_of_both = [&](long iterations) { return swap(word_bytes, iterations).work; };
             if (part == "alltoall")
-                measure_overlap(settings, part, bytes, report, [&](long iterations) { return swap(bytes, iterations); }, work_of_both, same);
+                measure_overlap(
+                    settings, part, bytes, report, [&](long iterations) { return swap(bytes, iterations); },
+                    work_of_both, same);
             else if (part == "receive") measure_overlap(settings, part, bytes, report, receive, work, same);
             else measure_overlap(settings, part, bytes, report, send, work, same);
         }

@@ -1,4 +1,4 @@
-// The patterns of bench-tcp that one thread measures; see tcp.h. This end spins on a socket that does not block.
+// The patterns of bench-tcp that one thread measures; see tcp.h. This end spins on non-blocking calls.
 #include <algorithm>
 #include <stdexcept>
 #include <vector>
@@ -12,7 +12,7 @@ namespace lanyard::bench {
 
 namespace {
 
-// Processor seconds of both ends over a block, as a share of one processor in per cent.
+// The processor time of both ends over a block, as a share of one processor in per cent.
 struct Use {
     std::vector<double> sender, receiver;
 };
@@ -45,12 +45,15 @@ Samples stream(int connection, const Settings& settings, std::size_t bytes, Use&
 
 Summary gigabytes_per_second(std::vector<double> seconds_per_window, std::size_t bytes, int window) {
     double window_bytes = static_cast<double>(bytes) * window;
-    return summarise_as(std::move(seconds_per_window), [&](double seconds) { return window_bytes / seconds / 1e9; });
+    return summarise_as(std::move(seconds_per_window),
+                        [&](double seconds) { return window_bytes / seconds / 1e9; });
 }
 
 }  // namespace
 
-void order(int connection, const Order& what) { send_all(connection, reinterpret_cast<const char*>(&what), sizeof what); }
+void order(int connection, const Order& what) {
+    send_all(connection, reinterpret_cast<const char*>(&what), sizeof what);
+}
 
 void measure_tcp_latency(int connection, const Settings& settings, Report& report) {
     if (settings.pin) pin_to_processor(0);
@@ -66,7 +69,8 @@ void measure_tcp_latency(int connection, const Settings& settings, Report& repor
             return now_seconds() - start;
         });
         report.count_sent(2 * samples.rounds, static_cast<double>(bytes));
-        report.add_size(bytes, summarise_as(std::move(samples), [](double seconds) { return seconds / 2 * 1e6; }));
+        report.add_size(bytes,
+                        summarise_as(std::move(samples), [](double seconds) { return seconds / 2 * 1e6; }));
     }
 }
 
@@ -87,7 +91,8 @@ void measure_tcp_unidirectional(int connection, const Settings& settings, Report
         auto samples = stream(connection, settings, bytes, use);
         std::size_t count = samples.size();
         report.count_sent(samples.rounds * settings.window, static_cast<double>(bytes));
-        report.add_named_size("expected", bytes, "GB/s", gigabytes_per_second(std::move(samples), bytes, settings.window));
+        report.add_named_size("expected", bytes, "GB/s",
+                              gigabytes_per_second(std::move(samples), bytes, settings.window));
         report.add_named_size("expected, sender's processor", bytes, "%", of_last(use.sender, count));
         report.add_named_size("expected, receiver's processor", bytes, "%", of_last(use.receiver, count));
     }

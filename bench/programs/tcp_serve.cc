@@ -1,4 +1,5 @@
-// The second process of bench-tcp and bench-udp: obeys one Order after another; see tcp.h. It spins only where it answers a ping-pong.
+// The second process of bench-tcp and bench-udp, which serves one Order after another; see tcp.h. It spins
+// only when it answers a ping-pong.
 #include <vector>
 
 #include <sys/socket.h>
@@ -18,8 +19,9 @@ void serve_ping(int connection, const Order& what, std::vector<char>& buffer) {
     }
 }
 
-// A window is received asleep, which costs the sender least, with as few calls as the kernel allows, into memory as large
-// as the MPI programs' buffers; at the end it tells what this side took of its processor.
+// Receives windows with blocking calls, which cost the sender least. It makes as few calls as the kernel
+// allows, into memory as large as the buffers of the MPI programs. At the end it sends its own processor
+// time.
 void serve_stream(int connection, const Order& what, std::vector<char>& buffer) {
     char word[word_bytes] = {};
     double used = processor_seconds();

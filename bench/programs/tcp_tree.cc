@@ -1,13 +1,14 @@
-// The messages of an allreduce on bare sockets; see tcp.h. Every process but the first sends its sum to its parent in a binomial
-// tree and receives the result from it: for 8 processes 7 messages up and 7 down, which is what an allreduce by a reduction and a
-// broadcast costs at least. Sockets block, as the processes may outnumber the processors. The first process measures:
+// The messages of an allreduce on bare sockets; see tcp.h. Every process except the first sends its sum to
+// its parent in a binomial tree and receives the result from it. For 8 processes these are 7 messages up and
+// 7 down, the least that an allreduce by a reduction and a broadcast needs. Sockets block, since there may be
+// more processes than processors. The first process measures:
 //
 //     0 --+-- 1
 //         +-- 2 --- 3           children of r: r + 2^k for every 2^k below the lowest bit of r
 //         +-- 4 --+-- 5
 //                 +-- 6 --- 7
 //
-// The children of a process are forked by it and end when its end of their connection is closed.
+// Each process forks its children, and they exit when it closes its end of their connection.
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -23,7 +24,7 @@ namespace lanyard::bench {
 
 namespace {
 
-// One connection over loopback, between this process and one that it is about to fork: both ends.
+// Both ends of one connection over loopback, between this process and one that it is about to fork.
 struct Pair {
     int mine = -1;
     int theirs = -1;
@@ -39,10 +40,10 @@ Pair connected_pair() {
     return pair;
 }
 
-// A process of the tree, with the connections to those below it.
+// A process of the tree, with the connections to its children.
 class Node {
 public:
-    // Forks all below `rank` of a tree of `size`; they serve until this object is gone.
+    // Forks all processes below `rank` in a tree of `size`. They serve until this object is destroyed.
     Node(int rank, int size, std::size_t count) : rank_(rank), values_(count), child_values_(count) {
         for (int bit = 1; (rank & bit) == 0 && rank + bit < size; bit *= 2) fork_child(rank + bit, size);
     }
@@ -53,7 +54,7 @@ public:
     Node(const Node&) = delete;
     Node& operator=(const Node&) = delete;
 
-    // The sums of this process and all below it.
+    // Returns the sums over this process and all below it.
     const std::vector<double>& gather() {
         values_.assign(values_.size(), rank_ + 1);
         for (int child : children_) {
@@ -63,7 +64,8 @@ public:
         return values_;
     }
     void spread() {
-        for (std::size_t i = children_.size(); i-- > 0;) send_asleep(children_[i], reinterpret_cast<const char*>(values_.data()), bytes());
+        for (std::size_t i = children_.size(); i-- > 0;)
+            send_asleep(children_[i], reinterpret_cast<const char*>(values_.data()), bytes());
     }
     void serve(int parent) {
         for (;;) {
@@ -93,7 +95,7 @@ private:
     [[noreturn]] static void serve_until_end(int rank, int size, std::size_t count, int parent) {
         try {
             Node(rank, size, count).serve(parent);
-        } catch (const std::exception&) {  // the parent has closed its connection, as it does at the end
+        } catch (const std::exception&) {  // the parent closes the connection at the end
         }
         _exit(0);
     }
@@ -120,7 +122,8 @@ void measure_tcp_allreduce(const Settings& settings, Report& report) {
             return now_seconds() - start;
         });
         report.count_sent(2 * (size - 1) * samples.rounds, static_cast<double>(count * sizeof(double)));
-        report.add_size(count * sizeof(double), summarise_as(std::move(samples), [](double seconds) { return seconds * 1e6; }));
+        report.add_size(count * sizeof(double),
+                        summarise_as(std::move(samples), [](double seconds) { return seconds * 1e6; }));
     }
 }
 

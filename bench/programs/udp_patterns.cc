@@ -1,5 +1,5 @@
-// The ping-pong of bench-udp; see tcp.h. Both ends spin on a socket that does not block, as the path dgram does. Nothing is sent again: a
-// datagram that is lost ends the measurement with a sentence.
+// The ping-pong of bench-udp; see tcp.h. Both ends spin on non-blocking calls, as the datagram path does.
+// Nothing is sent again: if a datagram is lost, the measurement ends with a message that says so.
 #include <algorithm>
 #include <cerrno>
 #include <stdexcept>
@@ -20,7 +20,8 @@ namespace {
 constexpr std::size_t longest_datagram = 65'507;
 constexpr double patience_seconds = 2;
 
-// A datagram socket between the addresses and ports of the connection's two ends; UDP has ports of its own, so these are hardly ever taken.
+// A datagram socket with the addresses and port numbers of the connection's two ends. UDP's ports are
+// separate from TCP's, so these are hardly ever in use.
 class Datagrams {
 public:
     explicit Datagrams(int connection) : socket_(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
@@ -42,13 +43,14 @@ public:
     }
 
     void receive(std::vector<char>& buffer) {
-        constexpr long looks = 1 << 16;  // at the socket, for one at the clock
+        constexpr long looks = 1 << 16;  // polls of the socket for each look at the clock
         double deadline = 0;
         for (long look = 0; recv(socket_, buffer.data(), buffer.size(), MSG_DONTWAIT) < 0; ++look) {
             if (errno != EAGAIN) throw_errno("recv of a datagram");
             if (look % looks != looks - 1) continue;
             if (deadline == 0) deadline = now_seconds() + patience_seconds;
-            if (now_seconds() > deadline) throw std::runtime_error("a datagram was lost, and bare UDP sends none again");
+            if (now_seconds() > deadline)
+                throw std::runtime_error("a datagram was lost, and bare UDP sends none again");
         }
     }
 
@@ -62,7 +64,8 @@ void measure_udp_latency(int connection, const Settings& settings, Report& repor
     if (settings.pin) pin_to_processor(0);
     Datagrams datagrams(connection);
     if (std::ranges::min(settings.sizes_bytes) > longest_datagram)
-        throw std::runtime_error("a datagram has at most " + std::to_string(longest_datagram) + " bytes: choose smaller --sizes");
+        throw std::runtime_error("a datagram has at most " + std::to_string(longest_datagram) +
+                                 " bytes: choose smaller --sizes");
     for (std::size_t bytes : settings.sizes_bytes) {
         if (bytes > longest_datagram) continue;
         std::vector<char> buffer(bytes, known_byte);
@@ -78,11 +81,12 @@ void measure_udp_latency(int connection, const Settings& settings, Report& repor
             return now_seconds() - start;
         });
         report.count_sent(2 * samples.rounds, static_cast<double>(bytes));
-        report.add_size(bytes, summarise_as(std::move(samples), [](double seconds) { return seconds / 2 * 1e6; }));
+        report.add_size(bytes,
+                        summarise_as(std::move(samples), [](double seconds) { return seconds / 2 * 1e6; }));
     }
 }
 
-// A word on the connection says that the socket is there.
+// A word on the connection reports that the socket exists.
 void serve_datagrams(int connection, const Order& what, std::vector<char>& buffer) {
     char word[word_bytes] = {};
     Datagrams datagrams(connection);

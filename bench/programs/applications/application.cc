@@ -11,7 +11,7 @@ namespace lanyard::bench {
 
 namespace {
 
-constexpr double seconds_between_signs = 5;  // short runs are left without
+constexpr double seconds_between_signs = 5;  // time between two lines of progress; shorter runs print none
 
 }  // namespace
 
@@ -49,6 +49,8 @@ std::string takes_powers_of_two(int ranks, char) {
     return fmt::format("needs a power of two of ranks, this job has {}", ranks);
 }
 
-bool close_to(double value, double reference, double tolerance) { return std::fabs(value - reference) <= tolerance * std::fabs(reference); }
+bool close_to(double value, double reference, double tolerance) {
+    return std::fabs(value - reference) <= tolerance * std::fabs(reference);
+}
 
 }  // namespace lanyard::bench

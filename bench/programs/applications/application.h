@@ -1,6 +1,6 @@
-// What the applications of bench-applications have in common: the kernels of the NAS Parallel Benchmarks, written from their published
-// definition, and patterns of communication without a solver. Each is a file of this folder with one function that runs it.
-// One thread.
+// The common parts of the applications of bench-applications: kernels of the NAS Parallel Benchmarks, written
+// from their published definition, and communication patterns without a solver. Each application is a file of
+// this folder, with one function that runs it. One thread.
 #pragma once
 
 #include <memory>
@@ -20,22 +20,26 @@ public:
 
     int rank() const { return job_.rank; }
     int size() const { return job_.size; }
-    char problem() const { return job_.settings.problem.front(); }  // its class: 'S', 'W', 'A' or 'B'
+    // the problem's class: 'S', 'W', 'A' or 'B'
+    char problem() const { return job_.settings.problem.front(); }
 
-    // The timed part, which all ranks begin together. What MPI does in it is counted.
+    // These calls enclose the timed part, which all ranks begin together and whose MPI calls are
+    // counted.
     void start();
     void stop();
 
-    // Tells who watches a long run how far it is. Called by all ranks after each step of the timed part.
+    // Prints the progress of a long run now and then. All ranks call this after each step of the
+    // timed part.
     void show_progress(long done, long all);
 
-    double seconds() const { return seconds_; }          // of the slowest rank
+    double seconds() const { return seconds_; }  // duration of the timed part on the slowest rank
     const Totals& totals() const { return totals_; }
-    const std::string& of_library() const { return of_library_; }  // what it counts itself, in lines
+    // The MPI library's own counters for the timed part, as lines of text.
+    const std::string& of_library() const { return of_library_; }
 
 private:
     const Job& job_;
-    std::string name_;  // with the class, as "is.A"
+    std::string name_;  // name with class, for example "is.A"
     double start_ = 0, shown_ = 0, seconds_ = 0;
     Totals totals_;
     std::unique_ptr<LibraryCounters> counters_;
@@ -44,17 +48,17 @@ private:
 
 struct Outcome {
     bool verified = false;
-    double million_operations = 0;  // as its definition counts them; 0 for a pattern, which has none
+    double million_operations = 0;  // counted as in the kernel's definition; 0 for patterns
 };
 
 struct Application {
     std::string name;
-    // A sentence where the problem does not run on so many ranks, else "".
+    // Returns the reason if the problem cannot run on this number of ranks, otherwise "".
     std::string (*refuse)(int ranks, char problem);
     Outcome (*run)(Run& run);
 };
 
-// That of a kernel's problems which has this name. Every kernel has all that --class offers.
+// The problem of the class `name`. Every kernel has a problem for each class that --class offers.
 template <class Problem, std::size_t count>
 const Problem& problem_of(const Problem (&problems)[count], char name) {
     for (const Problem& problem : problems)
@@ -62,7 +66,7 @@ const Problem& problem_of(const Problem (&problems)[count], char name) {
     throw std::logic_error(std::string("there is no class ") + name);
 }
 
-// Whether it is true on all ranks. Collective; not counted.
+// True if `here` is true on all ranks. Collective; its MPI call is not counted.
 bool everywhere(bool here);
 
 std::string takes_any(int ranks, char problem);
@@ -70,7 +74,7 @@ std::string takes_powers_of_two(int ranks, char problem);
 std::string takes_ft_ranks(int ranks, char problem);
 std::string takes_mg_ranks(int ranks, char problem);
 
-// Whether `value` is `reference` up to a relative error of `tolerance`.
+// True if `value` differs from `reference` by a relative error of no more than `tolerance`.
 bool close_to(double value, double reference, double tolerance);
 
 // Kernels (RNR-94-007, section 2).
@@ -80,7 +84,7 @@ Outcome run_cg(Run& run);
 Outcome run_ft(Run& run);
 Outcome run_is(Run& run);
 
-// Patterns of known programs; what comes is verified.
+// Communication patterns of known programs. They verify the data that they receive.
 Outcome run_wavefront(Run& run);
 Outcome run_directions(Run& run);
 Outcome run_peers(Run& run);

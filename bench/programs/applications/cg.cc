@@ -1,9 +1,11 @@
-// CG: the smallest eigenvalue of a large sparse symmetric matrix by inverse iteration, each step of which solves a linear system by 25
-// steps of conjugate gradients (RNR-94-007, section 2.4).
+// CG: the smallest eigenvalue of a large sparse symmetric matrix by inverse iteration. Each step solves a
+// linear system by 25 steps of conjugate gradients (RNR-94-007, section 2.4).
 //
-// The ranks are a grid of as many columns as rows, or twice as many. Its columns divide vectors into pieces, its rows divide the
-// matrix's rows; each rank has the block of the matrix where the two meet. A product of the matrix with a vector is summed along a row of
-// ranks, and its pieces then change places with the rank that is the other way round in the grid.
+// The ranks form a grid with as many columns as rows, or twice as many columns. Each column of ranks has
+// one piece of every vector and the matching columns of the matrix. Each row of ranks has some rows of the
+// matrix. So each rank has one block of the matrix. The product of the matrix with a vector is summed along
+// a row of ranks. Each rank then exchanges its piece of the product with the rank at the transposed place
+// of the grid.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -21,9 +23,9 @@ namespace {
 
 struct Problem {
     char name;
-    long order, nonzeros;  // of each random vector of which the matrix is made
+    long order, nonzeros;  // nonzeros: how many each of the random vectors has from which the matrix is made
     int steps;
-    double shift, zeta;    // zeta as published
+    double shift, zeta;  // zeta: the published result
 };
 constexpr Problem problems[] = {{'S', 1400, 7, 15, 10, 8.5971775078648},
                                 {'W', 7000, 8, 15, 12, 10.362595087124},
@@ -34,7 +36,7 @@ constexpr double condition = 0.1, tolerance = 1e-10;
 constexpr int gradient_steps = 25;
 enum Tag : int { sum_tag = 1, piece_tag, product_tag };
 
-// The grid of ranks, and the parts of a vector that belong to its columns and rows.
+// The grid of ranks, and which parts of a vector belong to its columns and rows.
 struct Grid {
     Grid(int ranks, int rank, long vector_order)
         : columns(1 << ((std::bit_width(static_cast<unsigned>(ranks)) - 1 + 1) / 2)), rows(ranks / columns),
@@ -53,11 +55,15 @@ struct Element {
     double value;
 };
 
-// One of the sparse vectors that the matrix is the sum of the outer products of: `nonzeros` random elements, and 0.5 at its own place.
+// Generates vector number `own` of the sparse vectors whose outer products add up to the matrix. It has
+// `nonzeros` random elements, and the value 0.5 as element `own`.
 std::vector<Element> sparse_vector(Random& random, long own, const Problem& problem) {
     std::vector<Element> vector;
     double range = static_cast<double>(std::bit_ceil(static_cast<unsigned long>(problem.order)));
-    auto find = [&](long place) { return std::find_if(vector.begin(), vector.end(), [=](const Element& one) { return one.column == place; }); };
+    auto find = [&](long place) {
+        return std::find_if(vector.begin(), vector.end(),
+                            [=](const Element& one) { return one.column == place; });
+    };
     while (static_cast<long>(vector.size()) < problem.nonzeros) {
         double value = random.next();
         long place = static_cast<long>(range * random.next());
@@ -72,7 +78,8 @@ std::vector<Element> sparse_vector(Random& random, long own, const Problem& prob
 class Block {
 public:
     Block(const Grid& grid, const Problem& problem)
-        : first_row_(grid.piece_start(grid.row * grid.pieces_of_row())), end_row_(grid.piece_start((grid.row + 1) * grid.pieces_of_row())),
+        : first_row_(grid.piece_start(grid.row * grid.pieces_of_row())),
+          end_row_(grid.piece_start((grid.row + 1) * grid.pieces_of_row())),
           first_column_(grid.piece_start(grid.column)), end_column_(grid.piece_start(grid.column + 1)) {
         std::vector<std::vector<Element>> rows(static_cast<std::size_t>(end_row_ - first_row_));
         add_outer_products(problem, rows);
@@ -84,13 +91,15 @@ public:
     void multiply(const std::vector<double>& vector, std::vector<double>& product) const {
         for (std::size_t row = 0; row + 1 < starts_.size(); ++row) {
             double sum = 0;
-            for (std::size_t i = starts_[row]; i < starts_[row + 1]; ++i) sum += values_[i] * vector[static_cast<std::size_t>(columns_[i])];
+            for (std::size_t i = starts_[row]; i < starts_[row + 1]; ++i)
+                sum += values_[i] * vector[static_cast<std::size_t>(columns_[i])];
             product[row] = sum;
         }
     }
 
 private:
-    // All ranks go through all vectors, as the random numbers follow each other.
+    // Adds this rank's part of all outer products. All ranks generate all vectors, because the
+    // random numbers form one sequence.
     void add_outer_products(const Problem& problem, std::vector<std::vector<Element>>& rows) {
         Random random(seed);
         random.next();
@@ -101,20 +110,25 @@ private:
                 for (const Element& other : vector) {
                     if (!is_mine(other.column, one.column)) continue;
                     double value = one.value * other.value * scale;
-                    // Beside the products the diagonal has the condition and the shift.
+                    // `condition` is added to the diagonal and the shift is subtracted from it.
                     if (one.column == own && other.column == own) value += condition - problem.shift;
-                    rows[static_cast<std::size_t>(other.column - first_row_)].push_back({one.column - first_column_, value});
+                    rows[static_cast<std::size_t>(other.column - first_row_)].push_back(
+                        {one.column - first_column_, value});
                 }
         }
     }
 
-    bool is_mine(long row, long column) const { return row >= first_row_ && row < end_row_ && column >= first_column_ && column < end_column_; }
+    bool is_mine(long row, long column) const {
+        return row >= first_row_ && row < end_row_ && column >= first_column_ && column < end_column_;
+    }
 
-    // Elements of one place are summed.
+    // Appends a row to the block. Elements in the same column are added up.
     void add_row(std::vector<Element>& row) {
-        std::stable_sort(row.begin(), row.end(), [](const Element& a, const Element& b) { return a.column < b.column; });
+        std::stable_sort(row.begin(), row.end(),
+                         [](const Element& a, const Element& b) { return a.column < b.column; });
         for (const Element& element : row) {
-            if (columns_.size() > starts_.back() && columns_.back() == element.column) values_.back() += element.value;
+            if (columns_.size() > starts_.back() && columns_.back() == element.column)
+                values_.back() += element.value;
             else {
                 columns_.push_back(static_cast<std::int32_t>(element.column));
                 values_.push_back(element.value);
@@ -126,21 +140,23 @@ private:
 
     long first_row_, end_row_, first_column_, end_column_;
     std::vector<std::size_t> starts_{0};
-    std::vector<std::int32_t> columns_;  // within the block
+    std::vector<std::int32_t> columns_;  // column of each value, counted from the block's first column
     std::vector<double> values_;
 };
 
 class Solver {
 public:
     explicit Solver(Run& run)
-        : problem_(problem_of(problems, run.problem())), grid_(run.size(), run.rank(), problem_.order), block_(grid_, problem_),
-          piece_(static_cast<std::size_t>(grid_.piece_start(grid_.column + 1) - grid_.piece_start(grid_.column))), x_(piece_, 1.0), z_(piece_),
-          p_(piece_), q_(piece_), r_(piece_), product_(static_cast<std::size_t>(block_.rows())), received_(product_.size()) {}
+        : problem_(problem_of(problems, run.problem())), grid_(run.size(), run.rank(), problem_.order),
+          block_(grid_, problem_), piece_(static_cast<std::size_t>(grid_.piece_start(grid_.column + 1) -
+                                                                   grid_.piece_start(grid_.column))),
+          x_(piece_, 1.0), z_(piece_), p_(piece_), q_(piece_), r_(piece_),
+          product_(static_cast<std::size_t>(block_.rows())), received_(product_.size()) {}
 
     int steps() const { return problem_.steps; }
     void begin() { std::fill(x_.begin(), x_.end(), 1.0); }
 
-    // One step of inverse iteration: the next estimate.
+    // Makes one step of inverse iteration and returns the next estimate of zeta.
     double step() {
         solve();
         std::array<double, 2> sums{dot(x_, z_), dot(z_, z_)};
@@ -153,11 +169,13 @@ public:
     bool is_published(double zeta) const { return close_to(zeta, problem_.zeta, tolerance); }
     double million_operations() const {
         double products = static_cast<double>(problem_.nonzeros * (problem_.nonzeros + 1));
-        return 2e-6 * problem_.steps * static_cast<double>(problem_.order) * (3 + products + gradient_steps * (5 + products) + 3);
+        return 2e-6 * problem_.steps * static_cast<double>(problem_.order) *
+               (3 + products + gradient_steps * (5 + products) + 3);
     }
 
 private:
-    // z = A^-1 x, nearly; its residual, which the definition prints, costs one product more.
+    // Computes z = A^-1 x approximately. The definition also computes the residual of z, so this costs one
+    // more product with the matrix.
     double solve() {
         std::fill(z_.begin(), z_.end(), 0.0);
         r_ = p_ = x_;
@@ -184,45 +202,54 @@ private:
         return std::sqrt(residual);
     }
 
-    static double dot(const std::vector<double>& a, const std::vector<double>& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
+    static double dot(const std::vector<double>& a, const std::vector<double>& b) {
+        return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+    }
 
-    // Each row of ranks has all pieces of a vector.
+    // Sums values over a row of ranks, which together have all pieces of a vector.
     void sum_over_row(double* values, int count) {
         std::array<double, 2> others{};
         for (int distance = 1; distance < grid_.columns; distance *= 2) {
-            exchange(values, count, others.data(), count, grid_.rank_of(grid_.row, grid_.column ^ distance), sum_tag);
+            exchange(values, count, others.data(), count, grid_.rank_of(grid_.row, grid_.column ^ distance),
+                     sum_tag);
             for (int i = 0; i < count; ++i) values[i] += others[static_cast<std::size_t>(i)];
         }
     }
 
-    // The product of the matrix with the vector whose pieces are given; `result` is my piece of it.
+    // Computes the product of the matrix with the vector. `result` becomes this rank's piece of the
+    // product.
     void multiply(const std::vector<double>& vector, std::vector<double>& result) {
         block_.multiply(vector, product_);
         double* sums = product_.data();
         std::size_t length = product_.size();
         int distance = 1, partner_row = grid_.column, partner_column = grid_.row;
-        if (grid_.pieces_of_row() == 2) {  // the product has two pieces: my neighbour and I sum up one each
+        // If there are twice as many columns as rows, the product of a row of ranks has two pieces. This
+        // rank sums up one of them, and its neighbour the other.
+        if (grid_.pieces_of_row() == 2) {
             int parity = grid_.column % 2;
-            auto middle = static_cast<std::size_t>(grid_.piece_start(2 * grid_.row + 1) - grid_.piece_start(2 * grid_.row));
+            auto middle = static_cast<std::size_t>(grid_.piece_start(2 * grid_.row + 1) -
+                                                   grid_.piece_start(2 * grid_.row));
             double* theirs = sums + (parity ? 0 : middle);
             std::size_t their_length = parity ? middle : length - middle;
             sums += parity ? middle : 0;
             length -= their_length;
-            exchange(theirs, static_cast<int>(their_length), received_.data(), static_cast<int>(length), grid_.rank_of(grid_.row, grid_.column ^ 1),
-                     product_tag);
+            exchange(theirs, static_cast<int>(their_length), received_.data(), static_cast<int>(length),
+                     grid_.rank_of(grid_.row, grid_.column ^ 1), product_tag);
             for (std::size_t i = 0; i < length; ++i) sums[i] += received_[i];
             distance = 2;
             partner_row = grid_.column / 2;
             partner_column = 2 * grid_.row + parity;
         }
         for (; distance < grid_.columns; distance *= 2) {
-            exchange(sums, static_cast<int>(length), received_.data(), static_cast<int>(length), grid_.rank_of(grid_.row, grid_.column ^ distance),
-                     product_tag);
+            exchange(sums, static_cast<int>(length), received_.data(), static_cast<int>(length),
+                     grid_.rank_of(grid_.row, grid_.column ^ distance), product_tag);
             for (std::size_t i = 0; i < length; ++i) sums[i] += received_[i];
         }
         int partner = grid_.rank_of(partner_row, partner_column);
         if (partner == grid_.rank_of(grid_.row, grid_.column)) std::copy_n(sums, length, result.begin());
-        else exchange(sums, static_cast<int>(length), result.data(), static_cast<int>(piece_), partner, piece_tag);
+        else
+            exchange(sums, static_cast<int>(length), result.data(), static_cast<int>(piece_), partner,
+                     piece_tag);
     }
 
     static void exchange(const double* out, int out_count, double* in, int in_count, int other, int tag) {
@@ -236,15 +263,15 @@ private:
     Grid grid_;
     Block block_;
     std::size_t piece_;
-    std::vector<double> x_, z_, p_, q_, r_;    // my pieces
-    std::vector<double> product_, received_;   // of my rows
+    std::vector<double> x_, z_, p_, q_, r_;   // this rank's pieces
+    std::vector<double> product_, received_;  // of length rows(): sums for this rank's rows
 };
 
 }  // namespace
 
 Outcome run_cg(Run& run) {
     Solver solver(run);
-    solver.step();  // touches all memory, as the definition does
+    solver.step();  // an untimed step that touches all memory, as in the definition
     solver.begin();
     double zeta = 0;
     run.start();

@@ -1,9 +1,13 @@
-// Solves along alternating directions (BT and SP of the NAS benchmarks): a grid of lines in x, five values at each point, is divided over
-// ranks in y and z. Each step exchanges faces with the neighbours, then eliminates forward and substitutes back along x within the rank,
-// and along y and z through the ranks: in chunks, so that a rank works on one while its neighbours work on others.
+// The pattern of solvers that work along alternating directions (BT and SP of the NAS benchmarks). A grid of
+// points with five values each is divided among the ranks in y and z, so that lines along x are complete.
+// Each step exchanges faces with the neighbours. Then it eliminates forward and substitutes back: along x
+// within each rank, and along y and z across the ranks. The solves across ranks are divided into chunks, so
+// that a rank works on one chunk while its neighbours work on others.
 //
-// All is done modulo 2^64 and can be undone, so no wrong value gets lost. The grid begins as the product of a line in x and a plane in y
-// and z, and as the solves along x do not mix with the rest it remains one: each point is verified against both, which each rank solves alone.
+// All arithmetic is modulo 2^64 and reversible, so a wrong value cannot vanish before it is checked. The grid
+// begins as the product of a line in x and a plane in y and z. It remains such a product, because the solves
+// along x and the other operations do not affect each other. Each rank can therefore compute the line and the
+// plane alone, and verify all its points against them.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -18,16 +22,18 @@ namespace {
 
 struct Problem {
     char name;
-    int points;  // in each direction: a size for which relax() can be undone
+    int points;  // number in each direction; relax() must be reversible for this size
     int steps;
 };
 constexpr Problem problems[] = {{'S', 12, 100}, {'W', 36, 280}, {'A', 72, 160}, {'B', 102, 220}};
 constexpr int values_of_point = 5;
 constexpr int chunks = 8;
-constexpr std::uint64_t forward = 3, back = 5;  // what of the point before is added
+// factors by which the previous point is multiplied in the two solves
+constexpr std::uint64_t forward = 3, back = 5;
 
 
-// The ranks as a grid over y (axis 0) and z (axis 1), with at most as many parts as there are points; further ranks have nothing to do.
+// The grid of ranks over y (axis 0) and z (axis 1), and the part of this rank. There are no more parts along
+// an axis than points. Ranks beyond the grid are idle.
 struct Place {
     std::array<int, 2> parts{}, mine{}, first{}, points{};
     bool idle = false;
@@ -60,22 +66,25 @@ void solve_line(std::uint64_t* line, int length) {
     for (int k = length - values_of_point - 1; k >= 0; --k) line[k] += back * line[k + values_of_point];
 }
 
-// The part of a rank: lines along x of `length` values at the points 1, 2, ... in y and z. The border around them, places 0 and last + 1,
-// is 0 at the end of the grid, else what a neighbour sent.
+// A rank's part of the grid: a line of `length` values along x for each point 1, 2, ... in y and z. Around
+// them is a border at the points 0 and last + 1. The border is 0 at the ends of the grid, and elsewhere
+// contains the values that a neighbour sent.
 class Grid {
 public:
-    Grid(const Place& place, int length) : place_(place), length_(length), strides_{length, length * (place.points[0] + 2)} {
+    Grid(const Place& place, int length)
+        : place_(place), length_(length), strides_{length, length * (place.points[0] + 2)} {
         values_.resize(static_cast<std::size_t>(strides_[1]) * static_cast<std::size_t>(place.points[1] + 2));
         next_ = values_;
         for (int axis = 0; axis < 2; ++axis) {
-            std::size_t size = static_cast<std::size_t>(length) * static_cast<std::size_t>(place.points[1 - axis]);
+            std::size_t size =
+                static_cast<std::size_t>(length) * static_cast<std::size_t>(place.points[1 - axis]);
             for (int side = 0; side < 2; ++side) in_[axis][side].resize(size), out_[axis][side].resize(size);
         }
     }
 
     std::uint64_t* line(int y, int z) { return values_.data() + y * strides_[0] + z * strides_[1]; }
 
-    // One step but for the solves along x.
+    // These functions, with solve() for both axes, make one step, except for the solves along x.
     void exchange_faces();
     void relax();
     void solve(int axis) {
@@ -89,21 +98,26 @@ public:
     }
 
 private:
-    std::uint64_t* line_of(int axis, int along, int across) { return values_.data() + along * strides_[axis] + across * strides_[1 - axis]; }
+    std::uint64_t* line_of(int axis, int along, int across) {
+        return values_.data() + along * strides_[axis] + across * strides_[1 - axis];
+    }
     void pack(int axis, int along, int begin, int end, std::uint64_t* to) {
-        for (int across = begin; across < end; ++across, to += length_) std::copy_n(line_of(axis, along, across + 1), length_, to);
+        for (int across = begin; across < end; ++across, to += length_)
+            std::copy_n(line_of(axis, along, across + 1), length_, to);
     }
     void unpack(int axis, int along, int begin, int end, const std::uint64_t* from) {
-        for (int across = begin; across < end; ++across, from += length_) std::copy_n(from, length_, line_of(axis, along, across + 1));
+        for (int across = begin; across < end; ++across, from += length_)
+            std::copy_n(from, length_, line_of(axis, along, across + 1));
     }
-    int chunk(int axis, int number) const { return place_.points[1 - axis] * number / chunks; }  // the first line across
+    // The index of the first line of a chunk.
+    int chunk(int axis, int number) const { return place_.points[1 - axis] * number / chunks; }
     void solve(int axis, int step, std::uint64_t factor);
 
     const Place& place_;
     int length_;
     std::array<int, 2> strides_;
     Values values_, next_;
-    std::array<std::array<Values, 2>, 2> in_, out_;  // faces by axis and side
+    std::array<std::array<Values, 2>, 2> in_, out_;  // faces, indexed by axis and side
 };
 
 void Grid::exchange_faces() {
@@ -114,27 +128,34 @@ void Grid::exchange_faces() {
             int other = place_.neighbour(axis, side == 0 ? -1 : 1), place = 4 * axis + 2 * side;
             if (other == MPI_PROC_NULL) continue;
             Values &in = in_[axis][side], &out = out_[axis][side];
-            MPI_Irecv(in.data(), static_cast<int>(in.size()), MPI_UINT64_T, other, 1 - side, MPI_COMM_WORLD, &requests[place]);
+            MPI_Irecv(in.data(), static_cast<int>(in.size()), MPI_UINT64_T, other, 1 - side, MPI_COMM_WORLD,
+                      &requests[place]);
             pack(axis, side == 0 ? 1 : place_.points[axis], 0, place_.points[1 - axis], out.data());
-            MPI_Isend(out.data(), static_cast<int>(out.size()), MPI_UINT64_T, other, side, MPI_COMM_WORLD, &requests[place + 1]);
+            MPI_Isend(out.data(), static_cast<int>(out.size()), MPI_UINT64_T, other, side, MPI_COMM_WORLD,
+                      &requests[place + 1]);
         }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     for (int axis = 0; axis < 2; ++axis)
         for (int side = 0; side < 2; ++side)
             if (place_.neighbour(axis, side == 0 ? -1 : 1) != MPI_PROC_NULL)
-                unpack(axis, side == 0 ? 0 : place_.points[axis] + 1, 0, place_.points[1 - axis], in_[axis][side].data());
+                unpack(axis, side == 0 ? 0 : place_.points[axis] + 1, 0, place_.points[1 - axis],
+                       in_[axis][side].data());
 }
 
-// Adds to each point its neighbours in y and z, by an odd factor that loses no bit of a value. Whether that can be undone is decided by
-// lowest bits, so by the game of Lights Out: it can on the squares on which that has but one solution.
+// Adds to each point its neighbours in y and z. The factor is odd, so that no bit of a value is lost. Whether
+// the operation is reversible depends only on the lowest bits, for which it is the game of Lights Out. It is
+// reversible on squares of those sizes for which that game has only one solution.
 void Grid::relax() {
     for (int z = 1; z <= place_.points[1]; ++z)
         for (int y = 1; y <= place_.points[0]; ++y) {
-            const std::uint64_t *here = line(y, z), *low = line(y - 1, z), *high = line(y + 1, z), *below = line(y, z - 1), *above = line(y, z + 1);
+            const std::uint64_t *here = line(y, z), *low = line(y - 1, z), *high = line(y + 1, z),
+                                *below = line(y, z - 1), *above = line(y, z + 1);
             std::uint64_t* to = next_.data() + (here - values_.data());
             for (int k = 0; k < length_; ++k) to[k] = here[k] + 3 * (low[k] + high[k] + below[k] + above[k]);
         }
-    values_.swap(next_);  // their borders, too, are 0 at the ends of the grid, and elsewhere written before they are read
+    // The borders of `next_` are also 0 at the ends of the grid. Elsewhere they are written before they
+    // are read.
+    values_.swap(next_);
 }
 
 void Grid::solve(int axis, int step, std::uint64_t factor) {
@@ -146,7 +167,9 @@ void Grid::solve(int axis, int step, std::uint64_t factor) {
     auto size = [&](int number) { return (chunk(axis, number + 1) - chunk(axis, number)) * length_; };
     Values &in = in_[axis][0], &out = out_[axis][0];
     for (int number = 0; number < chunks && from != MPI_PROC_NULL; ++number)
-        if (size(number) > 0) MPI_Irecv(piece(in, number), size(number), MPI_UINT64_T, from, 2, MPI_COMM_WORLD, &requests[number]);
+        if (size(number) > 0)
+            MPI_Irecv(piece(in, number), size(number), MPI_UINT64_T, from, 2, MPI_COMM_WORLD,
+                      &requests[number]);
     for (int number = 0; number < chunks; ++number) {
         int begin = chunk(axis, number), end = chunk(axis, number + 1);
         if (begin == end) continue;
@@ -159,7 +182,8 @@ void Grid::solve(int axis, int step, std::uint64_t factor) {
                 add(line_of(axis, along, across), line_of(axis, along - step, across), factor, length_);
         if (to == MPI_PROC_NULL) continue;
         pack(axis, last, begin, end, piece(out, number));
-        MPI_Isend(piece(out, number), size(number), MPI_UINT64_T, to, 2, MPI_COMM_WORLD, &requests[chunks + number]);
+        MPI_Isend(piece(out, number), size(number), MPI_UINT64_T, to, 2, MPI_COMM_WORLD,
+                  &requests[chunks + number]);
     }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }
@@ -173,8 +197,10 @@ Outcome run_directions(Run& run) {
     Grid grid(mine, length), plane(alone, 1);
     Values line = odd_numbers(length, 1), start = odd_numbers(points * points, 2);
     for (int z = 0; z < points; ++z)
-        for (int y = 0; y < points; ++y) *plane.line(y + 1, z + 1) = start[static_cast<std::size_t>(z) * points + y];
-    // Calls visit with each value of the rank, and with those of the line and of the plane at its place.
+        for (int y = 0; y < points; ++y)
+            *plane.line(y + 1, z + 1) = start[static_cast<std::size_t>(z) * points + y];
+    // Calls `visit` for each value of the rank, with the values of the line and of the plane at the same
+    // point.
     auto each_value = [&](auto visit) {
         for (int z = 1; z <= mine.points[1]; ++z)
             for (int y = 1; y <= mine.points[0]; ++y) {
@@ -182,7 +208,9 @@ Outcome run_directions(Run& run) {
                 for (int k = 0; k < length; ++k) visit(grid.line(y, z)[k], line[k], in_plane);
             }
     };
-    each_value([](std::uint64_t& value, std::uint64_t in_line, std::uint64_t in_plane) { value = in_line * in_plane; });
+    each_value([](std::uint64_t& value, std::uint64_t in_line, std::uint64_t in_plane) {
+        value = in_line * in_plane;
+    });
 
     run.start();
     for (int step = 0; step < problem.steps && !mine.idle; ++step) {
@@ -202,7 +230,9 @@ Outcome run_directions(Run& run) {
         plane.solve(1);
     }
     bool verified = true;
-    each_value([&](std::uint64_t value, std::uint64_t in_line, std::uint64_t in_plane) { verified &= value == in_line * in_plane; });
+    each_value([&](std::uint64_t value, std::uint64_t in_line, std::uint64_t in_plane) {
+        verified &= value == in_line * in_plane;
+    });
     return {verified, 0};
 }
 

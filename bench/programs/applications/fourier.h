@@ -1,5 +1,6 @@
-// Fourier transforms of a length that is a power of two, of many lines at once: J. Cooley and J. Tukey's in G. Stockham's order, which
-// needs no reordering (C. Van Loan, Computational Frameworks for the Fast Fourier Transform, 1992, section 1.7). One thread.
+// Fourier transforms of many lines at once, whose length is a power of two. The algorithm is that of J.
+// Cooley and J. Tukey in G. Stockham's variant, which needs no reordering of the elements (C. Van Loan,
+// Computational Frameworks for the Fast Fourier Transform, 1992, section 1.7). One thread.
 #pragma once
 
 #include <algorithm>
@@ -16,43 +17,51 @@ struct Complex {
 
 class Fourier {
 public:
-    static constexpr double forward = -1, backward = 1;  // directions: the sign in the exponent; neither is scaled
+    // the sign in the exponent; no direction scales the result
+    static constexpr double forward = -1, backward = 1;
 
-    explicit Fourier(std::size_t length) : length_(length), roots_(length / 2), here_(length * batch), there_(length * batch) {
+    explicit Fourier(std::size_t length)
+        : length_(length), roots_(length / 2), here_(length * batch), there_(length * batch) {
         for (std::size_t i = 0; i < roots_.size(); ++i) {
             double angle = 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(length);
             roots_[i] = {std::cos(angle), std::sin(angle)};
         }
     }
 
-    // Element i of line n is data[i * step + n * line_step]; all are transformed in their places.
-    void transform(Complex* data, std::size_t step, std::size_t line_step, std::size_t lines, double direction) {
+    // Element i of line n is data[i * step + n * line_step]. All lines are transformed in place.
+    void transform(Complex* data, std::size_t step, std::size_t line_step, std::size_t lines,
+                   double direction) {
         for (std::size_t line = 0; line < lines; line += batch) {
             std::size_t width = std::min(batch, lines - line);
             Complex* first = data + line * line_step;
             for (std::size_t i = 0; i < length_; ++i)
-                for (std::size_t n = 0; n < width; ++n) here_[i * width + n] = first[i * step + n * line_step];
+                for (std::size_t n = 0; n < width; ++n)
+                    here_[i * width + n] = first[i * step + n * line_step];
             transform_batch(width, direction);
             for (std::size_t i = 0; i < length_; ++i)
-                for (std::size_t n = 0; n < width; ++n) first[i * step + n * line_step] = here_[i * width + n];
+                for (std::size_t n = 0; n < width; ++n)
+                    first[i * step + n * line_step] = here_[i * width + n];
         }
     }
 
 private:
-    static constexpr std::size_t batch = 16;  // lines that go through the cache together
+    static constexpr std::size_t batch = 16;  // lines transformed together, so that they stay in the cache
 
     void transform_batch(std::size_t width, double direction) {
-        std::size_t run = width;  // elements that have the same root
+        // number of consecutive elements that are multiplied by the same root of unity
+        std::size_t run = width;
         for (std::size_t half = length_ / 2; half >= 1; half /= 2, run *= 2) {
             for (std::size_t p = 0; p < half; ++p) {
                 Complex root = roots_[p * (length_ / 2 / half)];
-                butterflies(&here_[p * run], &here_[(p + half) * run], &there_[2 * p * run], run, {root.real, direction * root.imaginary});
+                butterflies(&here_[p * run], &here_[(p + half) * run], &there_[2 * p * run], run,
+                            {root.real, direction * root.imaginary});
             }
             here_.swap(there_);
         }
     }
 
-    static void butterflies(const Complex* first, const Complex* second, Complex* out, std::size_t count, Complex root) {
+    static void butterflies(const Complex* first, const Complex* second, Complex* out, std::size_t count,
+                            Complex root) {
         for (std::size_t i = 0; i < count; ++i) {
             Complex a = first[i], b = second[i];
             Complex difference{a.real - b.real, a.imaginary - b.imaginary};

@@ -8,11 +8,12 @@ namespace lanyard::bench {
 
 namespace {
 
-enum Tag : int { down_tag = 10, up_tag = 20 };  // with the axis
+enum Tag : int { down_tag = 10, up_tag = 20 };  // the axis is added to the tag
 
 }  // namespace
 
-Cube::Cube(long edge, const Division& division, int rank) : edge_(edge), division_(division), rank_(rank), place_(division.place_of(rank)) {
+Cube::Cube(long edge, const Division& division, int rank)
+    : edge_(edge), division_(division), rank_(rank), place_(division.place_of(rank)) {
     for (std::size_t axis = 0; axis < 3; ++axis) lengths_[axis] = edge / division.ranks[axis];
     numbers_.resize(static_cast<std::size_t>((lengths_[0] + 2) * (lengths_[1] + 2) * (lengths_[2] + 2)));
 }
@@ -21,11 +22,14 @@ long Cube::start(int axis) const { return place_[static_cast<std::size_t>(axis)]
 
 void Cube::clear() { std::fill(numbers_.begin(), numbers_.end(), 0.0); }
 
-// Axes that were exchanged before go with their layers, so that corners travel without messages of their own.
+// Calls `each` for all numbers of a face. Along axes that have been exchanged already, the face
+// includes the neighbours' layers, so that corners need no messages of their own.
 template <class Each>
 void Cube::for_each_of(const Face& face, Each each) {
     auto low = [&](int axis) { return axis == face.axis ? face.fixed : axis < face.axis ? 0 : 1; };
-    auto high = [&](int axis) { return axis == face.axis ? face.fixed : axis < face.axis ? length(axis) + 1 : length(axis); };
+    auto high = [&](int axis) {
+        return axis == face.axis ? face.fixed : axis < face.axis ? length(axis) + 1 : length(axis);
+    };
     for (long z = low(2); z <= high(2); ++z)
         for (long y = low(1); y <= high(1); ++y) {
             double* numbers = line(y, z);
@@ -59,8 +63,10 @@ void Cube::exchange_axis(int axis) {
             return division_.rank_of(place);
         };
         MPI_Request requests[2];
-        MPI_Irecv(from_up.data(), count, MPI_DOUBLE, neighbour(1), down_tag + axis, MPI_COMM_WORLD, &requests[0]);
-        MPI_Irecv(from_down.data(), count, MPI_DOUBLE, neighbour(-1), up_tag + axis, MPI_COMM_WORLD, &requests[1]);
+        MPI_Irecv(from_up.data(), count, MPI_DOUBLE, neighbour(1), down_tag + axis, MPI_COMM_WORLD,
+                  &requests[0]);
+        MPI_Irecv(from_down.data(), count, MPI_DOUBLE, neighbour(-1), up_tag + axis, MPI_COMM_WORLD,
+                  &requests[1]);
         MPI_Send(out_down.data(), count, MPI_DOUBLE, neighbour(-1), down_tag + axis, MPI_COMM_WORLD);
         MPI_Send(out_up.data(), count, MPI_DOUBLE, neighbour(1), up_tag + axis, MPI_COMM_WORLD);
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
@@ -74,7 +80,8 @@ void Cube::exchange_axis(int axis) {
 void Cube::gather(Cube& whole) const {
     std::vector<double> mine, all(static_cast<std::size_t>(edge_ * edge_ * edge_));
     for (long z = 1; z <= length(2); ++z)
-        for (long y = 1; y <= length(1); ++y) mine.insert(mine.end(), line(y, z) + 1, line(y, z) + 1 + length(0));
+        for (long y = 1; y <= length(1); ++y)
+            mine.insert(mine.end(), line(y, z) + 1, line(y, z) + 1 + length(0));
     int count = static_cast<int>(mine.size());
     MPI_Allgather(mine.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, MPI_COMM_WORLD);
     const double* next = all.data();
@@ -82,7 +89,9 @@ void Cube::gather(Cube& whole) const {
         std::array<int, 3> place = division_.place_of(rank);
         for (long z = 1; z <= length(2); ++z)
             for (long y = 1; y <= length(1); ++y, next += length(0))
-                std::copy_n(next, length(0), whole.line(place[1] * length(1) + y, place[2] * length(2) + z) + place[0] * length(0) + 1);
+                std::copy_n(next, length(0),
+                            whole.line(place[1] * length(1) + y, place[2] * length(2) + z) +
+                                place[0] * length(0) + 1);
     }
     whole.exchange();
 }

@@ -1,5 +1,5 @@
-// A cube of numbers that is periodic and divided among the ranks, with one layer of its neighbours' numbers around each part; for MG.
-// One thread.
+// A periodic cube of numbers that is divided among the ranks (for mg.cc). Around each rank's part is a
+// layer, one number thick, of the neighbours' numbers. One thread.
 #pragma once
 
 #include <array>
@@ -8,7 +8,9 @@
 
 namespace lanyard::bench {
 
-// How a cube is divided: ranks along x, y and z, all powers of two. Rank = (z * y's + y) * x's + x. {1, 1, 1} is a whole cube on each rank.
+// The division of a cube: the numbers of ranks along x, y and z, each a power of two. The rank at place (x,
+// y, z) is (z * ranks[1] + y) * ranks[0] + x. With {1, 1, 1} the cube is not divided, and each rank has the
+// whole cube.
 struct Division {
     std::array<int, 3> ranks{1, 1, 1};
 
@@ -17,33 +19,41 @@ struct Division {
         if (all() == 1) return {0, 0, 0};
         return {rank % ranks[0], rank / ranks[0] % ranks[1], rank / (ranks[0] * ranks[1])};
     }
-    int rank_of(const std::array<int, 3>& place) const { return (place[2] * ranks[1] + place[1]) * ranks[0] + place[0]; }
+    int rank_of(const std::array<int, 3>& place) const {
+        return (place[2] * ranks[1] + place[1]) * ranks[0] + place[0];
+    }
 };
 
 class Cube {
 public:
-    // `edge` numbers along each side of the whole cube.
+    // `edge`: how many numbers each side of the whole cube has.
     Cube(long edge, const Division& division, int rank);
 
     long edge() const { return edge_; }
-    long length(int axis) const { return lengths_[static_cast<std::size_t>(axis)]; }  // of this rank's part
-    long start(int axis) const;                                                        // where it lies in the whole
+    // The length of this rank's part along an axis.
+    long length(int axis) const { return lengths_[static_cast<std::size_t>(axis)]; }
+    // The position along an axis, from 0, at which this rank's part of the whole cube begins.
+    long start(int axis) const;
     const Division& division() const { return division_; }
 
-    // x, y and z from 0 (the layer around) to the part's length + 1. A line along x lies in one piece.
-    double* line(long y, long z) { return &numbers_[static_cast<std::size_t>((z * (length(1) + 2) + y) * (length(0) + 2))]; }
+    // The numbers along x, which are contiguous, at the given y and z. The part has the indices 1 to
+    // its length along each axis. The indices 0 and length + 1 are in the layer around it.
+    double* line(long y, long z) {
+        return &numbers_[static_cast<std::size_t>((z * (length(1) + 2) + y) * (length(0) + 2))];
+    }
     const double* line(long y, long z) const { return const_cast<Cube*>(this)->line(y, z); }
     void clear();
 
-    // Brings the layer around from the neighbours: along x, then y with the corners that came, then z.
+    // Exchanges the layers with the neighbours: first along x, then along y, then along z. Each exchange
+    // includes the numbers that the earlier ones received, so that edges and corners arrive too.
     void exchange();
 
-    // Each rank's part of a divided cube put together on all of them; `whole` is not divided.
+    // Collects all parts of this divided cube on every rank, in `whole`, which must not be divided.
     void gather(Cube& whole) const;
 
 private:
     struct Face {
-        long fixed;  // the place along the axis
+        long fixed;  // the index of the face along `axis`
         int axis;
     };
     template <class Each>
@@ -56,7 +66,8 @@ private:
     std::array<int, 3> place_;
     std::array<long, 3> lengths_{};
     std::vector<double> numbers_;
-    std::array<std::vector<double>, 4> buffers_;  // out down, out up, in from up, in from down
+    // sent down, sent up, received from above, received from below
+    std::array<std::vector<double>, 4> buffers_;
 };
 
 }  // namespace lanyard::bench

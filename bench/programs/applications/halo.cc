@@ -1,9 +1,11 @@
-// Deep halos (sPPM, a gas dynamics code): a periodic grid of five values a point, divided over ranks in all three directions. In each
-// step, for one direction after the other, faces of four layers go to both neighbours in it, then each point takes from points up to four
-// away. Few messages, of MB.
+// The pattern of deep halos (sPPM, a gas dynamics code). A periodic grid with five values at each point is
+// divided among the ranks in all three directions. Each step treats one direction after the other: ranks send
+// faces of four layers to both neighbours in that direction, and then compute each point from points up to
+// four away. The messages are few and large, some megabytes each.
 //
-// All is done modulo 2^64 and can be undone, so no wrong value gets lost. The grid begins as the product of three lines, and as the
-// directions do not mix it remains one: each point is verified against the lines, which each rank computes alone.
+// All arithmetic is modulo 2^64 and reversible, so a wrong value cannot vanish before it is checked. The grid
+// begins as the product of three lines. It remains such a product, because the directions do not affect each
+// other. Each rank can therefore compute the lines alone, and verify all its points against them.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -18,22 +20,25 @@ namespace {
 
 struct Problem {
     char name;
-    int points;  // in each direction
+    int points;  // number of points in each direction
     int steps;
 };
 constexpr Problem problems[] = {{'S', 32, 8}, {'W', 64, 40}, {'A', 128, 24}, {'B', 160, 48}};
 constexpr int values_of_point = 5;
-constexpr int depth = 4;  // layers of a face
+constexpr int depth = 4;  // number of layers in a face
 
 using Values = std::vector<std::uint64_t>;
-using Three = std::array<int, 3>;  // by direction: x, y, z
+using Three = std::array<int, 3>;  // indexed by direction: x, y, z
 
-// What a value becomes. Odd factors lose no bit of a value; as they are five, this can be undone on lines of 2^k and of 5 2^k points.
-std::uint64_t relaxed(std::uint64_t here, std::uint64_t low, std::uint64_t lowest, std::uint64_t high, std::uint64_t highest) {
+// The new value of a point. All factors are odd, so that no bit of a value is lost. The operation adds five
+// values with odd factors, and is therefore reversible on lines of 2^k and of 5 * 2^k points.
+std::uint64_t relaxed(std::uint64_t here, std::uint64_t low, std::uint64_t lowest, std::uint64_t high,
+                      std::uint64_t highest) {
     return here + 5 * (low + high) + 3 * (lowest + highest);
 }
 
-// A rank's part of the grid. A rank has nothing to do where its part would be thinner than a face.
+// A rank's part of the grid. No part is thinner than a face; ranks for which no part is left are
+// idle.
 struct Place {
     Three parts{}, mine{}, first{}, points{};
     bool idle = false;
@@ -41,7 +46,8 @@ struct Place {
     Place(int rank, int ranks, int all_points) {
         Three wanted{};
         MPI_Dims_create(ranks, 3, wanted.data());
-        for (int axis = 0; axis < 3; ++axis) parts[2 - axis] = std::min(wanted[axis], all_points / depth);  // the most along z
+        // The direction z gets the most parts.
+        for (int axis = 0; axis < 3; ++axis) parts[2 - axis] = std::min(wanted[axis], all_points / depth);
         idle = rank >= parts[0] * parts[1] * parts[2];
         mine = {rank % parts[0], rank / parts[0] % parts[1], rank / parts[0] / parts[1]};
         for (int axis = 0; axis < 3; ++axis) {
@@ -57,7 +63,7 @@ struct Place {
     }
 };
 
-// The points of the part from 0, and around it the layers of the neighbours.
+// The points of this rank's part, counted from 0, and the neighbours' layers around them.
 class Grid {
 public:
     explicit Grid(const Place& place) : place_(place) {
@@ -77,21 +83,24 @@ public:
     }
 
     std::uint64_t* at(int x, int y, int z) {
-        return values_.data() + (x + depth) * strides_[0] + (y + depth) * strides_[1] + (z + depth) * strides_[2];
+        return values_.data() + (x + depth) * strides_[0] + (y + depth) * strides_[1] +
+               (z + depth) * strides_[2];
     }
 
     void exchange_faces(int axis);
     void relax(int axis);
 
 private:
-    // Calls visit with each line of values along x in the four layers from `first`, and with their number.
+    // Calls `visit` for each line along x in the four layers that begin at `first`, with the line's values
+    // and their number.
     template <class Visit>
     void each_line(int axis, int first, Visit visit) {
         Three begin{}, end = place_.points;
         begin[axis] = first;
         end[axis] = first + depth;
         for (int z = begin[2]; z < end[2]; ++z)
-            for (int y = begin[1]; y < end[1]; ++y) visit(at(begin[0], y, z), (end[0] - begin[0]) * values_of_point);
+            for (int y = begin[1]; y < end[1]; ++y)
+                visit(at(begin[0], y, z), (end[0] - begin[0]) * values_of_point);
     }
     void pack(int axis, int first, std::uint64_t* to) {
         each_line(axis, first, [&](std::uint64_t* line, int length) { to = std::copy_n(line, length, to); });
@@ -106,7 +115,7 @@ private:
     const Place& place_;
     Three strides_{};
     Values values_, next_;
-    std::array<std::array<Values, 2>, 3> in_, out_;  // faces by axis and side
+    std::array<std::array<Values, 2>, 3> in_, out_;  // faces, indexed by axis and side
 };
 
 void Grid::exchange_faces(int axis) {
@@ -117,13 +126,18 @@ void Grid::exchange_faces(int axis) {
     for (int side = 0; side < 2; ++side) {
         Values &in = in_[axis][side], &out = out_[axis][side];
         int other = place_.neighbour(axis, side == 0 ? -1 : 1);
-        if (!alone) MPI_Irecv(in.data(), static_cast<int>(in.size()), MPI_UINT64_T, other, 1 - side, MPI_COMM_WORLD, &requests[side]);
+        if (!alone)
+            MPI_Irecv(in.data(), static_cast<int>(in.size()), MPI_UINT64_T, other, 1 - side, MPI_COMM_WORLD,
+                      &requests[side]);
         pack(axis, side == 0 ? 0 : points - depth, out.data());
-        if (!alone) MPI_Isend(out.data(), static_cast<int>(out.size()), MPI_UINT64_T, other, side, MPI_COMM_WORLD, &requests[2 + side]);
+        if (!alone)
+            MPI_Isend(out.data(), static_cast<int>(out.size()), MPI_UINT64_T, other, side, MPI_COMM_WORLD,
+                      &requests[2 + side]);
     }
     if (!alone) MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     for (int side = 0; side < 2; ++side)
-        unpack(axis, side == 0 ? -depth : points, alone ? out_[axis][1 - side].data() : in_[axis][side].data());
+        unpack(axis, side == 0 ? -depth : points,
+               alone ? out_[axis][1 - side].data() : in_[axis][side].data());
 }
 
 void Grid::relax(int axis) {
@@ -133,17 +147,20 @@ void Grid::relax(int axis) {
             const std::uint64_t* here = at(0, y, z);
             std::uint64_t* to = next_.data() + (here - values_.data());
             for (int k = 0; k < length; ++k)
-                to[k] = relaxed(here[k], here[k - stride], here[k - depth * stride], here[k + stride], here[k + depth * stride]);
+                to[k] = relaxed(here[k], here[k - stride], here[k - depth * stride], here[k + stride],
+                                here[k + depth * stride]);
         }
     values_.swap(next_);
 }
 
-// The same for a whole line of points with `width` values each.
+// Performs the same operation on a whole line of points with `width` values each, without other
+// ranks.
 void relax_alone(Values& line, int width) {
     int length = static_cast<int>(line.size());
     Values old = line;
     auto at = [&](int k) { return old[static_cast<std::size_t>((k + length) % length)]; };
-    for (int k = 0; k < length; ++k) line[k] = relaxed(at(k), at(k - width), at(k - depth * width), at(k + width), at(k + depth * width));
+    for (int k = 0; k < length; ++k)
+        line[k] = relaxed(at(k), at(k - width), at(k - depth * width), at(k + width), at(k + depth * width));
 }
 
 }  // namespace
@@ -158,7 +175,8 @@ Outcome run_halo(Run& run) {
         lines[axis].resize(static_cast<std::size_t>(problem.points * (axis == 0 ? values_of_point : 1)));
         for (std::uint64_t& value : lines[axis]) value = random() | 1;  // odd, so that no product is 0
     }
-    // Calls visit with each value of the rank and the product of the lines there.
+    // Calls `visit` for each value of the rank, with the product of the three lines at the same
+    // point.
     auto each_value = [&](auto visit) {
         for (int z = 0; z < place.points[2]; ++z)
             for (int y = 0; y < place.points[1]; ++y) {

@@ -1,6 +1,8 @@
-// IS: the ranks of 2^16 to 2^25 integer keys in their sorted order, ten times over, two keys changing each time (RNR-94-007,
-// section 2.7). Keys go to whom their bucket belongs: a sum of the buckets' sizes over all ranks (MPI_Allreduce), how many keys go to
-// whom (MPI_Alltoall), the keys (MPI_Alltoallv).
+// IS: computes ten times the position of each of 2^16 to 2^25 integer keys in the sorted order, which the
+// definition calls the key's rank (RNR-94-007, section 2.7). Two keys change each time. Keys with similar
+// values belong to one bucket, and each bucket to one MPI rank. An iteration sums the bucket sizes over all
+// MPI ranks (MPI_Allreduce), exchanges the numbers of keys to be sent (MPI_Alltoall), and then sends each key
+// to the MPI rank that owns its bucket (MPI_Alltoallv).
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -20,8 +22,9 @@ constexpr std::uint64_t seed = 314159265;
 struct Problem {
     char name;
     int log_keys, log_values;
-    std::array<long, tests> places;                 // of five keys
-    std::array<long, tests> ranks;                  // theirs, as published, but for what the iteration adds
+    std::array<long, tests> places;  // the indices of five keys that are tested
+    // the published ranks of these keys, without the part that depends on the iteration
+    std::array<long, tests> ranks;
     long (*added)(int test, int iteration);
 };
 
@@ -33,20 +36,25 @@ constexpr Problem problems[] = {
     {'A', 23, 19, {2112377, 662041, 5336171, 3642833, 4250760}, {104, 17523, 123928, 8288932, 8388264},
      [](int test, int iteration) -> long { return test <= 2 ? iteration - 1 : 1 - iteration; }},
     {'B', 25, 21, {41869, 812306, 5102857, 18232239, 26860214}, {33422937, 10244, 59149, 33135281, 99},
-     [](int test, int iteration) -> long { return test == 1 || test == 2 || test == 4 ? iteration : -iteration; }}};
+     [](int test, int iteration) -> long {
+         return test == 1 || test == 2 || test == 4 ? iteration : -iteration;
+     }}};
 
 class Sort {
 public:
     explicit Sort(Run& run)
-        : run_(run), problem_(problem_of(problems, run.problem())), ranks_(static_cast<std::size_t>(run.size())),
+        : run_(run), problem_(problem_of(problems, run.problem())),
+          ranks_(static_cast<std::size_t>(run.size())),
           bucket_shift_(problem_.log_values - std::min(10, problem_.log_values - 2)),
           buckets_(std::size_t{1} << (problem_.log_values - bucket_shift_)), first_(share(run.rank())),
-          keys_(static_cast<std::size_t>(share(run.rank() + 1) - first_)), sorted_(keys_.size()), out_counts_(ranks_), out_places_(ranks_),
-          in_counts_(ranks_), in_places_(ranks_) {
+          keys_(static_cast<std::size_t>(share(run.rank() + 1) - first_)), sorted_(keys_.size()),
+          out_counts_(ranks_), out_places_(ranks_), in_counts_(ranks_), in_places_(ranks_) {
         fill_keys();
     }
 
-    // One iteration: afterwards ranks_of_values_ tells the rank of each value that is mine. Are the five keys' ranks as published?
+    // Makes one iteration. Afterwards, at_or_below_ gives the position of each value that this MPI
+    // rank owns. Returns true if those of the five tested keys that it owns have their published
+    // positions.
     bool rank_keys(int iteration) {
         change_keys(iteration);
         sort_into_buckets();
@@ -56,14 +64,17 @@ public:
         return check_tests(iteration);
     }
 
-    // Puts the keys in order by their ranks, and looks whether they are: mine, and where they meet the next rank's.
+    // Sorts the keys by their positions and checks the order, within this MPI rank and between the
+    // MPI ranks.
     bool check_order() {
         std::vector<std::int32_t> ordered(in_.size());
         for (auto key = in_.rbegin(); key != in_.rend(); ++key)
-            ordered[static_cast<std::size_t>(--at_or_below_[static_cast<std::size_t>(*key - lowest_)])] = *key;
+            ordered[static_cast<std::size_t>(--at_or_below_[static_cast<std::size_t>(*key - lowest_)])] =
+                *key;
         struct Ends {
             long count, low, high;
-        } mine{static_cast<long>(ordered.size()), ordered.empty() ? 0 : ordered.front(), ordered.empty() ? 0 : ordered.back()};
+        } mine{static_cast<long>(ordered.size()), ordered.empty() ? 0 : ordered.front(),
+               ordered.empty() ? 0 : ordered.back()};
         std::vector<Ends> all(ranks_);
         PMPI_Allgather(&mine, 3, MPI_LONG, all.data(), 3, MPI_LONG, MPI_COMM_WORLD);
         long keys = 0, below = -1;
@@ -94,14 +105,16 @@ private:
     }
 
     void set_key(long place, std::int32_t key) {
-        if (place >= first_ && place < first_ + static_cast<long>(keys_.size())) keys_[static_cast<std::size_t>(place - first_)] = key;
+        if (place >= first_ && place < first_ + static_cast<long>(keys_.size()))
+            keys_[static_cast<std::size_t>(place - first_)] = key;
     }
     void change_keys(int iteration) {
         set_key(iteration, iteration);
         set_key(iteration + iterations, (1 << problem_.log_values) - iteration);
     }
 
-    // sorted_ holds the keys bucket by bucket; the sums over all ranks hold the keys that are tested behind the buckets.
+    // Fills sorted_ with the keys bucket by bucket. Sums the bucket sizes over all ranks. The array of
+    // these sums also contains the tested keys, behind the buckets.
     void sort_into_buckets() {
         std::vector<std::int32_t> mine(buckets_ + tests);
         for (std::int32_t key : keys_) ++mine[bucket_of(key)];
@@ -110,14 +123,16 @@ private:
         for (std::int32_t key : keys_) sorted_[static_cast<std::size_t>(next[bucket_of(key)]++)] = key;
         for (std::size_t test = 0; test < tests; ++test) {
             long place = problem_.places[test] - first_;
-            if (place >= 0 && place < static_cast<long>(keys_.size())) mine[buckets_ + test] = keys_[static_cast<std::size_t>(place)];
+            if (place >= 0 && place < static_cast<long>(keys_.size()))
+                mine[buckets_ + test] = keys_[static_cast<std::size_t>(place)];
         }
         bucket_sizes_ = mine;
         bucket_totals_.resize(mine.size());
-        MPI_Allreduce(mine.data(), bucket_totals_.data(), static_cast<int>(mine.size()), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(mine.data(), bucket_totals_.data(), static_cast<int>(mine.size()), MPI_INT, MPI_SUM,
+                      MPI_COMM_WORLD);
     }
 
-    // Consecutive buckets to each rank, so many that all have about as many keys.
+    // Assigns consecutive buckets to each rank, so that all ranks have about the same number of keys.
     void divide_buckets() {
         std::size_t bucket = 0;
         long taken = 0;
@@ -126,7 +141,8 @@ private:
             bool mine = static_cast<int>(rank) == run_.rank();
             if (mine) lowest_ = static_cast<std::int32_t>(bucket << bucket_shift_), below_mine_ = taken;
             out_places_[rank] = place;
-            for (; bucket < buckets_ && (taken < share(static_cast<int>(rank) + 1) || rank + 1 == ranks_); ++bucket) {
+            for (; bucket < buckets_ && (taken < share(static_cast<int>(rank) + 1) || rank + 1 == ranks_);
+                 ++bucket) {
                 taken += bucket_totals_[bucket];
                 place += bucket_sizes_[bucket];
             }
@@ -139,14 +155,16 @@ private:
         MPI_Alltoall(out_counts_.data(), 1, MPI_INT, in_counts_.data(), 1, MPI_INT, MPI_COMM_WORLD);
         std::exclusive_scan(in_counts_.begin(), in_counts_.end(), in_places_.begin(), 0);
         in_.resize(static_cast<std::size_t>(in_places_.back() + in_counts_.back()));
-        MPI_Alltoallv(sorted_.data(), out_counts_.data(), out_places_.data(), MPI_INT, in_.data(), in_counts_.data(), in_places_.data(), MPI_INT,
-                      MPI_COMM_WORLD);
+        MPI_Alltoallv(sorted_.data(), out_counts_.data(), out_places_.data(), MPI_INT, in_.data(),
+                      in_counts_.data(), in_places_.data(), MPI_INT, MPI_COMM_WORLD);
     }
 
-    // at_or_below_[v] is how many of my keys are not above lowest_ + v: the rank of the next value among them.
+    // Counts the keys that have arrived. at_or_below_[v] becomes the number of these keys that are not above
+    // lowest_ + v. This is the position among them of the value lowest_ + v + 1.
     void count_values() {
         at_or_below_.assign(static_cast<std::size_t>(end_ - lowest_), 0);
-        // A key that is not mine could only come by a library's error; it is left out, and missed by the check of the order.
+        // A key that another rank owns can only arrive if the MPI library makes an error. Such a key is
+        // left out, and check_order() then finds too few keys.
         std::erase_if(in_, [this](std::int32_t key) { return key < lowest_ || key >= end_; });
         for (std::int32_t key : in_) ++at_or_below_[static_cast<std::size_t>(key - lowest_)];
         std::inclusive_scan(at_or_below_.begin(), at_or_below_.end(), at_or_below_.begin());
@@ -156,8 +174,9 @@ private:
         bool good = true;
         for (std::size_t test = 0; test < tests; ++test) {
             std::int32_t key = bucket_totals_[buckets_ + test];
-            if (key < lowest_ || key >= end_) continue;  // another rank's
-            long rank = below_mine_ + (key > lowest_ ? at_or_below_[static_cast<std::size_t>(key - lowest_ - 1)] : 0);
+            if (key < lowest_ || key >= end_) continue;  // another rank owns the key
+            long rank =
+                below_mine_ + (key > lowest_ ? at_or_below_[static_cast<std::size_t>(key - lowest_ - 1)] : 0);
             good = good && rank == problem_.ranks[test] + problem_.added(static_cast<int>(test), iteration);
         }
         return good;
@@ -170,18 +189,18 @@ private:
     std::size_t ranks_;
     int bucket_shift_;
     std::size_t buckets_;
-    long first_;  // place of my first key among all
+    long first_;  // index of this rank's first key among all keys
     std::vector<std::int32_t> keys_, sorted_, in_, bucket_sizes_, bucket_totals_, at_or_below_;
     std::vector<int> out_counts_, out_places_, in_counts_, in_places_;
-    std::int32_t lowest_ = 0, end_ = 0;  // the values that are mine
-    long below_mine_ = 0;                // keys of lower ranks
+    std::int32_t lowest_ = 0, end_ = 0;  // the values that this rank owns
+    long below_mine_ = 0;                // number of keys that lower ranks own
 };
 
 }  // namespace
 
 Outcome run_is(Run& run) {
     Sort sort(run);
-    sort.rank_keys(1);  // touches all memory, as the definition does
+    sort.rank_keys(1);  // an untimed iteration that touches all memory, as in the definition
     bool verified = true;
     run.start();
     for (int iteration = 1; iteration <= iterations; ++iteration) {

@@ -9,11 +9,12 @@ namespace {
 
 struct Wanted {
     const char *name, *what;
-    bool in_bytes, adds_up, grows;  // grows: what it was before does not count
+    bool in_bytes, adds_up, grows;  // grows: the value at the start is subtracted
 };
 constexpr Wanted all_wanted[] = {
     {"shm_segment_bytes", "memory of the node that the library uses", true, false, false},
-    {"p2p_unexpected_bytes_most", "memory for messages that came before their receives, of a rank", true, false, false},
+    {"p2p_unexpected_bytes_most", "memory for messages that came before their receives, of a rank", true,
+     false, false},
     {"p2p_unexpected_stored", "messages that came before their receives", false, true, true},
     {"p2p_announcements_sent", "receives announced to their senders", false, true, true},
     {"p2p_announcements_used", "messages sent to announced receives", false, true, true},
@@ -32,8 +33,11 @@ LibraryCounters::LibraryCounters() {
             int index = 0, count = 0;
             Counter counter{wanted.what, wanted.in_bytes, wanted.adds_up, MPI_T_PVAR_HANDLE_NULL, 0};
             if (MPI_T_pvar_get_index(wanted.name, type, &index) != MPI_SUCCESS) continue;
-            if (MPI_T_pvar_handle_alloc(session_, index, nullptr, &counter.handle, &count) != MPI_SUCCESS || count != 1) continue;
-            MPI_T_pvar_start(session_, counter.handle);  // refused where it always runs
+            if (MPI_T_pvar_handle_alloc(session_, index, nullptr, &counter.handle, &count) != MPI_SUCCESS ||
+                count != 1)
+                continue;
+            // fails for variables that always run, which does no harm
+            MPI_T_pvar_start(session_, counter.handle);
             if (wanted.grows) counter.before = read(counter);
             counters_.push_back(counter);
         }
@@ -57,7 +61,9 @@ std::string LibraryCounters::describe() {
         double mine = read(counter) - counter.before, all = 0;
         PMPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, counter.adds_up ? MPI_SUM : MPI_MAX, MPI_COMM_WORLD);
         if (all == 0) continue;
-        text += fmt::format("    {}: {}\n", counter.what, counter.in_bytes ? fmt::format("{:.4g} MB", all / 1e6) : fmt::format("{:.0f}", all));
+        text +=
+            fmt::format("    {}: {}\n", counter.what,
+                        counter.in_bytes ? fmt::format("{:.4g} MB", all / 1e6) : fmt::format("{:.0f}", all));
     }
     return text;
 }

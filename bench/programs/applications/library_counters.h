@@ -1,5 +1,6 @@
-// What the MPI library itself counts of its memory and its protocols, by performance variables of the tool information interface
-// (MPI-5.0 15.3). Lanyard has those that are asked for; where a library has none of them nothing is told. One thread.
+// The MPI library's own counters of its memory and its protocols, from performance variables of the
+// tool information interface (MPI-5.0 15.3). Lanyard has all variables used here. For a library that
+// has none of these variables, nothing is reported. One thread.
 #pragma once
 
 #include <string>
@@ -11,19 +12,20 @@ namespace lanyard::bench {
 
 class LibraryCounters {
 public:
-    // Begins to count.
+    // Starts counting.
     LibraryCounters();
     ~LibraryCounters();
     LibraryCounters(const LibraryCounters&) = delete;
     LibraryCounters& operator=(const LibraryCounters&) = delete;
 
-    // What was counted on all ranks since the beginning, a line for each that is not 0. Collective; made of PMPI_ calls.
+    // Describes the counters over all ranks since the start, with a line for each counter that is not 0.
+    // Collective; uses PMPI_ functions, so that its calls are not counted.
     std::string describe();
 
 private:
     struct Counter {
         const char* what;
-        bool in_bytes, adds_up;  // over ranks; otherwise the largest counts
+        bool in_bytes, adds_up;  // adds_up: the sum over all ranks is reported, otherwise the largest value
         MPI_T_pvar_handle handle;
         double before;
     };

@@ -1,7 +1,9 @@
-// MG: four or twenty V-cycles of the multigrid method on a periodic cube with ten points of charge +1 and ten of -1 (RNR-94-007, section
-// 2.3). After each step a cube's outermost layers go to its neighbours: large messages on the fine grids, tiny ones on the coarse.
+// MG: four or twenty V-cycles of the multigrid method on a periodic cube with ten charges of +1 and ten of -1
+// (RNR-94-007, section 2.3). After each operation on a grid, each rank sends the outermost layers of its part
+// to its neighbours. The messages are large on the fine grids and tiny on the coarse grids.
 //
-// Grids that are too coarse for a point on each rank are put together on every rank, which all go on with the whole of it.
+// A grid that is too coarse to be divided among all ranks is collected on every rank, and every rank
+// continues with the whole grid.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -19,15 +21,18 @@ struct Problem {
     char name;
     long edge;
     int cycles;
-    std::array<double, 3> smoother;  // of the point, its six and its twelve neighbours
-    double norm;                     // of the last residual, as published
+    // weights of the point itself, of its six nearest neighbours, and of the next twelve
+    std::array<double, 3> smoother;
+    double norm;  // the published norm of the last residual
 };
-constexpr std::array<double, 3> smooth = {-3.0 / 8, 1.0 / 32, -1.0 / 64}, smoother = {-3.0 / 17, 1.0 / 33, -1.0 / 61};
+constexpr std::array<double, 3> smooth = {-3.0 / 8, 1.0 / 32, -1.0 / 64},
+                                smoother = {-3.0 / 17, 1.0 / 33, -1.0 / 61};
 constexpr Problem problems[] = {{'S', 32, 4, smooth, 0.5307707005734e-04},
                                 {'W', 128, 4, smooth, 0.6467329375339e-05},
                                 {'A', 256, 4, smooth, 0.2433365309069e-05},
                                 {'B', 256, 20, smoother, 0.1800564401355e-05}};
-constexpr std::array<double, 4> laplacian = {-8.0 / 3, 0, 1.0 / 6, 1.0 / 12};  // of the point, its faces, edges and corners
+// The weights of the point itself, and of its neighbours at faces, edges and corners.
+constexpr std::array<double, 4> laplacian = {-8.0 / 3, 0, 1.0 / 6, 1.0 / 12};
 constexpr std::uint64_t seed = 314159265;
 constexpr std::size_t charges = 10;
 constexpr double tolerance = 1e-8;
@@ -38,13 +43,17 @@ Division division_of(int ranks) {
     return division;
 }
 
-// The sums of the four neighbours of each point of a line in the plane across it, and of the four at the corners there.
+// For each point of a line, two sums of neighbours in the plane perpendicular to the line: of the four
+// nearest (`near`), and of the four at the corners (`far`).
 struct Across {
-    explicit Across(const Cube& cube) : near(static_cast<std::size_t>(cube.length(0) + 2)), far(near.size()) {}
+    explicit Across(const Cube& cube)
+        : near(static_cast<std::size_t>(cube.length(0) + 2)), far(near.size()) {}
 
     void add_up(const Cube& cube, long y, long z) {
-        const double *north = cube.line(y + 1, z), *south = cube.line(y - 1, z), *up = cube.line(y, z + 1), *down = cube.line(y, z - 1);
-        const double *a = cube.line(y - 1, z - 1), *b = cube.line(y + 1, z - 1), *c = cube.line(y - 1, z + 1), *d = cube.line(y + 1, z + 1);
+        const double *north = cube.line(y + 1, z), *south = cube.line(y - 1, z), *up = cube.line(y, z + 1),
+                     *down = cube.line(y, z - 1);
+        const double *a = cube.line(y - 1, z - 1), *b = cube.line(y + 1, z - 1), *c = cube.line(y - 1, z + 1),
+                     *d = cube.line(y + 1, z + 1);
         for (std::size_t x = 0; x < near.size(); ++x) {
             near[x] = north[x] + south[x] + up[x] + down[x];
             far[x] = a[x] + b[x] + c[x] + d[x];
@@ -54,22 +63,24 @@ struct Across {
     std::vector<double> near, far;
 };
 
-// residual = right - A solution. `right` and `residual` may be one cube.
+// Computes residual = right - A * solution. `right` and `residual` may be the same cube.
 void find_residual(const Cube& solution, const Cube& right, Cube& residual) {
     Across sums(solution);
     for (long z = 1; z <= solution.length(2); ++z)
         for (long y = 1; y <= solution.length(1); ++y) {
             sums.add_up(solution, y, z);
-            const double *here = solution.line(y, z), *given = right.line(y, z), *near = sums.near.data(), *far = sums.far.data();
+            const double *here = solution.line(y, z), *given = right.line(y, z), *near = sums.near.data(),
+                         *far = sums.far.data();
             double* out = residual.line(y, z);
             for (long x = 1; x <= solution.length(0); ++x)
-                out[x] = given[x] - laplacian[0] * here[x] - laplacian[2] * (far[x] + near[x - 1] + near[x + 1]) -
+                out[x] = given[x] - laplacian[0] * here[x] -
+                         laplacian[2] * (far[x] + near[x - 1] + near[x + 1]) -
                          laplacian[3] * (far[x - 1] + far[x + 1]);
         }
     residual.exchange();
 }
 
-// solution += S residual
+// Computes solution += S * residual, where S is the smoother.
 void smooth_solution(const std::array<double, 3>& weights, const Cube& residual, Cube& solution) {
     Across sums(residual);
     for (long z = 1; z <= solution.length(2); ++z)
@@ -84,7 +95,8 @@ void smooth_solution(const std::array<double, 3>& weights, const Cube& residual,
     solution.exchange();
 }
 
-// The residual of a grid on the next coarser one. Point i of that lies on point 2i of the fine grid, both counted from 1.
+// Computes the residual on the next coarser grid. Point i of the coarse grid is at the same place as
+// point 2i of the fine grid; both are counted from 1.
 void restrict_to(Cube& coarse, const Cube& fine) {
     Across sums(fine);
     for (long z = 1; z <= coarse.length(2); ++z)
@@ -94,29 +106,36 @@ void restrict_to(Cube& coarse, const Cube& fine) {
             double* out = coarse.line(y, z);
             for (long x = 1; x <= coarse.length(0); ++x) {
                 long i = 2 * x;
-                out[x] = 0.5 * here[i] + 0.25 * (here[i - 1] + here[i + 1] + near[i]) + 0.125 * (near[i - 1] + near[i + 1] + far[i]) +
-                         0.0625 * (far[i - 1] + far[i + 1]);
+                out[x] = 0.5 * here[i] + 0.25 * (here[i - 1] + here[i + 1] + near[i]) +
+                         0.125 * (near[i - 1] + near[i + 1] + far[i]) + 0.0625 * (far[i - 1] + far[i + 1]);
             }
         }
 }
 
-// Adds the solution of the coarser grid, interpolated, to that of the fine one, with its layer around. Where the coarse grid is whole on
-// each rank and the fine one is divided, this rank's part of it is taken.
+// Interpolates the solution of the coarser grid and adds it to the solution of the fine grid, including the
+// layer around this rank's part. If the fine grid is divided and the coarse grid is not, uses the part of
+// the coarse grid that belongs to this rank.
 void add_interpolated(const Cube& coarse, Cube& fine) {
     std::array<long, 3> first{};
-    for (int axis = 0; axis < 3; ++axis) first[static_cast<std::size_t>(axis)] = fine.start(axis) / 2 - coarse.start(axis);
+    for (int axis = 0; axis < 3; ++axis)
+        first[static_cast<std::size_t>(axis)] = fine.start(axis) / 2 - coarse.start(axis);
     long half = fine.length(0) / 2;
     std::vector<double> between(static_cast<std::size_t>(half + 2));
     for (long z = 0; z <= fine.length(2) + 1; ++z)
         for (long y = 0; y <= fine.length(1) + 1; ++y) {
-            long low_y = first[1] + y / 2, high_y = low_y + y % 2, low_z = first[2] + z / 2, high_z = low_z + z % 2;
-            const double *a = coarse.line(low_y, low_z) + first[0], *b = coarse.line(high_y, low_z) + first[0];
-            const double *c = coarse.line(low_y, high_z) + first[0], *d = coarse.line(high_y, high_z) + first[0];
-            for (long x = 0; x <= half + 1; ++x) between[static_cast<std::size_t>(x)] = 0.25 * (a[x] + b[x] + c[x] + d[x]);
+            long low_y = first[1] + y / 2, high_y = low_y + y % 2, low_z = first[2] + z / 2,
+                 high_z = low_z + z % 2;
+            const double *a = coarse.line(low_y, low_z) + first[0],
+                         *b = coarse.line(high_y, low_z) + first[0];
+            const double *c = coarse.line(low_y, high_z) + first[0],
+                         *d = coarse.line(high_y, high_z) + first[0];
+            for (long x = 0; x <= half + 1; ++x)
+                between[static_cast<std::size_t>(x)] = 0.25 * (a[x] + b[x] + c[x] + d[x]);
             double* out = fine.line(y, z);
             for (long x = 0; x <= half; ++x) {
                 out[2 * x] += between[static_cast<std::size_t>(x)];
-                out[2 * x + 1] += 0.5 * (between[static_cast<std::size_t>(x)] + between[static_cast<std::size_t>(x + 1)]);
+                out[2 * x + 1] +=
+                    0.5 * (between[static_cast<std::size_t>(x)] + between[static_cast<std::size_t>(x + 1)]);
             }
         }
 }
@@ -126,7 +145,7 @@ struct Point {
     long place;
 };
 
-// +1 where the ten largest of random numbers are, -1 where the ten smallest are.
+// Sets +1 at the places of the ten largest random numbers and -1 at those of the ten smallest.
 void set_charges(Cube& cube) {
     std::vector<Point> points;
     auto smaller = [](const Point& a, const Point& b) { return a.value < b.value; };
@@ -134,7 +153,8 @@ void set_charges(Cube& cube) {
     auto keep_ends = [&] {
         if (points.size() <= 2 * charges) return;
         std::partial_sort(points.begin(), points.begin() + charges, points.end(), smaller);
-        std::partial_sort(points.rbegin(), points.rbegin() + charges, points.rend() - charges, [&](auto& a, auto& b) { return smaller(b, a); });
+        std::partial_sort(points.rbegin(), points.rbegin() + charges, points.rend() - charges,
+                          [&](auto& a, auto& b) { return smaller(b, a); });
         points.erase(points.begin() + charges, points.end() - charges);
     };
     for (long z = 0; z < cube.length(2); ++z)
@@ -145,12 +165,15 @@ void set_charges(Cube& cube) {
             for (long x = 0; x < cube.length(0); ++x) points.push_back({random.next(), place + x});
             keep_ends();
         }
-    constexpr std::size_t candidates = 2 * charges;  // class S has enough of them on 512 ranks
+    // with class S, ranks have enough points for this up to 512 ranks
+    constexpr std::size_t candidates = 2 * charges;
     points.resize(candidates, points.front());
     std::vector<Point> all(candidates * static_cast<std::size_t>(cube.division().all()));
-    PMPI_Allgather(points.data(), candidates * sizeof(Point), MPI_BYTE, all.data(), candidates * sizeof(Point), MPI_BYTE, MPI_COMM_WORLD);
+    PMPI_Allgather(points.data(), candidates * sizeof(Point), MPI_BYTE, all.data(),
+                   candidates * sizeof(Point), MPI_BYTE, MPI_COMM_WORLD);
     std::sort(all.begin(), all.end(), [&](auto& a, auto& b) { return smaller(a, b); });
-    all.erase(std::unique(all.begin(), all.end(), [](auto& a, auto& b) { return a.place == b.place; }), all.end());
+    all.erase(std::unique(all.begin(), all.end(), [](auto& a, auto& b) { return a.place == b.place; }),
+              all.end());
     cube.clear();
     auto set = [&](const Point& point, double charge) {
         std::array<long, 3> at{point.place % edge, point.place / edge % edge, point.place / (edge * edge)};
@@ -171,7 +194,8 @@ void set_charges(Cube& cube) {
 class Multigrid {
 public:
     explicit Multigrid(Run& run)
-        : run_(run), problem_(problem_of(problems, run.problem())), division_(division_of(run.size())), right_(problem_.edge, division_, run.rank()) {
+        : run_(run), problem_(problem_of(problems, run.problem())), division_(division_of(run.size())),
+          right_(problem_.edge, division_, run.rank()) {
         for (long edge = 2; edge <= problem_.edge; edge *= 2) {
             Division division = is_divided(edge) ? division_ : Division{};
             solutions_.emplace_back(edge, division, run.rank());
@@ -204,7 +228,8 @@ public:
         double mine = 0, all = 0;
         for (long z = 1; z <= residual.length(2); ++z)
             for (long y = 1; y <= residual.length(1); ++y)
-                for (long x = 1; x <= residual.length(0); ++x) mine += residual.line(y, z)[x] * residual.line(y, z)[x];
+                for (long x = 1; x <= residual.length(0); ++x)
+                    mine += residual.line(y, z)[x] * residual.line(y, z)[x];
         MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         return std::sqrt(all / points());
     }
@@ -214,10 +239,13 @@ public:
 
 private:
     double points() const { return std::pow(static_cast<double>(problem_.edge), 3); }
-    // With two points at least along each side of a part, which then begins at a point of the next coarser grid, too.
-    bool is_divided(long edge) const { return edge >= 2 * *std::max_element(division_.ranks.begin(), division_.ranks.end()); }
+    // A grid is divided only if each part has at least two points along each side. Each part then also
+    // begins at a point of the next coarser grid.
+    bool is_divided(long edge) const {
+        return edge >= 2 * *std::max_element(division_.ranks.begin(), division_.ranks.end());
+    }
 
-    // The residual of a level on the one beneath it.
+    // Computes the residual of the next coarser level.
     void coarsen(std::size_t level) {
         Cube &fine = residuals_[level], &coarse = residuals_[level - 1];
         bool gathers = fine.division().all() > coarse.division().all();
@@ -235,7 +263,8 @@ private:
     const Problem& problem_;
     Division division_;
     Cube right_;
-    std::vector<Cube> solutions_, residuals_;  // from the coarsest grid, of two points along each side, to the finest
+    // One for each grid, from the coarsest, which has two points along each side, to the finest.
+    std::vector<Cube> solutions_, residuals_;
 };
 
 }  // namespace
@@ -243,15 +272,18 @@ private:
 std::string takes_mg_ranks(int ranks, char problem) {
     if (std::string sentence = takes_powers_of_two(ranks, problem); !sentence.empty()) return sentence;
     Division division = division_of(ranks);
-    if (problem_of(problems, problem).edge >= 2 * *std::max_element(division.ranks.begin(), division.ranks.end())) return "";
-    return "has a grid too small in class " + std::string(1, problem) + " for " + std::to_string(ranks) + " ranks";
+    if (problem_of(problems, problem).edge >=
+        2 * *std::max_element(division.ranks.begin(), division.ranks.end()))
+        return "";
+    return "has a grid too small in class " + std::string(1, problem) + " for " + std::to_string(ranks) +
+           " ranks";
 }
 
 Outcome run_mg(Run& run) {
     Multigrid multigrid(run);
     multigrid.begin();
     multigrid.find_top_residual();
-    multigrid.cycle();  // touches all memory, as the definition does
+    multigrid.cycle();  // an untimed cycle that touches all memory, as in the definition
     multigrid.begin();
     run.start();
     multigrid.find_top_residual();

@@ -1,4 +1,4 @@
-// Numbers that the patterns begin with, the same on every rank.
+// The initial values of the communication patterns. They are the same on every rank.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@ namespace lanyard::bench {
 
 using Values = std::vector<std::uint64_t>;
 
-// Odd, so that a wrong bit of what is multiplied with one does not vanish.
+// Random odd numbers. They are odd so that a wrong bit of a value does not vanish when the value is
+// multiplied by one of them.
 inline Values odd_numbers(int count, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     Values numbers(static_cast<std::size_t>(count));

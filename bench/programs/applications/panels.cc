@@ -1,9 +1,13 @@
-// Panels of a matrix (HPL, LU factorisation with partial pivoting): the matrix is spread in square blocks over a grid of ranks. For each
-// panel, a column of blocks, the ranks that hold it agree on a pivot for each of its columns and exchange rows; then it is broadcast along
-// the rows of the grid, rows are exchanged in the columns to its right, and these are updated. Panels shrink as the work goes on.
+// The pattern of HPL, an LU factorisation with partial pivoting. The matrix is distributed in square blocks
+// over a grid of ranks. A panel is a column of blocks. For each panel, the ranks that have a part of it
+// choose a pivot for each of its columns and exchange rows within the panel. They then broadcast the panel
+// along the rows of the grid. In the columns to the right of the panel, the same rows are exchanged, and then
+// these columns are updated. The panels become shorter as the work proceeds.
 //
-// The update is lighter than that of HPL, which multiplies matrices, and modulo 2^64. The matrix begins as the product of a column and a
-// row, and its part yet to be worked on remains one, so each rank can repeat the work for these alone; it compares the pivots and all of its matrix.
+// HPL multiplies matrices in the update. The update here is cheaper and is computed modulo 2^64. The matrix
+// begins as the product of a column and a row, and the part that is still to be updated remains such a
+// product. Each rank can therefore repeat the whole computation on the column and the row alone. With the
+// result it verifies the pivots and its whole part of the matrix.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -18,22 +22,31 @@ namespace {
 
 struct Problem {
     char name;
-    int rows;   // and columns; a multiple of the block
+    int rows;  // the matrix has as many columns; a multiple of `block`
     int block;
-    int times;  // that the same matrix is worked on
+    int times;  // how often the factorisation is repeated with the same matrix
 };
-constexpr Problem problems[] = {{'S', 256, 32, 6}, {'W', 1024, 64, 24}, {'A', 2048, 64, 24}, {'B', 4096, 128, 12}};
+constexpr Problem problems[] = {
+    {'S', 256, 32, 6}, {'W', 1024, 64, 24}, {'A', 2048, 64, 24}, {'B', 4096, 128, 12}};
 
-// What the update makes of a value. The factors of all that a rank received are odd, so no wrong bit gets lost.
-std::uint64_t updated(std::uint64_t value, std::uint64_t of_row, std::uint64_t of_column) { return 5 * value + of_row * of_column; }
+// The new value of an element. Received values are multiplied only by odd factors, so that no wrong
+// bit vanishes.
+std::uint64_t updated(std::uint64_t value, std::uint64_t of_row, std::uint64_t of_column) {
+    return 5 * value + of_row * of_column;
+}
 std::uint64_t of_column(int panel, int column) { return 2 * static_cast<std::uint64_t>(panel + column) + 1; }
-std::uint64_t weight(int column) { return 2 * static_cast<std::uint64_t>(column) + 1; }  // of a panel's columns, in what is taken of its row
+// The weight of a panel's column in the sum that is formed for each row of the panel.
+std::uint64_t weight(int column) { return 2 * static_cast<std::uint64_t>(column) + 1; }
 
-// Candidates for the pivot as doubles, which all differ: half of the bits of the value, then the row.
+// Represents a candidate for the pivot as a double. The upper bits are the upper half of the value,
+// the lower bits are the row, so that all candidates differ.
 constexpr int row_bits = 20;
-double key_of(std::uint64_t value, int row) { return static_cast<double>(value >> 32 << row_bits | static_cast<std::uint64_t>(row)); }
+double key_of(std::uint64_t value, int row) {
+    return static_cast<double>(value >> 32 << row_bits | static_cast<std::uint64_t>(row));
+}
 
-// The largest key, and the smallest negated: one maximum finds both. The largest tells the pivot's row, the smallest a factor.
+// The largest key and the negated smallest key, so that one MPI_MAX reduction finds both. The largest key
+// gives the pivot's row, the smallest gives a factor.
 struct Keys {
     std::array<double, 2> both{-1, -0x1p53};
 
@@ -45,14 +58,15 @@ struct Keys {
     std::uint64_t factor() const { return 2 * static_cast<std::uint64_t>(-both[1]); }
 };
 
-// Blocks dealt out to the ranks of one direction of the grid.
+// The cyclic distribution of blocks to the ranks along one direction of the grid.
 struct Deal {
     int block, parts, mine;
 
     int owner(int index) const { return index / block % parts; }
     int local(int index) const { return index / block / parts * block + index % block; }
     int global(int place) const { return (place / block * parts + mine) * block + place % block; }
-    int before(int blocks) const { return (blocks + parts - 1 - mine) / parts * block; }  // how much of the first blocks is mine
+    // How many rows or columns this rank has of the first `blocks` blocks.
+    int before(int blocks) const { return (blocks + parts - 1 - mine) / parts * block; }
 };
 
 class Matrix {
@@ -61,11 +75,13 @@ public:
         std::array<int, 2> parts{};
         MPI_Dims_create(ranks, 2, parts.data());
         rows_ = {problem.block, parts[1], rank / parts[0]};
-        columns_ = {problem.block, parts[0], rank % parts[0]};  // at least as many as for rows, as HPL wants it
+        // In HPL, the columns must be divided into at least as many parts as the rows.
+        columns_ = {problem.block, parts[0], rank % parts[0]};
         MPI_Comm_split(MPI_COMM_WORLD, rows_.mine, columns_.mine, &along_row_);
         MPI_Comm_split(MPI_COMM_WORLD, columns_.mine, rows_.mine, &down_column_);
         height_ = rows_.before(blocks());
-        values_.resize(static_cast<std::size_t>(height_) * static_cast<std::size_t>(columns_.before(blocks())));
+        values_.resize(static_cast<std::size_t>(height_) *
+                       static_cast<std::size_t>(columns_.before(blocks())));
         expected_ = values_;
         panel_.resize(static_cast<std::size_t>((height_ + 1) * problem.block));
         of_row_.resize(static_cast<std::size_t>(height_));
@@ -95,21 +111,23 @@ private:
     Problem problem_;
     Deal rows_, columns_;
     MPI_Comm along_row_ = MPI_COMM_NULL, down_column_ = MPI_COMM_NULL;
-    int height_;               // of the columns of this rank
-    Values values_, expected_; // column by column
-    Values panel_;             // the rows of its pivots, then its columns
+    int height_;               // number of elements in each of this rank's columns
+    Values values_, expected_; // stored column by column
+    Values panel_;             // the row numbers of the panel's pivots, then the panel's columns
     Values of_row_, row_out_, row_in_;
-    std::vector<Keys> keys_;  // expected, by column
+    std::vector<Keys> keys_;  // the expected keys, by column of the matrix
     bool keys_agree_ = true;
 };
 
 void Matrix::fill() {
     Values of_rows = odd_numbers(problem_.rows, 1), of_columns = odd_numbers(problem_.rows, 2);
     for (int place = 0; place < columns_.before(blocks()); ++place)
-        for (int row = 0; row < height_; ++row) column(place)[row] = of_rows[rows_.global(row)] * of_columns[columns_.global(place)];
+        for (int row = 0; row < height_; ++row)
+            column(place)[row] = of_rows[rows_.global(row)] * of_columns[columns_.global(place)];
 }
 
-// What the matrix is in the end: the same work on a column and a row whose product is what is yet to be worked on.
+// Computes the expected final matrix from the column and the row whose product is the part of the matrix
+// that is still to be updated.
 void Matrix::expect() {
     Values of_rows = odd_numbers(problem_.rows, 1), of_columns = odd_numbers(problem_.rows, 2);
     for (int panel = 0; panel < blocks(); ++panel) {
@@ -117,7 +135,8 @@ void Matrix::expect() {
         std::uint64_t of_panel = 0;
         for (int column = first; column < end; ++column) {
             Keys keys;
-            for (int row = column; row < problem_.rows; ++row) keys.add(of_rows[row] * of_columns[column], row);
+            for (int row = column; row < problem_.rows; ++row)
+                keys.add(of_rows[row] * of_columns[column], row);
             std::swap(of_rows[column], of_rows[keys.row()]);
             keys_.push_back(keys);
             if (column + 1 < end) of_columns[column + 1] += keys.factor() * of_columns[column];
@@ -129,31 +148,36 @@ void Matrix::expect() {
     }
 }
 
-// What later panels leave as it is: the rows of this block, and below them the columns of its panel.
+// Stores the expected values that later panels do not change: the rows of this block, and the columns of
+// its panel below these rows.
 void Matrix::expect_rows(int block, const Values& of_rows, const Values& of_columns) {
     for (int place = columns_.before(block); place < columns_.before(blocks()); ++place) {
         bool in_panel = place < columns_.before(block + 1);
         for (int row = rows_.before(block); row < (in_panel ? height_ : rows_.before(block + 1)); ++row)
-            expected_[static_cast<std::size_t>(place) * height_ + row] = of_rows[rows_.global(row)] * of_columns[columns_.global(place)];
+            expected_[static_cast<std::size_t>(place) * height_ + row] =
+                of_rows[rows_.global(row)] * of_columns[columns_.global(place)];
     }
 }
 
-// Exchanges two rows in the columns at these places.
+// Exchanges two rows of the matrix in this rank's columns from `begin` to `end`.
 void Matrix::exchange_rows(int first, int second, int begin, int end) {
     int owner = rows_.owner(first), other = rows_.owner(second);
     if (owner == other && owner == rows_.mine)
-        for (int place = begin; place < end; ++place) std::swap(column(place)[rows_.local(first)], column(place)[rows_.local(second)]);
+        for (int place = begin; place < end; ++place)
+            std::swap(column(place)[rows_.local(first)], column(place)[rows_.local(second)]);
     if (owner == other || begin == end || (owner != rows_.mine && other != rows_.mine)) return;
-    int row = rows_.local(owner == rows_.mine ? first : second), partner = owner == rows_.mine ? other : owner;
+    int row = rows_.local(owner == rows_.mine ? first : second),
+        partner = owner == rows_.mine ? other : owner;
     for (int place = begin; place < end; ++place) row_out_[place] = column(place)[row];
     partner = partner * columns_.parts + columns_.mine;
-    MPI_Sendrecv(&row_out_[begin], end - begin, MPI_UINT64_T, partner, 0, &row_in_[begin], end - begin, MPI_UINT64_T, partner, 0, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&row_out_[begin], end - begin, MPI_UINT64_T, partner, 0, &row_in_[begin], end - begin,
+                 MPI_UINT64_T, partner, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (int place = begin; place < end; ++place) column(place)[row] = row_in_[place];
 }
 
-// By the ranks that hold the panel: pivots, the rows of the panel exchanged, and each column added to the next. With another pivot than
-// the others a rank would wait for ever, so wrong keys are noted and the expected ones taken, here and in update().
+// Called by the ranks that have a part of the panel. Finds the pivots, exchanges rows in the panel, and
+// adds each column to the next one. If a wrong key led to different pivots on different ranks, a rank
+// would wait for ever. So wrong keys are only noted, and the expected keys are used, here and in update().
 void Matrix::find_pivots(int panel) {
     int block = problem_.block, begin = columns_.before(panel), top = rows_.before(panel);
     for (int k = 0; k < block; ++k) {
@@ -167,12 +191,16 @@ void Matrix::find_pivots(int panel) {
         keys_agree_ &= all.both == expected.both;
         panel_[static_cast<std::size_t>(k)] = static_cast<std::uint64_t>(expected.row());
         exchange_rows(wanted, expected.row(), begin, begin + block);
-        for (int row = top; row < height_ && k + 1 < block; ++row) column(begin + k + 1)[row] += expected.factor() * values[row];
+        for (int row = top; row < height_ && k + 1 < block; ++row)
+            column(begin + k + 1)[row] += expected.factor() * values[row];
     }
-    for (int k = 0; k < block; ++k) std::copy(column(begin + k) + top, column(begin + k) + height_, panel_.data() + block + k * (height_ - top));
+    for (int k = 0; k < block; ++k)
+        std::copy(column(begin + k) + top, column(begin + k) + height_,
+                  panel_.data() + block + k * (height_ - top));
 }
 
-// By all ranks: the right of the panel, from what was broadcast of it.
+// Called by all ranks. Updates the matrix to the right of the panel, using the panel that was
+// broadcast.
 void Matrix::update(int panel) {
     int block = problem_.block, begin = columns_.before(panel + 1), end = columns_.before(blocks());
     for (int k = 0; k < block; ++k) {

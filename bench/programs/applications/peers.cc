@@ -1,9 +1,12 @@
-// Many small messages to many others (SMG2000, a semicoarsening multigrid solver): in each step a rank sends to up to 48 others and
-// receives from as many, ever further away and ever less with the levels of the hierarchy, from some KB down to 8 bytes; then a sum of
-// 8 bytes over all, as for a norm. In a job of fewer ranks the messages go round all the others.
+// The pattern of many small messages to many other ranks (SMG2000, a semicoarsening multigrid solver). In
+// each step a rank sends 48 messages to as many other ranks and receives 48 messages. From level to level of
+// the hierarchy, the distances grow and the messages shrink, from some KB to 8 bytes. Each step ends with a
+// sum of 8 bytes over all ranks, like that of a norm. In a job with fewer ranks, the messages cycle through
+// all other ranks.
 //
-// How long a message is and what is in it follows from step, ranks and place, so each is verified where it arrives. What is in it also
-// follows from the sum of the step before, which is verified itself.
+// The receiver can verify every message, because the message's length and contents follow from the step, the
+// sender and the message's number. The contents also depend on the sum of the previous step, so that the sum
+// is verified too.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -21,9 +24,12 @@ struct Problem {
     int steps;
 };
 constexpr Problem problems[] = {{'S', 120}, {'W', 7000}, {'A', 30000}, {'B', 120000}};
-constexpr int messages = 48;  // of a rank in a step
-constexpr int levels = 10;    // the longest message halves with each: 512 values at the first, 1 at the last
-constexpr std::uint64_t increment = 0x9e3779b97f4a7c15;  // odd, so that a value does not return
+constexpr int messages = 48;  // number that a rank sends in a step
+// The longest message has 512 values at the first level, half as many at each further level, and 1 at the
+// last level.
+constexpr int levels = 10;
+// odd, so that repeated addition gives 2^64 different values
+constexpr std::uint64_t increment = 0x9e3779b97f4a7c15;
 
 std::uint64_t mix(std::uint64_t x) {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
@@ -31,26 +37,30 @@ std::uint64_t mix(std::uint64_t x) {
     return x ^ x >> 31;
 }
 
-// How far up the ring of ranks each message goes: both ways in turn, and beyond 49 ranks in growing distances up to half the ring.
+// The distance in the ring of ranks from the sender of each message to its receiver. The two directions
+// alternate. With more than 49 ranks, the distances grow up to half of the ring.
 std::array<int, messages> ways(int ranks) {
     std::array<int, messages> all{};
     for (int k = 0; k < messages && ranks > 1; ++k) {
         int pair = ranks - 1 > messages ? k / 2 : k % (ranks - 1) / 2, distance = pair + 1;
         bool up = ranks - 1 > messages ? k % 2 == 0 : k % (ranks - 1) % 2 == 0;
-        if (ranks - 1 > messages) distance = std::max(distance, static_cast<int>(std::pow((ranks - 1) / 2, pair / (messages / 2 - 1.0))));
+        if (ranks - 1 > messages)
+            distance =
+                std::max(distance, static_cast<int>(std::pow((ranks - 1) / 2, pair / (messages / 2 - 1.0))));
         all[k] = up ? distance : ranks - distance;
     }
     return all;
 }
 
-// One message: from half to all of the longest of its level.
+// One message. Its length is between half of the longest length of its level and that length.
 struct Message {
     int values;
     std::uint64_t first;
 
     Message(int k, int step, int from, std::uint64_t seed) {
         int longest = 1 << (levels - 1 - k * levels / messages);
-        std::uint64_t name = mix(increment * (static_cast<std::uint64_t>(step) << 32 | static_cast<std::uint64_t>(from)) + k);
+        std::uint64_t name =
+            mix(increment * (static_cast<std::uint64_t>(step) << 32 | static_cast<std::uint64_t>(from)) + k);
         values = longest - static_cast<int>(name % (longest / 2 + 1));
         if (values == 0) values = 1;
         first = name ^ seed;
@@ -68,20 +78,23 @@ struct Message {
 
 class Exchange {
 public:
-    Exchange(int rank, int ranks) : rank_(rank), ranks_(ranks), ways_(ways(ranks)), out_(messages * longest), in_(messages * longest) {}
+    Exchange(int rank, int ranks)
+        : rank_(rank), ranks_(ranks), ways_(ways(ranks)), out_(messages * longest), in_(messages * longest) {}
 
-    // Whether all arrived that should.
+    // Makes one exchange. Returns true if all expected messages have arrived unchanged.
     bool run(int step, std::uint64_t seed) {
         std::array<MPI_Request, 2 * messages> requests;
         for (int k = 0; k < messages; ++k) {
             Message message(k, step, sender(k), seed);
-            MPI_Irecv(&in_[longest * k], message.values, MPI_UINT64_T, sender(k), k, MPI_COMM_WORLD, &requests[k]);
+            MPI_Irecv(&in_[longest * k], message.values, MPI_UINT64_T, sender(k), k, MPI_COMM_WORLD,
+                      &requests[k]);
         }
         for (int k = 0; k < messages; ++k) {
             Message message(k, step, rank_, seed);
             message.write(&out_[longest * k]);
             int to = (rank_ + ways_[k]) % ranks_;
-            MPI_Isend(&out_[longest * k], message.values, MPI_UINT64_T, to, k, MPI_COMM_WORLD, &requests[messages + k]);
+            MPI_Isend(&out_[longest * k], message.values, MPI_UINT64_T, to, k, MPI_COMM_WORLD,
+                      &requests[messages + k]);
         }
         MPI_Waitall(2 * messages, requests.data(), MPI_STATUSES_IGNORE);
         bool good = true;

@@ -1,5 +1,5 @@
-// The uniform pseudorandom numbers of the NAS Parallel Benchmarks (D. Bailey et al., RNR-94-007, section 2.3):
-// x(k+1) = 5^13 x(k) mod 2^46, of which a number in (0, 1) is x(k) 2^-46. Each class is used by one thread.
+// The uniform pseudorandom numbers of the NAS Parallel Benchmarks (D. Bailey et al., RNR-94-007, section
+// 2.3): x(k+1) = 5^13 x(k) mod 2^46, which gives the number x(k) 2^-46 in (0, 1). One thread for each object.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,12 @@ public:
     explicit Random(std::uint64_t seed) : x_(seed & mask) {}
 
     double next() {
-        x_ = x_ * multiplier & mask;  // the product modulo 2^64 has the right 46 lowest bits
+        x_ = x_ * multiplier & mask;  // the product modulo 2^64 has the same lowest 46 bits
         return static_cast<double>(x_) * 0x1p-46;
     }
 
-    // As `count` calls of next(), in a time that grows with its logarithm.
+    // Has the same effect as `count` calls of next(), but takes a time that is proportional to the
+    // logarithm of `count`.
     void skip(std::uint64_t count) {
         for (std::uint64_t power = multiplier; count > 0; count >>= 1, power = power * power & mask)
             if (count & 1) x_ = x_ * power & mask;

@@ -25,7 +25,7 @@ double bytes_of(int count, MPI_Datatype type) {
 }
 
 void count_message(int count, MPI_Datatype type, int to) {
-    if (!counting || to < 0) return;  // MPI_PROC_NULL is no rank
+    if (!counting || to < 0) return;  // negative: MPI_PROC_NULL, to which no message is sent
     double bytes = bytes_of(count, type);
     ++traffic.messages;
     traffic.bytes += bytes;
@@ -71,18 +71,21 @@ Traffic stop_counting() {
 
 Totals total(const Traffic& mine) {
     Totals all;
-    // Every rank has called the same collectives but for those of parts of the job: rank 0's are shown for all.
+    // The collectives of rank 0 are shown for all ranks. All ranks have called the same ones, except on
+    // communicators of a part of the job.
     all.sum.collectives = mine.collectives;
     int ranks = ranks_of(MPI_COMM_WORLD);
     int own = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &own);
-    int peers = static_cast<int>(std::count(mine.sent_to.begin(), mine.sent_to.end(), 1)) - mine.sent_to[static_cast<std::size_t>(own)];
+    int peers = static_cast<int>(std::count(mine.sent_to.begin(), mine.sent_to.end(), 1)) -
+                mine.sent_to[static_cast<std::size_t>(own)];
     PMPI_Allreduce(&mine.messages, &all.sum.messages, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     PMPI_Allreduce(&mine.bytes, &all.sum.bytes, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     PMPI_Allreduce(&mine.largest, &all.sum.largest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     PMPI_Allreduce(&mine.seconds, &all.sum.seconds, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     PMPI_Allreduce(&mine.seconds, &all.most_seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    PMPI_Allreduce(mine.by_size.data(), all.sum.by_size.data(), Traffic::size_classes, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    PMPI_Allreduce(mine.by_size.data(), all.sum.by_size.data(), Traffic::size_classes, MPI_LONG, MPI_SUM,
+                   MPI_COMM_WORLD);
     PMPI_Allreduce(&peers, &all.peers, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     all.sum.seconds /= ranks;
     return all;
@@ -93,28 +96,32 @@ std::string describe(const Totals& totals, double seconds) {
     const Traffic& sum = totals.sum;
     std::string text;
     if (sum.messages > 0)
-        text += fmt::format("    {} message{} with {:.4g} MB, {:.4g} a second with {:.4g} MB/s; the largest had {:.0f} B; "
-                            "a rank sent to {} other{} at most\n",
-                            sum.messages, sum.messages == 1 ? "" : "s", sum.bytes / 1e6, static_cast<double>(sum.messages) / seconds,
-                            sum.bytes / 1e6 / seconds, sum.largest,
-                            totals.peers, totals.peers == 1 ? "" : "s");
+        text += fmt::format(
+            "    {} message{} with {:.4g} MB, {:.4g} a second with {:.4g} MB/s; the largest had {:.0f} B; "
+            "a rank sent to {} other{} at most\n",
+            sum.messages, sum.messages == 1 ? "" : "s", sum.bytes / 1e6,
+            static_cast<double>(sum.messages) / seconds, sum.bytes / 1e6 / seconds, sum.largest, totals.peers,
+            totals.peers == 1 ? "" : "s");
     for (const auto& [name, of_name] : sum.collectives)
-        text += fmt::format("    {} {} times, {:.4g} MB of each rank\n", name, of_name.calls, of_name.bytes / 1e6);
-    // Cumulative, as the sources draw it: how many of the messages are at most that long.
+        text += fmt::format("    {} {} times, {:.4g} MB of each rank\n", name, of_name.calls,
+                            of_name.bytes / 1e6);
+    // Shows, as published figures do, the cumulative share: that of all messages up to this length.
     long so_far = 0;
     for (std::size_t k = 0; k < sum.by_size.size(); ++k) {
         if (sum.by_size[k] == 0) continue;
         so_far += sum.by_size[k];
         double share = static_cast<double>(so_far) / static_cast<double>(sum.messages);
-        text += fmt::format("    to {:>11} B {:>10} {:>6.1f} % {}\n", (std::uint64_t{1} << k) - 1, sum.by_size[k], 100 * share,
-                            std::string(static_cast<std::size_t>(share * bar_length + 0.5), '#'));
+        text +=
+            fmt::format("    to {:>11} B {:>10} {:>6.1f} % {}\n", (std::uint64_t{1} << k) - 1, sum.by_size[k],
+                        100 * share, std::string(static_cast<std::size_t>(share * bar_length + 0.5), '#'));
     }
     return text;
 }
 
 }  // namespace lanyard::bench
 
-// The functions of MPI that the applications call.
+// The MPI functions that the applications call, defined here so that they are called instead of the
+// library's.
 using namespace lanyard::bench;
 
 extern "C" {
@@ -124,7 +131,8 @@ int MPI_Send(const void* data, int count, MPI_Datatype type, int to, int tag, MP
     return timed([&] { return PMPI_Send(data, count, type, to, tag, comm); });
 }
 
-int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+              MPI_Request* request) {
     count_message(count, type, to);
     return timed([&] { return PMPI_Isend(data, count, type, to, tag, comm, request); });
 }
@@ -133,15 +141,18 @@ int MPI_Recv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Co
     return timed([&] { return PMPI_Recv(data, count, type, from, tag, comm, status); });
 }
 
-int MPI_Irecv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
+int MPI_Irecv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+              MPI_Request* request) {
     return timed([&] { return PMPI_Irecv(data, count, type, from, tag, comm, request); });
 }
 
-int MPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in, int in_count, MPI_Datatype in_type,
-                 int from, int in_tag, MPI_Comm comm, MPI_Status* status) {
+int MPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in,
+                 int in_count, MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm,
+                 MPI_Status* status) {
     count_message(out_count, out_type, to);
     return timed([&] {
-        return PMPI_Sendrecv(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag, comm, status);
+        return PMPI_Sendrecv(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag, comm,
+                             status);
     });
 }
 
@@ -170,22 +181,26 @@ int MPI_Allreduce(const void* out, void* in, int count, MPI_Datatype type, MPI_O
     return timed([&] { return PMPI_Allreduce(out, in, count, type, op, comm); });
 }
 
-int MPI_Allgather(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, MPI_Comm comm) {
+int MPI_Allgather(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
+                  MPI_Datatype in_type, MPI_Comm comm) {
     count_collective("MPI_Allgather", bytes_of(out_count, out_type));
     return timed([&] { return PMPI_Allgather(out, out_count, out_type, in, in_count, in_type, comm); });
 }
 
-int MPI_Alltoall(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type, MPI_Comm comm) {
+int MPI_Alltoall(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
+                 MPI_Datatype in_type, MPI_Comm comm) {
     count_collective("MPI_Alltoall", bytes_of(out_count, out_type) * ranks_of(comm));
     return timed([&] { return PMPI_Alltoall(out, out_count, out_type, in, in_count, in_type, comm); });
 }
 
-int MPI_Alltoallv(const void* out, const int* out_counts, const int* out_places, MPI_Datatype out_type, void* in, const int* in_counts,
-                  const int* in_places, MPI_Datatype in_type, MPI_Comm comm) {
+int MPI_Alltoallv(const void* out, const int* out_counts, const int* out_places, MPI_Datatype out_type,
+                  void* in, const int* in_counts, const int* in_places, MPI_Datatype in_type, MPI_Comm comm) {
     double elements = 0;
     for (int rank = 0; rank < ranks_of(comm); ++rank) elements += out_counts[rank];
     count_collective("MPI_Alltoallv", elements * bytes_of(1, out_type));
-    return timed([&] { return PMPI_Alltoallv(out, out_counts, out_places, out_type, in, in_counts, in_places, in_type, comm); });
+    return timed([&] {
+        return PMPI_Alltoallv(out, out_counts, out_places, out_type, in, in_counts, in_places, in_type, comm);
+    });
 }
 
 }  // extern "C"

@@ -1,8 +1,9 @@
-// What an application does in MPI, counted by functions of MPI's own names that go before the library's (traffic.cc), by the profiling
-// interface: whatever library runs the program, the same is counted in the same way.
+// Counts the MPI calls of an application. traffic.cc defines functions with the names of MPI functions,
+// which count and then call the library's functions through the profiling interface. The calls are therefore
+// counted in the same way for every MPI library.
 //
-// Only the functions that the applications use are there. Messages are counted where they are sent, on MPI_COMM_WORLD; collectives by
-// what this rank puts into them. One thread.
+// Only functions that the applications use are defined. Messages on MPI_COMM_WORLD are counted at their
+// sender. For collectives, the bytes that this rank contributes are counted. One thread.
 #pragma once
 
 #include <array>
@@ -22,26 +23,30 @@ struct Traffic {
 
     long messages = 0;
     double bytes = 0;
-    double largest = 0;                              // message, in bytes
-    std::array<long, size_classes> by_size{};        // place 0: empty messages, k: 2^(k-1) to 2^k - 1 bytes
-    std::vector<char> sent_to;                       // by rank
-    std::map<std::string, Collectives> collectives;  // by function
-    double seconds = 0;                              // in MPI
+    double largest = 0;  // bytes of the largest message
+    // messages by length; element 0: empty; element k: 2^(k-1) to 2^k - 1 bytes
+    std::array<long, size_classes> by_size{};
+    std::vector<char> sent_to;                       // by rank: 1 if a message was sent to it
+    std::map<std::string, Collectives> collectives;  // by the name of the function
+    double seconds = 0;                              // time spent in MPI
 };
 
-// Counts from now on, from zero, until stop_counting(), which returns what was counted. `ranks` is the size of MPI_COMM_WORLD.
+// start_counting() sets all counts to zero and starts counting. stop_counting() stops counting and
+// returns the counts. `ranks` is the size of MPI_COMM_WORLD.
 void start_counting(int ranks);
 Traffic stop_counting();
 
-// Of all ranks together: messages, bytes and collectives in sum, `largest` of all, seconds the mean. Collective; not counted itself.
+// The traffic of all ranks. Messages and bytes are sums over the ranks, `largest` is the maximum, the
+// seconds are the mean, and the collectives are those of rank 0. total() is collective, and its own calls
+// are not counted.
 struct Totals {
     Traffic sum;
-    int peers = 0;            // the most that a rank sent to
-    double most_seconds = 0;  // in MPI, of one rank
+    int peers = 0;            // the largest number of other ranks to which a rank has sent
+    double most_seconds = 0;  // the longest time that a rank has spent in MPI
 };
 Totals total(const Traffic& mine);
 
-// The totals in words and bars, `seconds` is the time of the run.
+// Describes the totals as text with bars. `seconds` is the duration of the run.
 std::string describe(const Totals& totals, double seconds);
 
 }  // namespace lanyard::bench

@@ -1,8 +1,11 @@
-// Wavefronts (LU of the NAS benchmarks, Sweep3D): a grid is divided over ranks in x and y, and swept plane by plane from each of its four
-// corners. A rank begins a plane when the edges of both neighbours before it have arrived: many small messages, one after the other.
+// The pattern of wavefronts (LU of the NAS benchmarks, Sweep3D). A grid is divided among the ranks in x and
+// y, and swept plane by plane, once from each of its four corners. A rank begins a plane when it has the
+// edges of the neighbours that precede it in x and in y. The messages are many and small, and follow one
+// after the other.
 //
-// Each point of a plane becomes v(i,j) + 5 (v(i-1,j) + v(i,j-1)) modulo 2^64. That can be undone, so no wrong value gets lost; and the
-// planes, which begin as multiples of one another, remain so. Verified is every point, against one plane that each rank sweeps alone.
+// Each point of a plane becomes v(i,j) + 5 (v(i-1,j) + v(i,j-1)) modulo 2^64. This is reversible, so a wrong
+// value cannot vanish before it is checked. The planes begin as multiples of one another and remain so. Each
+// rank sweeps one plane alone, and verifies all its points against that plane.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -17,18 +20,20 @@ namespace {
 
 struct Problem {
     char name;
-    int points, planes;  // in x and in y; in z
-    int steps;           // of four sweeps
+    int points, planes;  // points: number in x and in y; planes: number in z
+    int steps;           // number of steps; each has four sweeps
 };
-constexpr Problem problems[] = {{'S', 24, 16, 50}, {'W', 64, 32, 400}, {'A', 120, 48, 300}, {'B', 120, 96, 600}};
+constexpr Problem problems[] = {
+    {'S', 24, 16, 50}, {'W', 64, 32, 400}, {'A', 120, 48, 300}, {'B', 120, 96, 600}};
 
 struct Corner {
-    int step_x, step_y;  // 1 or -1: the way from this corner
+    int step_x, step_y;  // the direction, 1 or -1, in which the sweep leaves this corner
 };
 constexpr Corner corners[] = {{1, 1}, {1, -1}, {-1, 1}, {-1, -1}};
 constexpr int tag_x = 1, tag_y = 2;
 
-// The ranks as a grid, with at most as many parts as there are points; further ranks have nothing to do.
+// The grid of ranks, and the place of this rank. There are no more parts along an axis than points.
+// Ranks beyond the grid are idle.
 struct Place {
     std::array<int, 2> parts{}, mine{};
     bool idle = false;
@@ -47,25 +52,30 @@ struct Place {
         return other[0] * parts[1] + other[1];
     }
 
-    // Where the part begins; that of the next part is its end.
+    // The first point of this part. With `next` = 1, the first point of the next part, which is the end
+    // of this part.
     int begin(int axis, int points, int next = 0) const { return points * (mine[axis] + next) / parts[axis]; }
 };
 
-// Points x, y of a plane from 0, with a border of one point, which is 0 or what a neighbour sent.
+// The points of this rank's part of a plane, with x and y from 0. Around them is a border, one point
+// wide, which is 0 at the ends of the grid and elsewhere contains the values that a neighbour sent.
 struct Plane {
     int width, height;
     std::vector<std::uint64_t> values;
 
     Plane(int columns, int rows)
-        : width(columns), height(rows), values(static_cast<std::size_t>(columns + 2) * static_cast<std::size_t>(rows + 2)) {}
+        : width(columns), height(rows),
+          values(static_cast<std::size_t>(columns + 2) * static_cast<std::size_t>(rows + 2)) {}
 
     std::uint64_t* at(int x, int y) { return values.data() + (y + 1) * (width + 2) + x + 1; }
 
     void sweep(Corner from) {
-        int x = from.step_x > 0 ? 0 : width - 1, y = from.step_y > 0 ? 0 : height - 1, row = from.step_y * (width + 2);
+        int x = from.step_x > 0 ? 0 : width - 1, y = from.step_y > 0 ? 0 : height - 1,
+            row = from.step_y * (width + 2);
         for (int line = 0; line < height; ++line, y += from.step_y) {
             std::uint64_t* value = at(x, y);
-            for (int point = 0; point < width; ++point, value += from.step_x) *value += 5 * (value[-from.step_x] + value[-row]);
+            for (int point = 0; point < width; ++point, value += from.step_x)
+                *value += 5 * (value[-from.step_x] + value[-row]);
         }
     }
 };
@@ -79,7 +89,8 @@ void receive_edges(Plane& plane, Corner from, const Place& place, std::vector<st
     }
     if (before_y == MPI_PROC_NULL) return;
     int border = from.step_y > 0 ? -1 : plane.height;
-    MPI_Recv(plane.at(0, border), plane.width, MPI_UINT64_T, before_y, tag_y, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(plane.at(0, border), plane.width, MPI_UINT64_T, before_y, tag_y, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
 }
 
 void send_edges(Plane& plane, Corner from, const Place& place, std::vector<std::uint64_t>& edge) {
@@ -100,16 +111,21 @@ Outcome run_wavefront(Run& run) {
     const Problem& problem = problem_of(problems, run.problem());
     Place place(run.rank(), run.size(), problem.points);
     int first_x = place.begin(0, problem.points), first_y = place.begin(1, problem.points);
-    int width = place.idle ? 0 : place.begin(0, problem.points, 1) - first_x, height = place.idle ? 0 : place.begin(1, problem.points, 1) - first_y;
-    std::vector<std::uint64_t> start = odd_numbers(problem.points * problem.points, 1), multiples = odd_numbers(problem.planes, 2);
+    int width = place.idle ? 0 : place.begin(0, problem.points, 1) - first_x,
+        height = place.idle ? 0 : place.begin(1, problem.points, 1) - first_y;
+    std::vector<std::uint64_t> start = odd_numbers(problem.points * problem.points, 1),
+                               multiples = odd_numbers(problem.planes, 2);
     auto start_at = [&](int x, int y) { return start[static_cast<std::size_t>(y) * problem.points + x]; };
     std::vector<Plane> planes(static_cast<std::size_t>(problem.planes), Plane(width, height));
     auto each_point = [&](auto visit) {
         for (int z = 0; z < problem.planes; ++z)
             for (int y = 0; y < height; ++y)
-                for (int x = 0; x < width; ++x) visit(*planes[z].at(x, y), multiples[z], first_x + x, first_y + y);
+                for (int x = 0; x < width; ++x)
+                    visit(*planes[z].at(x, y), multiples[z], first_x + x, first_y + y);
     };
-    each_point([&](std::uint64_t& value, std::uint64_t multiple, int x, int y) { value = multiple * start_at(x, y); });
+    each_point([&](std::uint64_t& value, std::uint64_t multiple, int x, int y) {
+        value = multiple * start_at(x, y);
+    });
     std::vector<std::uint64_t> edge(static_cast<std::size_t>(problem.points));
 
     run.start();
@@ -130,7 +146,9 @@ Outcome run_wavefront(Run& run) {
     for (int step = 0; step < problem.steps; ++step)
         for (Corner corner : corners) whole.sweep(corner);
     bool verified = true;
-    each_point([&](std::uint64_t& value, std::uint64_t multiple, int x, int y) { verified &= value == multiple * *whole.at(x, y); });
+    each_point([&](std::uint64_t& value, std::uint64_t multiple, int x, int y) {
+        verified &= value == multiple * *whole.at(x, y);
+    });
     return {verified, 0};
 }
 

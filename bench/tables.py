@@ -33,7 +33,7 @@ def ranges(numbers):
 
 
 def state_line(state, looks, rounds):
-    """In which state the machine was, by what measurements (some may be None), and in which rounds, counted from 1."""
+    """The machine's state, the looks that show it (some may be None), and the rounds, counted from 1."""
     taken = [look for look in looks if look]
     words = f"The machine: {state}"
     if taken:
@@ -54,7 +54,7 @@ def size_name(row):
 
 
 def best(values, unit):
-    """The value least disturbed by other work: the largest of what is a rate, the smallest of what is a time."""
+    """The value that other work disturbed least: the largest rate or the smallest time."""
     return max(values) if is_rate(unit) else min(values)
 
 
@@ -68,25 +68,30 @@ def marked(title, series, key):
 
 
 def proof_line(series, libraries):
-    """What the route's interface counted for each byte that a library sent, or nothing where no route was asked for."""
+    """The bytes that the route's interface counted for each byte sent, or nothing without a route."""
     words = [f"{marked(libraries[key].title, series, key)} {number(summary(quotients)['median'])}"
              for key in libraries if (quotients := proof.quotients(series, key))]
     return [f"Bytes on the interface for each byte sent: {', '.join(words)}.  "] if words else []
 
 
 def grid(series, libraries, first="lanyard"):
-    """A table with a line for each figure and a column for each library: medians, and how the best of the others compares to `first`."""
+    """A table with a line for each figure and a column for each library. It has medians, and in the last
+    column how the best of the others compares with `first`."""
     ours = libraries[first].title if first in libraries else first
     units = sorted(set(series.units.values()))
-    over = ours + " over the best of the others" if is_rate(units[0]) else f"the best of the others over {ours}"
+    rate = is_rate(units[0])
+    over = f"{ours} over the best of the others" if rate else f"the best of the others over {ours}"
     lines = [f"### {series.name}", "",
              f"Medians in {'/'.join(units)}; the last column is {over}, by rounds: above 1 it is won.", "",
              "| | " + " | ".join(library.title for library in libraries.values()) +
-             (" | ours / best other |" if is_rate(units[0]) else " | best other / ours |"), "|---" * (len(libraries) + 2) + "|"]
+             (" | ours / best other |" if rate else " | best other / ours |"),
+             "|---" * (len(libraries) + 2) + "|"]
     for row in series.units:
-        cells = [number(summary(values)["median"]) if (values := series.numbers(key, row)) else "" for key in libraries]
+        columns = [series.numbers(key, row) for key in libraries]
+        cells = [number(summary(values)["median"]) if values else "" for values in columns]
         ratio = best_other(series, first, [key for key in libraries if key != first], row)
-        lines.append(f"| {size_name(row)} | " + " | ".join(cells) + f" | {with_interval(ratio) if ratio else ''} |")
+        cells.append(with_interval(ratio) if ratio else "")
+        lines.append(f"| {size_name(row)} | {' | '.join(cells)} |")
     lines += ["", *versions(series, libraries)]
     for key, words in series.failures.items():
         lines.append(f"{libraries[key].title} failed {len(words)} times: {words[0]}  ")
@@ -94,8 +99,8 @@ def grid(series, libraries, first="lanyard"):
 
 
 def best_other(series, first, others, row):
-    """How many times better `first` is than the best of the others, by medians: its time over that of `first`, or the rate of `first` over its
-    rate, by rounds; None where one of them has no figure."""
+    """How many times better `first` is than the best of the others, by medians: the other's time over that of
+    `first`, or the rate of `first` over the other's, by rounds. It is None if one of them has no figure."""
     medians = {key: summary(values)["median"] for key in others if (values := series.numbers(key, row))}
     if not medians or not series.numbers(first, row):
         return None
@@ -110,31 +115,35 @@ def versions(series, libraries):
 
 
 def table(series, libraries, first):
-    """A line for each row and library with the median, its interval, and the ratio first/library by rounds."""
+    """A line for each row and library: the median, its interval, and the ratio first/library by rounds."""
     ours = libraries[first].title if first in libraries else first
-    lines = [f"| | library | median (95 % interval) | best | unit | {ours} / it | runs |", "|---|---|---|---|---|---|---|"]
+    lines = [f"| | library | median (95 % interval) | best | unit | {ours} / it | runs |",
+             "|---|---|---|---|---|---|---|"]
     for row, unit in series.units.items():
         for key, library in libraries.items():
             values = series.numbers(key, row)
             if not values:
                 continue
-            ratio = paired_ratio(series.values.get(first, {}).get(row, []), series.values[key][row]) if key != first else None
-            lines.append(f"| {size_name(row)} | {marked(library.title, series, key)} | {with_interval(summary(values))} | "
-                         f"{number(best(values, unit))} | {unit} | "
+            ours, its = series.values.get(first, {}).get(row, []), series.values[key][row]
+            ratio = paired_ratio(ours, its) if key != first else None
+            lines.append(f"| {size_name(row)} | {marked(library.title, series, key)} | "
+                         f"{with_interval(summary(values))} | {number(best(values, unit))} | {unit} | "
                          f"{with_interval(ratio) if ratio else ''} | {len(values)} |")
     return lines
 
 
 def markdown(series, libraries, first="lanyard", picture=None):
-    """The table of all rounds; then, where the machine was in more than one state, one for the rounds of each.
+    """The table of all rounds. If the machine was in more than one state, a table for each of them follows.
 
     `picture` is a path from the table's place to the plot of the series."""
-    lines = [f"### {series.name}", "", *([f"![{series.name}]({picture})", ""] if picture else []), *table(series, libraries, first)]
+    lines = [f"### {series.name}", "", *([f"![{series.name}]({picture})", ""] if picture else []),
+             *table(series, libraries, first)]
     lines += ["", *versions(series, libraries), *proof_line(series, libraries)]
     for key, words in series.failures.items():
         lines.append(f"{libraries[key].title} failed {len(words)} times: {words[0]}  ")
     if series.busy and max(series.busy) > 0.10:
-        lines.append(f"Other work took up to {max(series.busy):.0%} of the machine before a round; read with care.  ")
+        lines.append(f"Other work took up to {max(series.busy):.0%} of the machine before a round; "
+                     "read with care.  ")
     states = series.by_state()
     for state, rounds in states.items():
         looks = [look for number in rounds for look in series.looks[number]]

@@ -1,0 +1,177 @@
+"""Kinds of goals, and how a measured series is judged by one; the goals are in goals.py.
+
+The figures of a series are compared by functions such as ratio_to, which take (series, own library, row).
+"""
+from math import exp, log
+
+from figures import paired_difference, paired_ratio, summary
+from tables import best_other, marked, number, size_name, with_interval
+
+# From good to bad. If the 95 % interval of a figure crosses the bound, the run has not decided, and the
+# verdict names the median.
+VERDICTS = ("kept", "kept by the median", "missed by the median", "missed")
+
+
+def verdict(figures, bound, sign):
+    """One of VERDICTS for a median and its interval; a sign of +1 is a figure of which more is better."""
+    good, bad = ("high", "low") if sign > 0 else ("low", "high")
+    kept = {name: (figures[name] - bound) * sign >= 0 for name in ("median", good, bad)}
+    if kept["median"]:
+        return "kept" if kept[bad] else "kept by the median"
+    return "missed by the median" if kept[good] else "missed"
+
+
+class Goal:
+    """`row` of the series `part` must be at most (or at least) a fixed value, or `factor` times the best of
+    some others. The libraries `beside` are shown but set no bound, as libraries on another path."""
+
+    own = "lanyard"
+
+    def __init__(self, part, row, sentence, sign, fixed=None, others=("mpich", "impi", "openmpi"), factor=1,
+                 beside=()):
+        self.part = part
+        self.row = row
+        self.sentence = sentence
+        self.sign = sign  # +1: larger is better
+        self.fixed = fixed
+        self.others = others
+        self.factor = factor
+        self.beside = beside
+
+    def judge(self, series, libraries):
+        """(ours, bound, words, verdict), each a string for the table."""
+        ours = series.numbers("lanyard", self.row)
+        if not ours:
+            return "no number", "", "", "not measured"
+        ours = summary(ours)
+        shown = {key: summary(values)["median"] for key in (*self.others, *self.beside)
+                 if (values := series.numbers(key, self.row))}
+        others = {key: value for key, value in shown.items()
+                  if key in self.others and not series.off_path(key)}
+        unit = series.units[self.row]
+        words = ", ".join(f"{marked(title(key, libraries), series, key)} {number(value)}"
+                          for key, value in shown.items())
+        if self.fixed is not None:
+            bound = self.fixed
+        elif others:
+            bound = self.factor * (max(others.values()) if self.sign > 0 else min(others.values()))
+        else:
+            return with_interval(ours) + " " + unit, "", "", "nothing to compare with"
+        judgement = verdict(ours, bound, self.sign)
+        return f"{with_interval(ours)} {unit}", f"{number(bound)} {unit}", words, judgement
+
+
+class Each:
+    """Every row that `rows` accepts must keep the bound with the figure that `compare` takes from the series.
+    The row with the worst verdict is shown; if several have it, the one with the worst figure."""
+
+    def __init__(self, part, rows, sentence, sign, bound, compare, unit="", own="lanyard"):
+        self.part = part
+        self.rows = rows
+        self.sentence = sentence
+        self.sign = sign
+        self.bound = bound
+        self.compare = compare
+        self.unit = unit
+        self.own = own
+
+    def judge(self, series, _libraries):
+        found = [(row, figures) for row in series.units
+                 if self.rows(row) and (figures := self.compare(series, self.own, row))]
+        bound = f"{number(self.bound)}{self.unit}"
+        if not found:
+            return "no number", bound, "", "not measured"
+        verdicts = {row: verdict(figures, self.bound, self.sign) for row, figures in found}
+        row, worst = max(found, key=lambda pair: (VERDICTS.index(verdicts[pair[0]]),
+                                                  -pair[1]["median"] * self.sign))
+        where = f" at {size_name(row)}" if len(found) > 1 else ""
+        return f"{with_interval(worst)}{self.unit}{where}", bound, "", verdicts[row]
+
+
+class GeometricMean:
+    """Over all figures of a series: the geometric mean of how many times better Lanyard is than the best
+    other library, by rounds."""
+
+    own = "lanyard"
+
+    def __init__(self, part, sentence, bound, rows, others=("mpich", "impi", "openmpi")):
+        self.part = part
+        self.sentence = sentence
+        self.bound = bound
+        self.rows = rows
+        self.others = others
+
+    def judge(self, series, libraries):
+        others = [key for key in self.others if key in libraries]
+        ratios = {row: ratio["median"] for row in series.units
+                  if self.rows(row) and (ratio := best_other(series, "lanyard", others, row))}
+        if not ratios:
+            return "no number", f"{number(self.bound)}", "", "not measured"
+        mean = exp(sum(log(ratio) for ratio in ratios.values()) / len(ratios))
+        lost = [row for row, ratio in ratios.items() if ratio < 1]
+        words = f"{len(ratios) - len(lost)} of {len(ratios)} cells are won"
+        return f"{number(mean)}", f"{number(self.bound)}", words, "kept" if mean >= self.bound else "missed"
+
+
+OF_ROUTES = {"tcp": "raw TCP", "udp": "raw UDP", "lanyard-tcp": "Lanyard on TCP"}
+
+
+def title(key, libraries):
+    return OF_ROUTES.get(key) or (libraries[key].title if key in libraries else key)
+
+
+def itself(series, own, row):
+    values = series.numbers(own, row)
+    return summary(values) if values else None
+
+
+def ratio_to(other):
+    return lambda series, own, row: paired_ratio(*columns(series, (own, row), (other, row)))
+
+
+def ratio_to_best(series, own, row):
+    """Our time over that of the fastest of the others, by medians."""
+    others = {key: summary(values)["median"] for key in series.values
+              if key != own and (values := series.numbers(key, row))}
+    return paired_ratio(*columns(series, (own, row), (min(others, key=others.get), row))) if others else None
+
+
+def times_the_best(series, own, row):
+    return best_other(series, own, [key for key in series.values if key != own], row)
+
+
+def more_than(other):
+    return lambda series, own, row: paired_difference(*columns(series, (own, row), (other, row)))
+
+
+def ratio_to_next_smaller(series, own, row):
+    smaller = [size for size in series.units if size < row]
+    return paired_ratio(*columns(series, (own, row), (own, max(smaller)))) if smaller else None
+
+
+def columns(series, *places):
+    return [series.values.get(key, {}).get(row, []) for key, row in places]
+
+
+def named(*names):
+    return lambda row: (row[0] if isinstance(row, tuple) else row) in names
+
+
+def ratio_to_row(other):
+    return lambda series, own, row: paired_ratio(*columns(series, (own, row), (own, other)))
+
+
+def sizes_from(least, name=None):
+    """The rows of sizes from `least` on, of the quantity `name` where rows have one."""
+    def accepts(row):
+        quantity, size = row if isinstance(row, tuple) else (None, row)
+        return quantity == name and isinstance(size, int) and size >= least
+    return accepts
+
+
+def eight_bytes(row):
+    return row == 8
+
+
+def any_row(_row):
+    return True

@@ -1,0 +1,126 @@
+"""Makes bench/RESULTS.md from the files of bench/results: measurements (*.json) and texts by hand (*.md).
+
+page.md is the whole page. A line of a text that is {{NAME ...}} stands for what it names:
+
+    {{include FILE}}          another text
+    {{versions}} {{machines}} {{groups}} {{goals}} {{verdicts}}
+    {{plots NAME NAME}}       pictures of series
+    {{series GROUP, GROUP}}   a line for each series of these groups
+    {{grid NAME}}             the medians of a series, libraries side by side
+    {{grid NAME: ROW; ROW}}   some rows of it, named as in the tables: 8 B, or bcast, 1 KiB
+
+A paragraph or an item of a list, which a text wraps, is one line of the page: a reader's window wraps it.
+"""
+import json
+import re
+from pathlib import Path
+
+import page_tables
+import series_file
+from tables import size_name
+
+BENCH = Path(__file__).resolve().parent
+LINES_MAX = 400
+COMMANDS = {"shared memory": "make bench", "collectives": "make bench ONLY=collectives",
+            "threads": "make bench ONLY=threads", "abi": "make bench ONLY=abi-cost",
+            "mpi4py": "make bench ONLY=mpi4py", "applications": "make bench ONLY=applications,posted",
+            "network": "make bench ONLY=network", "datagrams": "make bench ONLY=datagrams"}
+ALONE = ("#", "|", "!", "{{")  # how lines begin that are not part of a paragraph
+DIRECTIVE = re.compile(r"\{\{(\w+)\s*(.*?)\}\}")
+
+
+class Wrong(Exception):
+    """A text that asks for something that is not there; the text says where and what."""
+
+
+def unwrapped(lines):
+    """(number of its first line, text) of each paragraph, item, heading, row and empty line."""
+    whole = []
+    for number, line in enumerate(lines, 1):
+        goes_on = line and not line.startswith(ALONE) and not line.startswith("- ") and whole
+        if goes_on and whole[-1][1] and not whole[-1][1].startswith(ALONE):
+            whole[-1] = (whole[-1][0], f"{whole[-1][1]} {line.strip()}")
+        else:
+            whole.append((number, line.rstrip()))
+    return whole
+
+
+class Page:
+    """The page of one folder of results. Once it is made, `pictured` names the series with pictures on it."""
+
+    def __init__(self, folder=BENCH / "results"):
+        self.folder = Path(folder)
+        self.records = series_file.read_all(folder)
+        goals = self.folder / "goals.json"
+        self.goals = json.loads(goals.read_text())["goals"] if goals.exists() else []
+        self.pictured = []
+        for goal in self.goals:
+            if goal["series"] not in self.records:
+                raise Wrong(f"{goals} has a goal of '{goal['series']}', and there is no such series.")
+
+    def text(self):
+        return "\n".join(self.expanded("page.md")) + "\n"
+
+    def expanded(self, name, where="bench/report"):
+        """The lines of a text, with what its directives stand for."""
+        if not (self.folder / name).exists():
+            raise Wrong(f"{where}: there is no text '{name}' in {self.folder}.")
+        lines = []
+        for number, line in unwrapped((self.folder / name).read_text().splitlines()):
+            found = DIRECTIVE.fullmatch(line)
+            place = f"{self.folder / name}, line {number}"
+            lines += self.directed(place, *found.groups()) if found else [line]
+        return lines
+
+    def directed(self, where, word, words):
+        made = {"include": lambda: self.expanded(words, where),
+                "versions": lambda: page_tables.versions(self.records),
+                "machines": lambda: page_tables.machines(self.records),
+                "groups": lambda: page_tables.groups(self.records, COMMANDS),
+                "goals": lambda: page_tables.goal_table(self.records, self.goals),
+                "verdicts": lambda: page_tables.goal_counts(self.records, self.goals),
+                "plots": lambda: self.plots(where, words.split()),
+                "series": lambda: self.series(where, words),
+                "grid": lambda: self.grid(where, words)}
+        if word not in made:
+            raise Wrong(f"{where}: there is no '{word}'; there are {', '.join(made)}.")
+        return made[word]()
+
+    def record(self, where, name):
+        if name not in self.records:
+            raise Wrong(f"{where}: there is no series '{name}' in {self.folder}.")
+        return self.records[name]
+
+    def plots(self, where, names):
+        self.pictured += names
+        return [" ".join(f"![{self.record(where, name).title}](plots/{name}.svg)" for name in names)]
+
+    def series(self, where, groups):
+        records = []
+        for name in map(str.strip, groups.split(",")):
+            if name not in COMMANDS:
+                raise Wrong(f"{where}: there is no group '{name}'; there are {', '.join(COMMANDS)}.")
+            records += [record for record in self.records.values() if record.group == name]
+        return page_tables.series_table(records)
+
+    def grid(self, where, words):
+        name, _, chosen = words.partition(":")
+        record = self.record(where, name.strip())
+        rows = {size_name(row): row for row in record.series.units}
+        wanted = [row.strip() for row in chosen.split(";")] if chosen else rows
+        if missing := [row for row in wanted if row not in rows]:
+            raise Wrong(f"{where}: the series '{record.name}' has no row '{missing[0]}'.")
+        return page_tables.grid(record, [rows[row] for row in wanted])
+
+
+def problems(page, path):
+    """What is wrong with the page at `path`, each as a sentence."""
+    text = page.text()
+    lines = text.count("\n")
+    if lines > LINES_MAX:
+        yield f"{path} has {lines} lines; at most {LINES_MAX}: shorten a text of {page.folder}."
+    if not path.exists() or path.read_text() != text:
+        yield f"{path} is not what the files of {page.folder} give: run bench/report."
+    for name in page.pictured:
+        if not (path.parent / "plots" / f"{name}.svg").exists():
+            yield f"{path} shows plots/{name}.svg, which does not exist."

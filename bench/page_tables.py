@@ -1,0 +1,190 @@
+"""The tables of bench/RESULTS.md, made from the files of bench/results; used by page.py."""
+import re
+from types import SimpleNamespace
+
+import goals
+import verdicts
+from figures import summary
+from standing import figures, gain, is_sweep, off_path, rivals, speeds, standing
+from tables import number, size_name, with_interval
+
+FEW = 14  # figures on a line
+LIBRARIES = {"mpich": "MPICH", "impi": "Intel MPI", "openmpi": "Open MPI"}
+VERDICTS = (*reversed(goals.VERDICTS),)  # the missed ones first
+
+
+def table(heads, rows):
+    """The lines of a table."""
+    return ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|",
+            *("| " + " | ".join(row) + " |" for row in rows)]
+
+
+def distinct(values):
+    """Each value once, in order, without those that are unknown."""
+    return list(dict.fromkeys(value for value in values if value))
+
+
+def days(records):
+    """'2026-11-22 to 2026-11-23' of the days on which these were taken."""
+    found = sorted({when.split()[0] for record in records for when in (record.begun, record.ended) if when})
+    return " to ".join(dict.fromkeys((found[0], found[-1]))) if found else "not known"
+
+
+def groups(records, commands):
+    """A line for each group: the command that measures it, the commits, the time, and the processor."""
+    rows = []
+    for group, command in commands.items():
+        of_group = [record for record in records.values() if record.group == group]
+        commits = distinct(record.commit for record in of_group)
+        processors = distinct(record.machine.get("processor") for record in of_group)
+        rows.append([group, f"`{command}`", ", ".join(commits) or "not known", days(of_group),
+                     ", ".join(processors) or "not known"])
+    return table(["group", "command", "commits", "taken", "processor"], rows)
+
+
+def machines(records):
+    """An item of a list: the processors, with what is known of their machines."""
+    known = {}
+    for record in records.values():
+        facts, processor = record.machine, record.machine.get("processor")
+        if processor and len(facts) > len(known.get(processor, ())):
+            known[processor] = facts
+    words = [f"{processor} ({machine_words(facts)})" for processor, facts in known.items()]
+    return ["- Machines: " + "; ".join(words)]
+
+
+def machine_words(facts):
+    words = [f"{facts['processors']} processors" if "processors" in facts else "",
+             "virtual machine" if facts.get("virtual") else "", facts.get("quota", ""),
+             f"{facts['memory_gib']} GiB" if "memory_gib" in facts else "", facts.get("system", ""),
+             f"kernel {facts['kernel']}" if "kernel" in facts else ""]
+    return ", ".join(filter(None, words)) or "nothing else is known"
+
+
+def versions(records):
+    """An item of a list: 'MPICH 5.0.2, Intel MPI 2021.19.0' and so on."""
+    words = []
+    for key, title in LIBRARIES.items():
+        texts = distinct(record.series.versions.get(key) for record in records.values())
+        numbers = distinct(found[0] for text in texts if (found := re.search(r"\d+(\.\d+)+", text)))
+        words += [f"{title} {' and '.join(numbers)}"] if numbers else []
+    return ["- Libraries: " + ", ".join(words)]
+
+
+def judged_goals(records, stored):
+    """(goal, Lanyard's figure, bound, others, verdict) of every goal. It is judged afresh if its series has
+    samples, and otherwise stays as it was judged when it was measured."""
+    for goal in stored:
+        if not records[goal["series"]].has_samples:
+            yield [goal[name] for name in ("goal", "ours", "bound", "others", "verdict")]
+    for record in records.values():
+        if record.has_samples:
+            libraries = {key: SimpleNamespace(title=title) for key, title in record.libraries.items()}
+            libraries.setdefault("lanyard", SimpleNamespace(title="Lanyard"))
+            for goal, *words in goals.judged({record.name: record.series}, libraries):
+                yield [goal.sentence, *words]
+
+
+def goal_table(records, stored):
+    """All goals, the missed ones first."""
+    rows = list(judged_goals(records, stored))
+
+    def rank(row):
+        return VERDICTS.index(row[-1]) if row[-1] in VERDICTS else -1
+    heads = ["goal", "Lanyard, median (95 % interval)", "bound", "the others", "verdict"]
+    return table(heads, sorted(rows, key=rank))
+
+
+def goal_counts(records, stored):
+    """'59 of 88 goals are kept, 21 by the median alone ...' as one line."""
+    verdicts = [row[-1] for row in judged_goals(records, stored)]
+    counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in goals.VERDICTS)
+    return [f"{len(verdicts)} goals: {counts}."]
+
+
+def link(record):
+    return f"[{record.name}](results/{record.name}.json)"
+
+
+def series_table(records):
+    """A line for each series: what Lanyard wins and loses, or the figures if no library is compared."""
+    rows = []
+    for record in records:
+        found = standing(record)
+        counts = [str(found.won), str(found.lost), str(found.level)] if found else [""] * 3
+        mean = number(found.mean) if found and found.mean else ""
+        rows.append([link(record) + beside(record), str(record.ranks or ""), *counts, mean,
+                     ends(found) if found else words_of(record), record.commit or ""])
+    heads = ["series", "ranks", "won", "lost", "level", "mean gain", "best and worst gain, or figures",
+             "commit"]
+    return table(heads, rows)
+
+
+def beside(record):
+    """What Lanyard is compared with, if it is not the other libraries."""
+    keys = rivals(record)
+    return "" if not keys or set(keys) & set(LIBRARIES) else f" beside {others(record)}"
+
+
+def ends(found):
+    """The rows with the best and the worst gain; one row is both."""
+    pairs = dict.fromkeys(filter(None, (found.best, found.worst)))
+    return "; ".join(f"{number(value)} at {size_name(row)}" for row, value in pairs)
+
+
+def others(record):
+    return ", ".join(short(record.libraries[key]) for key in rivals(record))
+
+
+def short(title):
+    return title.removeprefix("Lanyard, ")
+
+
+def words_of(record):
+    """The figures of a series that is compared with no other library, in words."""
+    if is_sweep(record):
+        words = "; ".join(f"{short(title)}: {number(speed)}" for title, speed in speeds(record).items())
+        return f"speed against {short(record.libraries[record.first])}: {words}"
+    if found := verdicts_of(record):
+        return ", ".join(f"{found.count(verdict)} {verdict}" for verdict in dict.fromkeys(found))
+    rows = record.series.units
+    if len(record.libraries) > 1 or len(rows) > FEW:
+        return f"{len(rows)} rows of {len(record.libraries)} columns"
+    return "; ".join(f"{size_name(row)} {number(figures(record, record.first, row).median)} {unit}"
+                     for row, unit in rows.items())
+
+
+def verdicts_of(record):
+    """Of two builds: the verdict on each row, as bench/compare --ours gives it."""
+    if record.has_samples and list(record.libraries) == ["A", "B"]:
+        ratios = [time_ratios(record, row, unit) for row, unit in record.series.units.items()]
+        return [verdicts.judge(summary(values)) for values in ratios if values]
+    summaries = [found for table_of in record.summaries.values() for found in table_of.values()]
+    return [found.verdict for found in summaries if found.verdict]
+
+
+def time_ratios(record, row, unit):
+    columns = (record.series.values.get(key, {}).get(row, []) for key in ("A", "B"))
+    return [verdicts.time_ratio(a, b, unit) for a, b in zip(*columns) if a and b]
+
+
+def grid(record, rows):
+    """A line for each row with the medians of all libraries side by side, and the gain where there is one."""
+    gains = {row: gain(record, row) for row in rows}
+    marks = {key: f"{title} (not on this path)" if off_path(record, key) else title
+             for key, title in record.libraries.items()}
+    units = distinct(record.series.units[row] for row in rows)
+    lines = []
+    for row in rows:
+        cells = [cell(record, key, row, len(units) > 1) for key in record.libraries]
+        ratio = [with_interval(gains[row]._asdict()) if gains[row] else ""] if any(gains.values()) else []
+        lines.append([size_name(row), *cells, *ratio])
+    heads = [f"{record.name}, {units[0]}" if len(units) == 1 else record.name, *marks.values()]
+    return table([*heads, *(["gain"] if any(gains.values()) else [])], lines)
+
+
+def cell(record, key, row, with_unit):
+    found = figures(record, key, row)
+    if found is None:
+        return ""
+    return number(found.median) + (f" {record.series.units[row]}" if with_unit else "")
