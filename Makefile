@@ -1,5 +1,6 @@
-# The commands of README and CONTRIBUTING. Each installs what is missing, says what it does, and does nothing twice.
-# The real work is in tools/setup (packages), CMake (building), tools/test (testing), bench/run (measuring).
+# The commands of README and CONTRIBUTING. Each installs what is missing, reports what it does, and does not
+# repeat what is already done.
+# tools/setup (packages), CMake (building), tools/test (testing) and bench/run (measuring) do the work.
 
 SHELL := /bin/sh
 PREFIX ?= /usr/local
@@ -7,10 +8,12 @@ BUILD := build/release
 JOBS ?= $(shell nproc)
 .DEFAULT_GOAL := help
 
-# Ninja and ccache are used where they are found; a build folder that exists keeps the generator it was made with.
-# They are looked for when a build starts, since tools/setup may just have installed them.
+# Ninja and ccache are used if they are installed. An existing build folder keeps the generator it was made
+# with. The shell looks for both when a build starts, because tools/setup may have installed them a moment
+# before.
 CONFIGURE = env $$(command -v ninja >/dev/null && echo CMAKE_GENERATOR=Ninja) \
-  $$(command -v ccache >/dev/null && echo CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache) cmake
+  $$(command -v ccache >/dev/null && \
+    echo CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache) cmake
 
 .PHONY: help demo demo-python check test test-all install bench clean library python
 
@@ -18,15 +21,18 @@ help:
 	@echo "make demo              four processes solve the heat equation; picture in heat.png"
 	@echo "make demo-python       the same in Python, through mpi4py"
 	@echo "make check             the quick tests, for every commit (under 3 minutes after a build)"
-	@echo "make test              every kind of test, release and debug (25 minutes to an hour)"
-	@echo "make test-all          all rank counts and paths, thread sanitizer, memcheck, long random runs (75 minutes to three hours)"
-	@echo "make install PREFIX=D  bin/ lib/ include/ share/ under D (now: $(PREFIX)); the folder may be moved later"
-	@echo "make bench             what is measured in shared memory (8 minutes); ONLY=collectives, threads, mpi4py, network, datagrams or a part"
+	@echo "make test              every kind of test, release and sanitizers (45 minutes, of which 30 for the builds)"
+	@echo "make test-all          all rank counts and paths, thread sanitizer, memcheck, long random runs"
+	@echo "make install PREFIX=D  bin/ lib/ include/ share/ under D (now: $(PREFIX));" \
+	  "the folder may be moved later"
+	@echo "make bench             what is measured in shared memory (8 minutes);" \
+	  "ONLY=collectives, threads, mpi4py, network, datagrams or a part"
 	@echo "make library           builds the library and its commands in $(BUILD)"
 	@echo "make clean             removes the build folder"
 
-# The release build without tests, unless an earlier 'make test' asked for them. The demos build only what they run, since a
-# newcomer waits for it; 'make library' builds the other commands too. On a terminal Ninja shows how far it is, in one line.
+# The release build without tests, unless an earlier 'make test' included them. The demos build only what they
+# run, because new users wait for it; 'make library' builds the other commands too. On a terminal Ninja shows
+# its progress in one line.
 demo demo-python: WANTED = --target mpirun heat
 library:
 	@tools/setup build
@@ -34,7 +40,8 @@ library:
 	@test -f $(BUILD)/build.ninja || test -f $(BUILD)/Makefile || { echo "lanyard: configuring $(BUILD)"; \
 	  $(CONFIGURE) --preset release -DLANYARD_TESTS=OFF >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }; }
 	@echo "lanyard: building $(BUILD)"
-	@cmake --build $(BUILD) --parallel $(JOBS) $(WANTED) -- $$(grep -q 'GENERATOR:INTERNAL=Ninja' $(BUILD)/CMakeCache.txt && { [ -t 1 ] || echo --quiet; } || echo -s)
+	@cmake --build $(BUILD) --parallel $(JOBS) $(WANTED) -- \
+	  $$(grep -q 'GENERATOR:INTERNAL=Ninja' $(BUILD)/CMakeCache.txt && { [ -t 1 ] || echo --quiet; } || echo -s)
 
 python: library
 	@tools/setup python
@@ -66,7 +73,8 @@ install: library
 
 bench: library
 	@tools/setup python
-	@cmake --build $(BUILD) --target scan-idle instruction-loops schedule-cost mpi-cost mpich-cost socket-ways >$(BUILD)/scan-idle.log || { cat $(BUILD)/scan-idle.log; exit 1; }
+	@cmake --build $(BUILD) --target scan-idle instruction-loops schedule-cost mpi-cost mpich-cost socket-ways \
+	  >$(BUILD)/scan-idle.log || { cat $(BUILD)/scan-idle.log; exit 1; }
 	@.venv/bin/python bench/run $(if $(ONLY),--only $(ONLY))
 
 clean:

@@ -1,18 +1,18 @@
-"""What of a run of tools/test failed, kept in build/results/failed.json, so that `tools/test --again` runs
-just that.
+"""Records what failed in a run of tools/test, in build/results/failed.json, so that `tools/test --again` runs
+only that.
 
 A run has parts: a kind of test and a name, such as ("ctest", "debug") or ("pytest",
-"release-LANYARD_TEST_HARMED"). What failed is known by its part and by the name under which the part's own
-tool finds it again. Where that name is not known the whole part failed; where a build failed, all that needs
-it did; where the tests could not begin, everything.
+"release-LANYARD_TEST_HARMED"). A failure is identified by its part and by the name under which the part's own
+tool finds it again. If that name is unknown, the whole part counts as failed. If a build failed, everything
+that needs it counts as failed. If the tests could not begin, everything does.
 """
 import json
 import re
 
-ALL = "all"  # instead of names: every test of a part
+ALL = "all"  # in place of names: every test of a part
 EVERYTHING = ("everything", "")
 FILE = "failed.json"
-MOST_BYTES = 20_000  # of the regular expression that names tests for ctest
+MOST_BYTES = 20_000  # limit of the regular expression that names tests for ctest
 
 
 def needs(kind, name):
@@ -25,13 +25,13 @@ def needs(kind, name):
 
 
 class Failed:
-    """What failed in the last run, and the options that it had."""
+    """What failed in the last run, and the options of that run."""
 
     def __init__(self, parts, options):
         self.parts, self.options = parts, options
 
     def tests(self, kind, name):
-        """Of a part: ALL, or the names of those that are to run again, perhaps of none."""
+        """ALL, or the names of the part's tests that are to run again, which may be none."""
         broken = [EVERYTHING, *(("build", preset) for preset in needs(kind, name))]
         if any(part in self.parts for part in broken):
             return ALL
@@ -39,15 +39,15 @@ class Failed:
         return ALL if None in names else names
 
     def presets(self):
-        """Those that must be built."""
+        """The presets that must be built."""
         if EVERYTHING in self.parts:
             return set(self.options["preset"])
         return set().union(*(needs(kind, name) for kind, name in self.parts))
 
 
 def save(folder, cases, options, earlier=None):
-    """After a run. One without a single test that passed or failed has failed as a whole. What an `earlier`
-    run left, and this one could not run, is still to be run."""
+    """Records a run at its end. A run in which no test passed or failed counts as failed as a whole. What an
+    `earlier` run left, and this one could not run, remains recorded."""
     parts = {}
     for case in cases:
         if case.outcome == "failed":
@@ -63,8 +63,8 @@ def save(folder, cases, options, earlier=None):
 
 
 def kept(kind, name, earlier):
-    """(part, names) of an earlier run that a failure before all tests, such as a build's, kept from running
-    again."""
+    """(part, names) of an earlier run that could not run again because of a failure before all tests, such as
+    a build's."""
     if earlier and (kind, name) == EVERYTHING:
         return list(earlier.parts.items())
     if earlier and kind == "build":
@@ -74,12 +74,12 @@ def kept(kind, name, earlier):
 
 
 def forget(folder):
-    """When a run begins: should it not end, nothing is known of it."""
+    """Called when a run begins, so that nothing is recorded if the run does not end."""
     (folder / FILE).unlink(missing_ok=True)
 
 
 def load(folder):
-    """What the last run left, or nothing."""
+    """What the last run recorded, or None."""
     try:
         kept = json.loads((folder / FILE).read_text())
     except OSError:
@@ -88,9 +88,9 @@ def load(folder):
 
 
 def node_id(root, classname, name):
-    """The name by which pytest finds a test again, of what its JUnit report says, such as
+    """The name by which pytest finds a test again, from the words of its JUnit report, such as
     'tests.launch.test_mpi.TestX' and 'test_y[1::2]'. A file that could not be read is reported with its own
-    name alone. Nothing where there is no such file."""
+    name alone. None if there is no such file."""
     words = (classname or name).split(".")
     for end in range(len(words), 0, -1):
         path = "/".join(words[:end]) + ".py"
@@ -100,19 +100,21 @@ def node_id(root, classname, name):
 
 
 def for_ctest(names):
-    """Options that choose just these tests, or none where there are too many to name. ctest's regular
-    expressions are of a kind of their own."""
+    """Options that choose only these tests, or no options if the tests are too many to name. ctest has its
+    own kind of regular expressions, hence the escapes."""
     pattern = "|".join(re.sub(r"([^\w -])", r"\\\1", name) for name in names)
     return ["-R", f"^({pattern})$"] if len(pattern) < MOST_BYTES else []
 
 
 def for_mpi4py(names):
-    """Options for tests/mpi4py/run that choose the modules and numbers of ranks of these, as '3/test_p2p'."""
+    """Options for tests/mpi4py/run that choose the modules and numbers of ranks of these names, such as
+    '3/test_p2p'."""
     ranks, modules = ({name.split("/")[at] for name in names} for at in (0, 1))
     return ["--ranks", ",".join(sorted(ranks, key=int)), "--tests", rf"^({'|'.join(sorted(modules))})\.py$"]
 
 
 def of_mpi4py(suite):
-    """That name, of a suite such as 'mpi4py-wheel.n3.test_p2p'; none for what is not of a single module."""
+    """Such a name, from a suite such as 'mpi4py-wheel.n3.test_p2p', or None for a suite that is not of a
+    single module."""
     found = re.search(r"\.n(\d+)\.(test_\w+)$", suite)
     return f"{found[1]}/{found[2]}" if found else None

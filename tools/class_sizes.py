@@ -1,14 +1,20 @@
-"""How large the classes of a C++ file are: methods and data members, each class by itself.
+"""The sizes of the classes of a C++ file, and the number of names that a header offers to the files that
+include it.
 
-A small reader of declarations, not a compiler: it knows the code of this repository, which has no macros that declare
-members. Counted are the functions that a class declares, but for those that are '= default' or '= delete', and its data
-members, but for static ones. A nested class counts for itself, as 'Outer::Inner'; what an unnamed union or struct holds
-counts for the class around it.
+The size of a class is the numbers of its methods and data members.
+
+This is a small reader of declarations, not a compiler. It relies on the code of this repository, which has no
+macros that declare members. It counts the functions that a class declares, except those that are '= default'
+or '= delete', and its data members, except static ones. A nested class counts separately, as 'Outer::Inner'.
+The contents of an unnamed union or struct count for the class around it.
+
+The names that a header offers are the public functions and data members of its classes, static ones included,
+and the functions and variables outside classes. A nested class in a private section offers none.
 """
 import dataclasses
 import re
 
-LABEL = re.compile(r"^\s*(?:public|protected|private)\s*:(?!:)")
+LABEL = re.compile(r"^\s*(public|protected|private)\s*:(?!:)")
 NO_MEMBER = re.compile(r"^\s*(?:using|typedef|friend|static_assert|enum|namespace|extern)\b")
 TYPE = re.compile(r"^\s*(?:typedef\s+)?(class|struct|union)\b([^()=;]*)$")
 
@@ -19,10 +25,13 @@ class ClassSize:
     line: int
     methods: int = 0
     members: int = 0
+    offered: int = 0
+    is_offered: bool = True  # the class can be named from outside
+    is_open: bool = True  # and the section that is being read can be used there
 
 
 def without_templates(text):
-    """Template arguments and parameters, attributes and alignas() blanked out."""
+    """The text with template arguments and parameters, attributes and alignas() blanked."""
     text = re.sub(r"operator\s*(?:\(\s*\)|[^\s\w(]+)", "operator_", text).replace("->", " ")
     text = re.sub(r"\[\[.*?\]\]", " ", text, flags=re.DOTALL)
     text = re.sub(r"\b(?:alignas|decltype|noexcept|explicit)\s*\((?:[^()]|\([^()]*\))*\)", " ", text)
@@ -33,9 +42,11 @@ def without_templates(text):
 
 
 def is_function(statement):
-    """Does this declaration, free of templates, declare a function? The first parenthesis is that of its parameters."""
+    """Whether this declaration, free of templates, declares a function: its first parenthesis opens the
+    parameters."""
     before, parenthesis, after = statement.partition("(")
-    return bool(parenthesis) and "=" not in before and re.search(r"\w\s*$", before) is not None and not re.match(r"\s*[*&]|\s*\w+::\*", after)
+    return (bool(parenthesis) and "=" not in before and re.search(r"\w\s*$", before) is not None and
+            not re.match(r"\s*[*&]|\s*\w+::\*", after))
 
 
 def split_at_commas(text):
@@ -51,6 +62,7 @@ def split_at_commas(text):
 class Reader:
     def __init__(self, code):
         self.code, self.found = code, []
+        self.outside = ClassSize("", 1)  # what belongs to no class
 
     def closing(self, opening):
         depth = 0
@@ -61,7 +73,8 @@ class Reader:
         return len(self.code)
 
     def read(self, start, end, owner):
-        """The declarations between two places, of a class or, without one, of a namespace."""
+        """Reads the declarations between two positions, of the class `owner` or, without one, of a
+        namespace."""
         head, position, parentheses = "", start, 0
         while position < end:
             mark = self.code[position]
@@ -71,65 +84,88 @@ class Reader:
                 head = "" if parentheses == 0 and self.body(head, position, closed, owner) else head + " {} "
                 position = closed
             elif mark == ";" and parentheses == 0:
-                if owner:
-                    self.declaration(head, owner)
+                self.declaration(head, owner or self.outside)
                 head = ""
             else:
                 head += mark
-                if mark == ":" and owner and LABEL.match(head) and self.code[position + 1:position + 2] != ":":
+                label = LABEL.match(head) if mark == ":" and owner else None
+                if label and self.code[position + 1:position + 2] != ":":
+                    owner.is_open = owner.is_offered and label.group(1) == "public"
                     head = ""
             position += 1
 
     def body(self, head, opening, closed, owner):
-        """Braces after `head`; True: they end the declaration."""
+        """Handles the braces after `head`. Returns True if they end the declaration."""
         plain = without_templates(head)
         if re.match(r"\s*(?:inline\s+)?namespace\b|\s*extern\s*\"\"\s*$", plain):
             self.read(opening + 1, closed, None)
             return True
         if kind := TYPE.match(plain):
-            self.type(kind.group(2), opening, closed, owner)
+            self.type(kind.group(1), kind.group(2), opening, closed, owner)
             return False  # a declarator may follow
         if NO_MEMBER.match(plain) or not is_function(plain) or is_initialiser(plain):
             return False
-        if owner and not re.search(r"=\s*(?:default|delete)\s*$", plain):
-            owner.methods += 1
+        self.function(plain, owner or self.outside)
         return True
 
-    def type(self, rest, opening, closed, owner):
+    def function(self, plain, owner):
+        declared = not re.search(r"=\s*(?:default|delete)\s*$", plain)
+        owner.methods += declared
+        # Defined outside of its class: A::f().
+        is_of_a_class = re.search(r"::\s*~?\w+\s*$", plain.partition("(")[0]) is not None
+        owner.offered += declared and owner.is_open and not is_of_a_class
+
+    def type(self, kind, rest, opening, closed, owner):
         name = re.match(r"\s*((?:\w+::)*\w*)", rest).group(1)
         if not name and owner:
             return self.read(opening + 1, closed, owner)
         outer = f"{owner.name}::" if owner else ""
-        size = ClassSize(f"{outer}{name}", self.code.count("\n", 0, opening) + 1)
+        is_offered = owner is None or owner.is_open
+        size = ClassSize(f"{outer}{name}", self.code.count("\n", 0, opening) + 1, is_offered=is_offered,
+                         is_open=is_offered and kind != "class")
         self.found.append(size)
         return self.read(opening + 1, closed, size)
 
     def declaration(self, head, owner):
-        plain = without_templates(head).strip()
+        plain = re.sub(r"^extern\s+(?:\"\"\s*)?", "", without_templates(head).strip())
         if kind := re.match(r"(?:class|struct|union)\b[^{}]*\{\}(.*)$", plain, re.DOTALL):
             plain = f"type {kind.group(1).strip()}" if kind.group(1).strip() else ""
         if not plain or NO_MEMBER.match(plain) or re.match(r"(?:class|struct|union)\s+\w+$", plain):
             return
         if is_function(plain):
-            owner.methods += not re.search(r"=\s*(?:default|delete)$", plain)
-        elif not re.match(r"(?:inline\s+|constexpr\s+|mutable\s+)*static\b", plain):
-            owner.members += len(split_at_commas(plain))
+            self.function(plain, owner)
+            return
+        declared = len(split_at_commas(plain))
+        owner.offered += declared if owner.is_open else 0
+        if not re.match(r"(?:inline\s+|constexpr\s+|mutable\s+)*static\b", plain):
+            owner.members += declared
 
 
 def is_initialiser(function):
-    """Are braces after this text those of a member in a constructor's list: 'A() : a_(1), b_'?"""
+    """Whether braces after this text belong to a member in a constructor's list: 'A() : a_(1), b_'."""
     after = function[function.find("("):]
     depth = 0
     for position, mark in enumerate(after):
         depth += (mark == "(") - (mark == ")")
         if mark == ")" and depth == 0:
             tail = after[position + 1:]
-            return re.match(r"\s*(?:noexcept\b)?\s*:(?!:)", tail) is not None and re.search(r"\w\s*$", tail) is not None
+            return (re.match(r"\s*(?:noexcept\b)?\s*:(?!:)", tail) is not None and
+                    re.search(r"\w\s*$", tail) is not None)
     return False
+
+
+def read(code):
+    reader = Reader(code)
+    reader.read(0, len(code), None)
+    return reader
 
 
 def class_sizes(code):
     """Of all classes in C++ text whose comments, strings and directives are blanked."""
-    reader = Reader(code)
-    reader.read(0, len(code), None)
-    return reader.found
+    return read(code).found
+
+
+def names_offered(code):
+    """How many names such a text, of a header, offers to the files that include it."""
+    reader = read(code)
+    return reader.outside.offered + sum(size.offered for size in reader.found)

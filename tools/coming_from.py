@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Makes docs/coming-from.md, for users of other MPI libraries.
+"""Generates docs/coming-from.md, the page for users of other MPI libraries.
 
     tools/coming_from.py [--build build/release] [--check]
 
-What others type, and the words beside it, stand in docs/coming-from.toml. All that is said of this library is asked of it: which
-spellings mpirun understands and what it says of others (by running it, with --version in the place of a program), what its
-options do (mpirun --help) and what its settings do (lanyard info --settings). So the page is true as long as it is made anew, which
-tests/command/test_coming_from.py insists on. With --check nothing is written: exit code 1 where the page is not in step.
+docs/coming-from.toml contains what users of other libraries type, and the explanations beside it. All
+statements about Lanyard come from its own commands: the spellings that mpirun understands and its messages
+about others (by running it, with --version in the place of a program), what its options do (mpirun --help)
+and what its settings do (lanyard info --settings). So the page is true if it has been generated since the
+last change, which tests/command/test_coming_from.py enforces. With --check nothing is written, and the exit
+code is 1 if the page is out of date.
 """
 import argparse
 import os
@@ -23,16 +25,16 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORDS = ROOT / "docs" / "coming-from.toml"
 PAGE = ROOT / "docs" / "coming-from.md"
 LIBRARIES = {"ompi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI"}
-# Variables that are no settings of the library; they stand in mpirun's help, or are the compiler wrappers'.
+# Variables of the compiler wrappers, which are not settings of the library.
 BESIDE_SETTINGS = "LANYARD_CC", "LANYARD_CXX"
 
 
 class Trouble(Exception):
-    """A sentence for who changes the words."""
+    """A sentence for the author of docs/coming-from.toml."""
 
 
 class Launcher:
-    """What mpirun and lanyard of a build say of themselves."""
+    """What mpirun and lanyard of a build report about themselves."""
 
     def __init__(self, build):
         self.build = build
@@ -43,12 +45,14 @@ class Launcher:
     def run(self, command, *words, folder=None):
         names = ("LANYARD_", "PMI_", "OMPI_", "MPIEXEC_")
         variables = {name: value for name, value in os.environ.items() if not name.startswith(names)}
-        done = subprocess.run([self.build / "bin" / command, *words], capture_output=True, text=True, check=False, cwd=folder,
-                              env={**variables, "NAME": "VALUE", "OMP_NUM_THREADS": "2"}, stdin=subprocess.DEVNULL, timeout=60)
+        done = subprocess.run([self.build / "bin" / command, *words], capture_output=True, text=True,
+                              check=False, cwd=folder,
+                              env={**variables, "NAME": "VALUE", "OMP_NUM_THREADS": "2"},
+                              stdin=subprocess.DEVNULL, timeout=60)
         return done.returncode, done.stdout, done.stderr
 
     def read_options(self):
-        """{every name without dashes: (how the help shows all names, sentence)}."""
+        """{each name of an option, without dashes: (all its names as the help shows them, sentence)}."""
         options = {}
         part = self.help.split("Options (one dash or two, as you like):\n")[1].split("\nExit codes:")[0]
         for head, body in re.findall(r"^  (-\S.*)\n((?:      .*\n)+)", part, re.MULTILINE):
@@ -57,9 +61,11 @@ class Launcher:
         return options
 
     def read_settings(self):
-        """{LANYARD_NAME: (default, sentence)}, and what else mpirun's help names in the environment."""
+        """{LANYARD_NAME: (default, sentence)}, and the other variables that mpirun's help and the compiler
+        wrappers name."""
         text = self.run("lanyard", "info", "--settings")[1]
-        rows = re.findall(r"^(LANYARD_\w+)=(.*)\n    [^;]*; (.*)$", text, re.MULTILINE)  # before the semicolon is its type
+        # The type stands before the semicolon.
+        rows = re.findall(r"^(LANYARD_\w+)=(.*)\n    [^;]*; (.*)$", text, re.MULTILINE)
         settings = {name: (value, body) for name, value, body in rows}
         environment = self.help.split("\nEnvironment")[1]
         for name in (*re.findall(r"\b[A-Z][A-Z_]+[A-Z]\b", environment), *BESIDE_SETTINGS):
@@ -67,7 +73,7 @@ class Launcher:
         return settings
 
     def judge(self, words):
-        """"" where mpirun understands these words before a program, else its sentence."""
+        """An empty string if mpirun understands these words before a program, otherwise its message."""
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "hosts").write_text("a slots=4\nb slots=4\n")
             code, _, err = self.run("mpirun", *words, "--version", folder=folder)
@@ -77,11 +83,12 @@ class Launcher:
 
 
 def show(launcher, spelling, sentences):
-    """A spelling as it stands in the table; what mpirun says of one that it refuses is kept."""
+    """A spelling as the table shows it. If mpirun refuses it, its message is added to `sentences`."""
     sentence = launcher.judge(shlex.split(spelling))
     if not sentence:
         return f"`{spelling}`"
-    if not sentence.endswith("; see mpirun --help"):  # it says more than that there is no such option
+    # The message says more than that there is no such option.
+    if not sentence.endswith("; see mpirun --help"):
         sentences.setdefault(sentence, {})[spelling] = None
     return f"~~`{spelling}`~~"
 
@@ -96,13 +103,16 @@ def code_cell(text):
 
 def option_rows(launcher, words, sentences):
     for row in words["option"]:
-        theirs = [", ".join(show(launcher, spelling, sentences) for spelling in row[library]) for library in LIBRARIES]
+        theirs = [", ".join(show(launcher, spelling, sentences) for spelling in row[library])
+                  for library in LIBRARIES]
         here, sentence = "", ""
         if row["here"]:
             if row["here"] not in launcher.options:
-                raise Trouble(f"mpirun has no option {row['here']}, which {WORDS.name} names for \"{row['what']}\"")
+                raise Trouble(
+                    f"mpirun has no option {row['here']}, which {WORDS.name} names for \"{row['what']}\"")
             here, sentence = launcher.options[row["here"]]
-        told = " ".join(part for part in (f"`{here}`: {sentence}".replace("|", "\\|") if here else "", row["words"]) if part)
+        told = " ".join(part for part in (f"`{here}`: {sentence}".replace("|", "\\|") if here else "",
+                                          row["words"]) if part)
         yield [row["what"], *map(cell, theirs), told]
 
 
@@ -112,7 +122,9 @@ def variable_rows(launcher, words):
         for name in row["here"]:
             option = launcher.options.get(name.lstrip("-")) if name.startswith("-") else None
             if not option and name not in launcher.settings:
-                raise Trouble(f"{name}, which {WORDS.name} names for \"{row['what']}\", is neither a setting nor an option")
+                raise Trouble(
+                    f"{name}, which {WORDS.name} names for \"{row['what']}\", is neither a setting nor an "
+                    "option")
             sentence = (option or launcher.settings[name])[1].rstrip(".")
             told.append(f"`{name}`" + (f": {sentence}" if sentence else ""))
         here = " ".join(part for part in (", ".join(told) + "." if told else "", row["words"]) if part)
@@ -126,13 +138,15 @@ def table(head, rows):
 def examples(launcher, words):
     text = ""
     for example in words["example"]:
-        settings, command, typed = re.fullmatch(r"((?:[A-Z_]+=\S+ )*)(mpirun|mpiexec) (.*) \./program", example["here"]).groups()
+        settings, command, typed = re.fullmatch(r"((?:[A-Z_]+=\S+ )*)(mpirun|mpiexec) (.*) \./program",
+                                                example["here"]).groups()
         if sentence := launcher.judge(shlex.split(typed)):
             raise Trouble(f"\"{example['here']}\" is not understood by {command}: {sentence}")
         for name in re.findall(r"(LANYARD_\w+)", settings + typed):
             if name not in launcher.settings:
                 raise Trouble(f"\"{example['here']}\" names {name}, which is no setting")
-        text += f"{example['of']}:\n\n```sh\n{example['typed']}\n```\n\nHere:\n\n```sh\n{example['here']}\n```\n\n"
+        text += (f"{example['of']}:\n\n```sh\n{example['typed']}\n```\n\n"
+                 f"Here:\n\n```sh\n{example['here']}\n```\n\n")
         text += textwrap.fill(example["words"], 110) + "\n\n" if example["words"] else ""
     return text
 
@@ -142,13 +156,17 @@ def make_page(launcher):
     sentences = {}
     options = table(["", *LIBRARIES.values(), "here"], list(option_rows(launcher, words, sentences)))
     named = {row["here"] for row in words["option"]}
-    forgotten = {head for name, (head, _) in launcher.options.items()} - {launcher.options[name][0] for name in named if name}
+    forgotten = ({head for name, (head, _) in launcher.options.items()} -
+                 {launcher.options[name][0] for name in named if name})
     forgotten -= {launcher.options[name][0] for name in ("help", "env", "rr")}
     if forgotten:
         raise Trouble(f"{WORDS.name} has no row for these options of mpirun: {', '.join(sorted(forgotten))}")
-    refused = table(["what is refused", "message of `mpirun`, if it is more than that there is no such option"],
-                    [[", ".join(map(code_cell, spellings)), cell(sentence)] for sentence, spellings in sentences.items()])
-    return f"""<!-- Made by tools/coming_from.py of docs/coming-from.toml and of what mpirun and lanyard say: do not edit. -->
+    refused = table(["what is refused",
+                     "message of `mpirun`, if it is more than that there is no such option"],
+                    [[", ".join(map(code_cell, spellings)), cell(sentence)]
+                     for sentence, spellings in sentences.items()])
+    return ("<!-- Made by tools/coming_from.py of docs/coming-from.toml and of what mpirun and lanyard say: "
+            f"""do not edit. -->
 # Coming from another MPI library
 
 Programs built for MPICH or Intel MPI run on Lanyard as they are. Programs built for Open MPI must be compiled
@@ -170,13 +188,15 @@ Lanyard checks its own settings and reports an unknown name.
 
 {table(["", "elsewhere", "here"], list(variable_rows(launcher, words)))}
 `lanyard info --settings` lists all settings, with their defaults and what the environment changes.
-"""
+""")
 
 
 def main():
     parser = argparse.ArgumentParser(description="Makes docs/coming-from.md.")
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", help="the build folder to ask")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 where the page is not in step")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release",
+                        help="the build folder to ask")
+    parser.add_argument("--check", action="store_true",
+                        help="write nothing; exit code 1 where the page is not in step")
     wish = parser.parse_args()
     try:
         page = make_page(Launcher(wish.build.absolute()))

@@ -1,7 +1,8 @@
-"""Reads JUnit files (ctest, GoogleTest, pytest, tests/mpi4py/run) into one list of cases and prints the summary.
+"""Reads JUnit files (ctest, GoogleTest, pytest, tests/mpi4py/run) into one list of cases and prints the
+summary.
 
-Used by tools/test. A GoogleTest program that ctest runs as one test counts by its own cases; a program that ended badly
-without a failed case (a crash writes no report) counts as one failed test.
+Used by tools/test. If ctest runs a GoogleTest program as one test, the program's own cases count instead. A
+program that ended badly without a failed case (a crash writes no report) counts as one failed test.
 """
 import collections
 import json
@@ -11,14 +12,15 @@ import subprocess
 import xml.etree.ElementTree as xml
 
 AGAIN = "tools/test --again"
-MOST_NAMES = 40  # of failures that are named at the end
-# A skip of such a test is a failure for root on Linux: nothing it needs is refused there.
+MOST_NAMES = 40  # how many failures are named at the end
+# A skip of such a test is a failure for root on Linux, because root is refused nothing that the test needs.
 MUST_RUN_AS_ROOT = re.compile(r"(^|[^a-z])(lab|sanitizers?|[atu]b?san|memcheck)([^a-z]|$)", re.IGNORECASE)
 
 
 class Case:
-    """One test: where it belongs, its name, outcome (passed, failed, skipped), a sentence and the output kept for
-    failures; and by what tools/test finds it again (tools/again.py): kind and name of its part, its name there."""
+    """One test: its suite, its name, its outcome (passed, failed, skipped), a sentence, and the output kept
+    for failures. `found_by` says how tools/test finds it again (tools/again.py): the kind and name of its
+    part, and its name there."""
 
     def __init__(self, suite, name, outcome, message="", text="", labels=(), found_by=None):
         self.suite, self.name, self.outcome, self.message, self.text = suite, name, outcome, message, text
@@ -41,13 +43,14 @@ def outcome_of(node):
 
 
 def read(path, suite, found_by=None):
-    """The cases of a JUnit file as pytest, GoogleTest and our own scripts write it; found_by(class name, name) tells
-    by what they are found again."""
+    """The cases of a JUnit file as pytest, GoogleTest and the repository's own scripts write it.
+    found_by(class name, name) returns how each case is found again."""
     cases = []
     for node in xml.parse(path).getroot().iter("testcase"):
         outcome, message, text = outcome_of(node)
         if outcome == "skipped":
-            message = re.sub(r"^\S+:\d+\s*", "", message).replace("Skipped: ", "").strip()  # drop GoogleTest's file:line
+            # Drop GoogleTest's file:line.
+            message = re.sub(r"^\S+:\d+\s*", "", message).replace("Skipped: ", "").strip()
         classname, name = node.get("classname") or "", node.get("name")
         again = found_by(classname, name) if found_by else None
         cases.append(Case(f"{suite} {classname}".strip(), name, outcome, message, text, found_by=again))
@@ -55,7 +58,7 @@ def read(path, suite, found_by=None):
 
 
 def test_folder(build):
-    """Where ctest finds its tests: the folder whose CMakeLists.txt enables testing."""
+    """The folder in which ctest finds its tests: the one whose CMakeLists.txt enables testing."""
     return build if (build / "CTestTestfile.cmake").exists() else build / "tests"
 
 
@@ -64,11 +67,13 @@ def ctest_tests(build):
     command = ["ctest", "--test-dir", str(test_folder(build)), "--show-only=json-v1"]
     listing = subprocess.run(command, capture_output=True, text=True, check=True)
     for test in json.loads(listing.stdout)["tests"]:
-        yield test["name"], test.get("command", ()), {entry["name"]: entry["value"] for entry in test.get("properties", ())}
+        yield test["name"], test.get("command", ()), {entry["name"]: entry["value"]
+                                                      for entry in test.get("properties", ())}
 
 
 def read_ctest(path, details, build, suite):
-    """The cases of ctest's report; GoogleTest programs run as one test are opened up with the files in `details`."""
+    """The cases of ctest's report. A GoogleTest program that ran as one test is replaced by its own cases,
+    from the files in `details`."""
     programs = {name: (pathlib.Path(command[0]).name if command else "", properties.get("LABELS", ()))
                 for name, command, properties in ctest_tests(build)}
     times_used = collections.Counter(program for program, _ in programs.values())
@@ -102,7 +107,8 @@ def read_ctest(path, details, build, suite):
 
 
 def skip_reason(output):
-    """A program that skips prints a line 'skipped: reason'; GoogleTest prints the reason after file:line."""
+    """The reason in a program's output, from a line 'skipped: reason' or, with GoogleTest, after
+    file:line."""
     found = re.search(r"^(?:skipped|skip):\s*(.+)$", output, re.IGNORECASE | re.MULTILINE)
     if found:
         return found.group(1).strip()
@@ -111,7 +117,8 @@ def skip_reason(output):
 
 
 def judge_skips(cases, root):
-    """Turns skips that root has no excuse for into failures. mpi4py's own tests skip what a machine lacks, in a lab too."""
+    """Turns skips for which root has no excuse into failures. mpi4py's own tests skip what a machine lacks,
+    also in a lab."""
     for case in cases:
         if " mpi4py" in case.suite:
             continue
@@ -121,12 +128,12 @@ def judge_skips(cases, root):
 
 
 def write_names(cases, path):
-    """All tests of a run by suite and name, a line each, in order."""
+    """Writes all tests of a run by suite and name, one a line, in order."""
     path.write_text("".join(f"{line}\n" for line in sorted(f"{case.suite}: {case.name}" for case in cases)))
 
 
 def print_skips(cases):
-    """Every skip with its reason; tests that share a suite and a reason share a line."""
+    """Prints every skip with its reason. Tests that share a suite and a reason share a line."""
     groups = collections.defaultdict(list)
     for case in cases:
         if case.outcome == "skipped":
@@ -136,7 +143,7 @@ def print_skips(cases):
 
 
 def print_names(cases):
-    """What failed, by name, where the reader of a long output looks first: at its end."""
+    """Prints the names of what failed at the end of a long output, where its reader looks first."""
     names = [f"{case.suite}: {case.name}" for case in cases if case.outcome == "failed"]
     for name in names[:MOST_NAMES]:
         print(f"    {name}")
@@ -144,8 +151,8 @@ def print_names(cases):
         print(f"    and {len(names) - MOST_NAMES} more")
 
 
-def summarise(cases, root):
-    """Prints failures, skips and the counts, then what failed and how that is run again; returns the exit code."""
+def summarise(cases, root, again=AGAIN):
+    """Prints failures, skips and counts, then what failed and how to run it again. Returns the exit code."""
     judge_skips(cases, root)
     print_skips(cases)
     for case in cases:
@@ -159,10 +166,10 @@ def summarise(cases, root):
     if count["failed"]:
         print("these failed:")
         print_names(cases)
-        print(f"just these again: {AGAIN}")
+        print(f"just these again: {again}")
         return 1
     if not count["passed"]:
         print("no test ran" if not cases else "no test passed")
-        print(f"the same again: {AGAIN}")
+        print(f"the same again: {again}")
         return 1
     return 0

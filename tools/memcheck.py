@@ -1,7 +1,8 @@
-"""Runs the GoogleTest programs and the mpi tests of a build under valgrind's memcheck; used by 'make test-all'.
+"""Runs the GoogleTest programs and the mpi tests of a build under valgrind's memcheck, for 'make test-all'.
 
-A program is a failure when memcheck reports an error in it, or when it fails under memcheck. Tests that are about time or
-load say so with the ctest label "timing" and are left out here, as they are meaningless ten times slower.
+A program fails if memcheck reports an error in it, or if it fails under memcheck. Tests about time or load
+have the ctest label "timing". They are left out, because they are meaningless when ten times slower. Tests
+with the label "all" are left out too.
 """
 import os
 import pathlib
@@ -11,19 +12,23 @@ import subprocess
 import junit
 
 FOUND = 99  # exit code of a program in which memcheck found an error
-VALGRIND = ["valgrind", "--quiet", f"--error-exitcode={FOUND}", "--leak-check=full", "--show-leak-kinds=definite",
-            "--errors-for-leak-kinds=definite", "--fair-sched=yes",
-            f"--suppressions={pathlib.Path(__file__).with_suffix('.supp')}", "--trace-children=no", "--child-silent-after-fork=yes"]
+VALGRIND = ["valgrind", "--quiet", f"--error-exitcode={FOUND}", "--leak-check=full",
+            "--show-leak-kinds=definite", "--errors-for-leak-kinds=definite", "--fair-sched=yes",
+            f"--suppressions={pathlib.Path(__file__).with_suffix('.supp')}", "--trace-children=no",
+            "--child-silent-after-fork=yes"]
 
 
 def commands(build):
-    """(name, command, environment, pattern) of each ctest test that can run under valgrind; one that is meant to fail says the pattern."""
+    """(name, command, environment, pattern) of each ctest test that can run under valgrind. A test that is
+    meant to fail has a pattern that its output must match."""
     for name, command, properties in junit.ctest_tests(build):
         labels = properties.get("LABELS", ())
-        if not command or "timing" in labels or "all" in labels or not is_program(command[-1]) and not is_program(command[0]):
+        if (not command or "timing" in labels or "all" in labels or
+                not is_program(command[-1]) and not is_program(command[0])):
             continue
         environment = dict(entry.split("=", 1) for entry in properties.get("ENVIRONMENT", ()))
-        yield name, under_valgrind(command), environment, "|".join(properties.get("PASS_REGULAR_EXPRESSION", ()))
+        yield name, under_valgrind(command), environment, "|".join(
+            properties.get("PASS_REGULAR_EXPRESSION", ()))
 
 
 def is_program(path):
@@ -35,7 +40,8 @@ def is_program(path):
 
 
 def under_valgrind(command):
-    """'mpirun -n 3 PROGRAM ...' becomes 'mpirun -n 3 valgrind PROGRAM ...'; any other program goes behind valgrind itself."""
+    """'mpirun -n 3 PROGRAM ...' becomes 'mpirun -n 3 valgrind PROGRAM ...'. Any other command is started by
+    valgrind itself."""
     if os.path.basename(command[0]) in ("mpirun", "mpiexec"):
         for position, word in enumerate(command[1:], 1):
             if is_program(word):
@@ -44,7 +50,7 @@ def under_valgrind(command):
 
 
 def run(build, environment, results, only=None):
-    """One case a program; `only` names some."""
+    """Runs the programs, or those that `only` names, and returns one case for each."""
     cases = []
     for name, command, extra, pattern in commands(build):
         if only is not None and name not in only:
@@ -52,8 +58,8 @@ def run(build, environment, results, only=None):
         values = {**environment, **extra, "LANYARD_TEST_SECONDS": "5", "LANYARD_TEST_FEW": "1"}
         values.pop("GTEST_OUTPUT", None)
         try:
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=values, cwd=build,
-                                  timeout=600, check=False)
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, env=values, cwd=build, timeout=600, check=False)
             text, status = done.stdout.decode(errors="replace"), done.returncode
         except subprocess.TimeoutExpired as late:
             text, status = (late.stdout or b"").decode(errors="replace"), "none after 600 s"

@@ -1,8 +1,9 @@
-"""Which files the repository's comments and pages name that do not exist; used by tools/tidy.py.
+"""Finds files that the repository's comments and pages name but that do not exist. Used by tools/tidy.py.
 
-In a page: a path in backquotes that begins with a folder of the repository. After ': ' it may name something that
-the file contains. In a comment of C++: a name that ends like a source file. One with a folder is looked for from the
-root, from src, from tests, and from the folders around the file. A bare one is looked for everywhere.
+In a page, it checks paths in backquotes that begin with a folder of the repository. After ': ' such a path
+may name something that the file contains. In comments of C++, it checks names that end like a source file. A
+name with a folder is resolved from the root, from src, from tests, and from the folders around the file. A
+name without a folder may be anywhere.
 """
 import pathlib
 import re
@@ -24,7 +25,7 @@ def has_word(text, word):
 
 
 def in_page(root, path, text):
-    """(line, what is wrong, name) for each path that the page names and that is not there."""
+    """(line, what is wrong, name) for each path that the page names and that does not exist."""
     folders = {entry.name for entry in root.iterdir() if entry.is_dir() and entry.name[0] != "."} - {"build"}
     for number, line in enumerate(text.splitlines(), 1):
         for named, word in PAGE_PATH.findall(line):
@@ -38,7 +39,8 @@ def in_page(root, path, text):
 
 
 def in_comments(root, path, text, names):
-    """The same for the comments of a source file. `names`: of all files of the repository, without their folders."""
+    """The same for the comments of a source file. `names` are those of all files of the repository, without
+    folders."""
     starts = (root, root / "src", root / "tests", *(root / path).parents)
     for found in COMMENT.finditer(text):
         for named in FILE_NAME.findall(found.group(0)):
@@ -46,7 +48,8 @@ def in_comments(root, path, text, names):
                 continue
             there = any((start / named).exists() for start in starts) if "/" in named else named in names
             if not there:
-                yield text.count("\n", 0, found.start()) + 1, f"a comment names {named}, which does not exist", named
+                yield (text.count("\n", 0, found.start()) + 1,
+                       f"a comment names {named}, which does not exist", named)
 
 
 def base_names(paths):

@@ -1,6 +1,7 @@
-"""tools/test --again: what failed in the last run of tools/test, and only that; and --check: the quick tests.
+"""tools/test --again runs what failed in the last run of tools/test, and only that. --check runs the quick
+tests.
 
-With a small project of its own, whose tests say that they ran."""
+These tests use a small project whose own tests record that they ran."""
 import importlib.util
 import json
 import os
@@ -19,13 +20,14 @@ SPEC.loader.exec_module(again)
 PRESET = {"version": 6, "configurePresets": [
     {"name": name, "binaryDir": f"${{sourceDir}}/build/{name}", "cacheVariables": {"NAME": name}}
     for name in ("release", "debug")]}
-# Every test notes that it ran; one whose name stands in the file `broken` fails.
+# Every test of the project records that it ran. A test whose name is in the file `broken` fails.
 CMAKE = """
 cmake_minimum_required(VERSION 3.25)
 project(small NONE)
 enable_testing()
 set(label_one unit)
-set(label_twoX units)
+set("label_two (of [a|b]) + c.d" once)
+set(label_twoX units once)
 set(label_three sim)
 add_custom_target(all-of-it ALL COMMAND sh -c "! grep -q ${NAME} ${CMAKE_SOURCE_DIR}/stop")
 foreach(name one "two (of [a|b]) + c.d" twoX three)
@@ -33,6 +35,7 @@ foreach(name one "two (of [a|b]) + c.d" twoX three)
   add_test(NAME "${name}" COMMAND sh -c "echo '${full}' >>ran; ! grep -qxF '${full}' broken")
   set_tests_properties("${name}" PROPERTIES WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} LABELS "${label_${name}}")
 endforeach()
+add_custom_target(sanitized COMMAND sh -c "! grep -q ${NAME} ${CMAKE_SOURCE_DIR}/stop")
 add_custom_target(check COMMAND sh -c "! grep -q ${NAME} ${CMAKE_SOURCE_DIR}/stop")
 """
 PYTEST = """
@@ -67,7 +70,8 @@ class Project:
             self.write(name, "#!/usr/bin/env python3\n")
             (folder / name).chmod(0o755)
         self.write("tests/harmed.py", "SETTINGS = {}\n")
-        self.write("tests/sub/test_small.py", PYTEST)
+        self.write("tests/failures/test_peers.py", PYTEST)
+        self.write("tests/launch/test_mpi.py", "")
         self.write("CMakeLists.txt", CMAKE)
         self.write("CMakePresets.json", json.dumps(PRESET))
         self.write(".venv/bin/python", f'#!/bin/sh\nexec {sys.executable} "$@"\n')
@@ -84,14 +88,16 @@ class Project:
         self.write("broken", "".join(f"{name}\n" for name in names))
 
     def stop(self, *presets):
-        """Building these fails."""
+        """Makes the build of these presets fail."""
         self.write("stop", "".join(f"{name}\n" for name in presets))
 
     def test(self, *options):
         """(exit code, lines of output, names of the tests that ran) of tools/test."""
         self.write("ran", "")
-        done = subprocess.run([sys.executable, "tools/test", *options], cwd=self.folder, capture_output=True, text=True,
-                              timeout=300, check=False, env={**os.environ, "CMAKE_GENERATOR": "Unix Makefiles"})
+        done = subprocess.run([sys.executable, "tools/test", *options], cwd=self.folder, capture_output=True,
+                              text=True,
+                              timeout=300, check=False,
+                              env={**os.environ, "CMAKE_GENERATOR": "Unix Makefiles"})
         ran = sorted((self.folder / "ran").read_text().splitlines())
         return done.returncode, done.stdout.splitlines() + done.stderr.splitlines(), ran
 
@@ -111,16 +117,17 @@ def project(tmp_path):
 
 
 def test_what_failed_runs_again_and_nothing_else(project):
-    wrong = ["debug: a", "debug: two (of [a|b]) + c.d", "release: b[c::d] e", "release: in a class", "release: one"]
+    wrong = ["debug: a", "debug: two (of [a|b]) + c.d", "release: b[c::d] e", "release: in a class",
+             "release: one"]
     project.broken(*wrong)
     code, lines, ran = project.test(*OPTIONS)
     assert code == 1 and ran == sorted(all_of("release") + all_of("debug")), lines
     end = lines.index("10 passed, 5 failed, 0 skipped")
     assert lines[end + 1] == "these failed:" and lines[-1] == "just these again: tools/test --again"
     assert sorted(lines[end + 2:-1]) == [
-        "    debug tests.sub.test_small: test_words[a]", "    debug: two (of [a|b]) + c.d",
-        "    release tests.sub.test_small.TestClass: test_in_it",
-        "    release tests.sub.test_small: test_words[b[c::d] e]", "    release: one"]
+        "    debug tests.failures.test_peers: test_words[a]", "    debug: two (of [a|b]) + c.d",
+        "    release tests.failures.test_peers.TestClass: test_in_it",
+        "    release tests.failures.test_peers: test_words[b[c::d] e]", "    release: one"]
     project.broken("release: one")
     code, lines, ran = project.test("--again")
     assert (code, ran) == (1, wrong), lines
@@ -133,6 +140,7 @@ def test_what_failed_runs_again_and_nothing_else(project):
     assert code != 0 and ran == [] and "nothing failed in the last run" in lines[-1]
 
 
+@pytest.mark.thorough
 def test_what_could_not_be_built_runs_whole(project):
     project.broken("release: one")
     project.stop("debug")
@@ -146,7 +154,7 @@ def test_what_could_not_be_built_runs_whole(project):
     project.stop("debug")
     code, lines, ran = project.test("--again")
     assert (code, ran) == (1, []), lines
-    project.stop()  # what could not run this time is not forgotten, nor more of it
+    project.stop()  # the tests that could not run are remembered, and no others
     code, lines, ran = project.test("--again")
     assert (code, ran) == (1, ["debug: three"]), lines
 
@@ -154,7 +162,8 @@ def test_what_could_not_be_built_runs_whole(project):
 def test_a_run_without_tests_fails_and_says_so(project):
     code, lines, ran = project.test("--only", "memcheck")
     assert (code, ran) == (1, [])
-    assert lines[-3:] == ["0 passed, 0 failed, 0 skipped", "no test ran", "the same again: tools/test --again"]
+    assert lines[-3:] == ["0 passed, 0 failed, 0 skipped", "no test ran",
+                          "the same again: tools/test --again"]
     code, lines, _ = project.test("--again")
     assert code == 1 and lines[-2] == "no test ran"
 
@@ -169,21 +178,22 @@ def test_a_run_that_did_not_end_leaves_nothing_to_run_again(project):
     assert "no run of the tests has ended here" in project.test("--again")[1][-1]
 
 
+@pytest.mark.thorough
 def test_tests_that_are_gone_are_told_of(project):
     project.broken("release: a", "release: one", "release: twoX")
     only = ["--only", "ctest,pytest", "--preset", "release"]
     assert project.test(*only)[0] == 1
     project.broken()
-    project.write("tests/sub/test_small.py", PYTEST.replace("test_words", "test_new"))
+    project.write("tests/failures/test_peers.py", PYTEST.replace("test_words", "test_new"))
     project.write("CMakeLists.txt", CMAKE.replace(" one ", " "))
     code, lines, ran = project.test("--again")
     whole_file = ["release: a", "release: b[c::d] e", "release: in a class"]
     assert (code, ran) == (0, [*whole_file, "release: twoX"]), lines
-    for name in ("one", "tests/sub/test_small.py::test_words[a]"):
+    for name in ("one", "tests/failures/test_peers.py::test_words[a]"):
         assert f"lanyard: {name} failed in the last run, and now there is no such test" in lines
-    project.write("tests/sub/test_small.py", "import nothing_of_that_name\n")
+    project.write("tests/failures/test_peers.py", "import nothing_of_that_name\n")
     assert project.test(*only)[0] == 1
-    project.write("tests/sub/test_small.py", PYTEST)
+    project.write("tests/failures/test_peers.py", PYTEST)
     assert project.test("--again")[2] == [f"release: {word}" for word in WORDS]
 
 
@@ -191,7 +201,7 @@ def test_check_runs_the_quick_tests_of_one_build(project):
     project.broken("release: three")
     code, lines, ran = project.test("--check")
     assert (code, ran) == (1, ["release: one", "release: three"]), lines
-    assert "2 passed, 1 failed, 0 skipped" in lines  # and tidy
+    assert "2 passed, 1 failed, 0 skipped" in lines  # tidy is the third
     project.broken()
     code, lines, ran = project.test("--again")
     assert (code, ran) == (0, ["release: three"]), lines
@@ -201,12 +211,13 @@ def test_check_runs_the_quick_tests_of_one_build(project):
     assert "--check takes no other option" in project.test("--check", "--only", "ctest")[1][-1]
 
 
+@pytest.mark.thorough
 def test_the_names_of_all_tests_are_listed(project):
     project.broken("release: a")
     project.test("--only", "ctest,pytest", "--preset", "release")
     names = (project.folder / "build" / "results" / "names.txt").read_text().splitlines()
     assert names == sorted(names) and len(names) == len(all_of("release"))
-    assert "release: twoX" in names and "release tests.sub.test_small: test_words[a]" in names
+    assert "release: twoX" in names and "release tests.failures.test_peers: test_words[a]" in names
 
 
 def test_again_takes_no_other_options(project):
@@ -231,4 +242,5 @@ def test_names_of_other_tools():
     assert again.for_mpi4py(["3/test_b", "12/test_a", "3/test_a"]) == [
         "--ranks", "3,12", "--tests", r"^(test_a|test_b)\.py$"]
     parts = ("pytest", "release-X"), ("fuzz", "release"), ("build", "fuzz"), ("tidy", "release")
-    assert [again.needs(*part) for part in parts] == [{"release"}, {"release", "fuzz"}, {"release", "fuzz"}, set()]
+    assert [again.needs(*part) for part in parts] == [{"release"}, {"release", "fuzz"}, {"release", "fuzz"},
+                                                      set()]

@@ -1,11 +1,12 @@
-"""The summary of tools/test: reading reports, judging skips, the closing line."""
+"""The summary of tools/test: reading reports, judging skips, the last lines."""
 import importlib.util
 import pathlib
 import subprocess
 
 import pytest
 
-SPEC = importlib.util.spec_from_file_location("junit", pathlib.Path(__file__).resolve().parents[2] / "tools" / "junit.py")
+SPEC = importlib.util.spec_from_file_location(
+    "junit", pathlib.Path(__file__).resolve().parents[2] / "tools" / "junit.py")
 junit = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(junit)
 
@@ -16,18 +17,22 @@ def summary(capsys, cases, root=False):
 
 
 def test_closing_line_counts_and_code_follows_failures(capsys):
-    cases = [junit.Case("s", "a", "passed"), junit.Case("s", "b", "skipped", "no such machine"), junit.Case("s", "c", "passed")]
+    cases = [junit.Case("s", "a", "passed"), junit.Case("s", "b", "skipped", "no such machine"),
+             junit.Case("s", "c", "passed")]
     code, lines = summary(capsys, cases)
     assert (code, lines) == (0, ["skipped: s: b: no such machine", "2 passed, 0 failed, 1 skipped"])
-    code, lines = summary(capsys, [*cases, junit.Case("s", "d", "failed", "1 is not 2", "line one\nline two")])
+    code, lines = summary(capsys,
+                          [*cases, junit.Case("s", "d", "failed", "1 is not 2", "line one\nline two")])
     assert code == 1
-    assert lines[-7:] == ["failed: s: d: 1 is not 2", "    line one", "    line two", "2 passed, 1 failed, 1 skipped",
-                          "these failed:", "    s: d", "just these again: tools/test --again"]
+    assert lines[-7:] == ["failed: s: d: 1 is not 2", "    line one", "    line two",
+                          "2 passed, 1 failed, 1 skipped", "these failed:", "    s: d",
+                          "just these again: tools/test --again"]
 
 
 def test_many_failures_are_not_all_named_twice(capsys):
     code, lines = summary(capsys, [junit.Case("s", f"t{number}", "failed") for number in range(100)])
-    assert code == 1 and lines[-2:] == ["    and 60 more", "just these again: tools/test --again"] and lines[-3] == "    s: t39"
+    assert (code == 1 and lines[-2:] == ["    and 60 more", "just these again: tools/test --again"] and
+            lines[-3] == "    s: t39")
 
 
 def test_no_test_at_all_is_a_failure(capsys):
@@ -40,13 +45,15 @@ def test_no_test_at_all_is_a_failure(capsys):
 @pytest.mark.parametrize(("root", "outcome"), [(True, "failed"), (False, "skipped")])
 def test_a_lab_or_sanitizer_test_skipped_for_root_is_a_failure(root, outcome):
     for case in (junit.Case("release tests.lab.test_hosts", "two_hosts", "skipped", "no namespaces"),
-                 junit.Case("debug", "sanitizer leak check", "skipped"), junit.Case("debug", "x", "skipped", labels=["lab"])):
+                 junit.Case("debug", "sanitizer leak check", "skipped"),
+                 junit.Case("debug", "x", "skipped", labels=["lab"])):
         junit.judge_skips([case], root)
         assert case.outcome == outcome
 
 
 @pytest.mark.parametrize("suite, name", [("debug unit", "available_labels"),
-                                         ("release mpi4py-lab.n4.test_msgspec", "TestMessageSimpleCuPy.testArray1")])
+                                         ("release mpi4py-lab.n4.test_msgspec",
+                                          "TestMessageSimpleCuPy.testArray1")])
 def test_other_skips_stay_skips_for_root(suite, name):
     case = junit.Case(suite, name, "skipped", "two processors needed")
     junit.judge_skips([case], True)
@@ -57,7 +64,8 @@ def test_reports_are_read(tmp_path):
     path = tmp_path / "report.xml"
     path.write_text('<testsuites><testsuite><testcase classname="C" name="ok"/>'
                     '<testcase classname="C" name="bad"><failure message="why">details</failure></testcase>'
-                    '<testcase classname="C" name="off"><skipped message="file.cc:12&#10;no namespaces"/></testcase></testsuite></testsuites>')
+                    '<testcase classname="C" name="off"><skipped message="file.cc:12&#10;no '
+                    'namespaces"/></testcase></testsuite></testsuites>')
     cases = [(case.name, case.outcome, case.message) for case in junit.read(path, "s")]
     assert cases == [("ok", "passed", ""), ("bad", "failed", "why"), ("off", "skipped", "no namespaces")]
 
@@ -79,11 +87,13 @@ add_test(several "{several}")
 add_test(crashes "{crashes}")
 """
 GTEST_REPORT = '''<testsuites><testsuite name="A"><testcase name="ok" status="run" classname="A"/>
-<testcase name="off" status="run" result="skipped" classname="A"><skipped message="x.cc:3&#x0A;no luck"/></testcase></testsuite></testsuites>'''
+<testcase name="off" status="run" result="skipped" classname="A">
+<skipped message="x.cc:3&#x0A;no luck"/></testcase></testsuite></testsuites>'''
 
 
 def test_ctest_is_read_with_labels_reasons_and_the_cases_of_googletest(tmp_path):
-    """`several` behaves as a GoogleTest program with two cases; `crashes` reports a case that passed and then fails."""
+    """`several` acts as a GoogleTest program with two cases. `crashes` reports a case that passed and then
+    fails."""
     details = tmp_path / "details"
     details.mkdir()
     for name, code in (("several", 0), ("crashes", 1)):
@@ -91,15 +101,18 @@ def test_ctest_is_read_with_labels_reasons_and_the_cases_of_googletest(tmp_path)
         program.write_text(f"#!/bin/sh\nexit {code}\n")
         program.chmod(0o755)
         (details / f"{name}.xml").write_text(GTEST_REPORT)
-    (tmp_path / "CTestTestfile.cmake").write_text(CTEST_FILE.format(several=tmp_path / "several", crashes=tmp_path / "crashes"))
+    (tmp_path / "CTestTestfile.cmake").write_text(CTEST_FILE.format(several=tmp_path / "several",
+                                                                    crashes=tmp_path / "crashes"))
     report = tmp_path / "report.xml"
-    subprocess.run(["ctest", "--test-dir", tmp_path, "--output-junit", report], capture_output=True, check=False)
+    subprocess.run(["ctest", "--test-dir", tmp_path, "--output-junit", report], capture_output=True,
+                   check=False)
     cases = junit.read_ctest(report, details, tmp_path, "release")
     found = {(case.suite, case.name): (case.outcome, case.message) for case in cases}
     assert found["release", "skips"] == ("skipped", "no second host")
     assert found["release", "fails"][0] == found["release", "hangs"][0] == "failed"
     assert found["release", "passes"][0] == "passed"
-    assert found["release several A", "ok"][0] == "passed" and found["release several A", "off"] == ("skipped", "no luck")
+    assert (found["release several A", "ok"][0] == "passed" and
+            found["release several A", "off"] == ("skipped", "no luck"))
     assert {case.found_by for case in cases} == {("ctest", "release", name) for name in
                                                  ("skips", "fails", "hangs", "passes", "several", "crashes")}
     assert found["release", "crashes"] == ("failed", "ended badly after its last test")

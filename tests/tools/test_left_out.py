@@ -1,4 +1,4 @@
-"""tests/mpi4py/left_out.txt: which reasons tests/mpi4py/run takes for a test of mpi4py that does not run."""
+"""tests/mpi4py/left_out.txt: the reasons that tests/mpi4py/run accepts for leaving out a test of mpi4py."""
 import importlib.machinery
 import importlib.util
 import pathlib
@@ -13,7 +13,7 @@ INTERFACE = {"MPI_Win_create": False, "MPI_Send": True}
 
 @pytest.fixture
 def run(monkeypatch, tmp_path):
-    """The script as a module; its list is a file that the test writes."""
+    """The script as a module, whose list is a file that the test writes."""
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     loader = importlib.machinery.SourceFileLoader("mpi4py_run", str(PATH))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
@@ -33,7 +33,8 @@ def test_a_reason_is_a_function_or_words(run):
     assert run.left_out_modules() == ["test_win"]
 
 
-@pytest.mark.parametrize("line", ["test_win", "test_win  #", "test_win  # later", "test_win  # reason:", "test_win  # MPI_Send, later"])
+@pytest.mark.parametrize("line", ["test_win", "test_win  #", "test_win  # later", "test_win  # reason:",
+                                  "test_win  # MPI_Send, later"])
 def test_no_other_reason_is_taken(run, line):
     with pytest.raises(SystemExit, match="left_out.txt:2: expected"):
         read(run, f"# of all\n{line}\n")
@@ -42,11 +43,13 @@ def test_no_other_reason_is_taken(run, line):
 def test_a_function_that_mpi_does_not_have_is_refused(run):
     with pytest.raises(SystemExit, match="left_out.txt:1: MPI_Comm_iagree is no function of MPI"):
         read(run, "test_ulfm  # MPI_Comm_iagree\n", INTERFACE)
-    assert read(run, "test_ulfm  # MPI_Comm_iagree\n") == [("test_ulfm", ["MPI_Comm_iagree"])]  # another library's run has no list
+    # A run with another library has no list of functions.
+    assert read(run, "test_ulfm  # MPI_Comm_iagree\n") == [("test_ulfm", ["MPI_Comm_iagree"])]
 
 
 def test_a_function_that_exists_is_a_failure(run):
-    read(run, "test_win  # MPI_Win_create\ntest_p2p  # MPI_Send\ntest_a.B.c  # reason: it divides by nought\n")
+    read(run,
+         "test_win  # MPI_Win_create\ntest_p2p  # MPI_Send\ntest_a.B.c  # reason: it divides by nought\n")
     suite = xml.Element("testsuite")
     run.check_left_out(INTERFACE, suite)
     failures = {case.get("name"): case.find("failure") is not None for case in suite}

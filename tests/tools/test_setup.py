@@ -1,4 +1,5 @@
-"""tools/setup and 'make demo' where packages are missing: what they say, what they run, and that they stop with exit code 1.
+"""tools/setup and 'make demo' when packages are missing: what they print, what they run, and that they stop
+with exit code 1.
 
 dpkg-query, id, sudo and apt-get are replaced by small scripts on PATH, so nothing is installed here.
 """
@@ -13,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Machine:
-    """A PATH with make-believe system commands, and a copy of what 'make demo' needs before it builds."""
+    """A PATH with fake system commands, and a copy of what 'make demo' needs before it builds."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -36,12 +37,14 @@ class Machine:
 
     def missing(self, *packages):
         words = " | ".join(packages) or "none"
-        self.command("dpkg-query", f'for p; do :; done\ncase $p in {words}) exit 1;; *) echo installed;; esac')
+        self.command("dpkg-query",
+                     f'for p; do :; done\ncase $p in {words}) exit 1;; *) echo installed;; esac')
 
     def run(self, *command):
         environment = {**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}"}
         environment.pop("MAKEFLAGS", None)
-        return subprocess.run(command, cwd=self.repository, env=environment, capture_output=True, text=True, check=False, timeout=60)
+        return subprocess.run(command, cwd=self.repository, env=environment, capture_output=True, text=True,
+                              check=False, timeout=60)
 
 
 @pytest.fixture
@@ -76,7 +79,8 @@ def test_demo_without_root_says_what_to_ask_for(machine):
     done = machine.run("make", "demo")
     assert done.returncode == 2  # make's own code for a failed recipe
     assert "these Debian packages are missing: cmake" in done.stderr
-    assert "Ask an administrator to run:\nlanyard:   apt-get install --no-install-recommends cmake\n" in done.stderr
+    assert ("Ask an administrator to run:\nlanyard:   apt-get install --no-install-recommends "
+            "cmake\n") in done.stderr
     assert not machine.log.exists()
 
 
@@ -86,7 +90,8 @@ def test_demo_without_root_ends_setup_with_1(machine):
 
 
 def test_demo_without_network_names_the_command(machine):
-    machine.command("apt-get", f'echo "$@" >>{machine.log}; echo "E: Temporary failure resolving host" >&2; exit 100')
+    machine.command("apt-get",
+                    f'echo "$@" >>{machine.log}; echo "E: Temporary failure resolving host" >&2; exit 100')
     done = machine.run("tools/setup", "build")
     assert done.returncode == 1
     assert "E: Temporary failure resolving host" in done.stderr
@@ -102,10 +107,12 @@ def test_another_distribution_is_told_what_corresponds(machine):
         (machine.bin / name).symlink_to(shutil.which(name))
     (machine.bin / "dpkg-query").unlink()
     environment = {"PATH": str(machine.bin)}
-    done = subprocess.run(["tools/setup", "build"], cwd=machine.repository, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(["tools/setup", "build"], cwd=machine.repository, env=environment,
+                          capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "this is not a Debian system" in done.stderr and "libcli11-dev" in done.stderr
-    done = subprocess.run(["tools/setup", "build"], cwd=machine.repository, env={**environment, "LANYARD_SETUP": "off"},
+    done = subprocess.run(["tools/setup", "build"], cwd=machine.repository,
+                          env={**environment, "LANYARD_SETUP": "off"},
                           capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
