@@ -3,11 +3,11 @@
  *     mpicc -O2 -o heat heat.c picture.c -lpng -lm
  *     mpirun -n 4 ./heat [PICTURE [STEPS]]
  *
- * The plate is a grid of SIDE x SIDE points. Its rim is kept cold, three burners below it are kept hot, and between them
- * each point moves, step by step, towards the mean of its four neighbours (the heat equation, explicit in time).
- * The ranks share the grid out in rectangles. A rank's rectangle has a border one point wide all around, the halo, which
- * holds copies of the neighbours' outermost points and is refreshed by messages before every step.
- * The result does not depend on the number of ranks. */
+ * The plate is a grid of SIDE x SIDE points. Its rim is kept cold, three burners below it are kept hot.
+ * Between them each point moves, step by step, towards the mean of its four neighbours (the heat equation,
+ * explicit in time). The ranks divide the grid into rectangles. Each rectangle has a border of one point all
+ * around, the halo. It contains copies of the neighbours' outermost points, which messages refresh before
+ * every step. The result does not depend on the number of ranks. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,15 +23,15 @@ static const double SPACING = 0.5 / SIDE;      /* a plate of half a metre, m */
 static const double COLD = 20, HOT = 220;      /* degrees Celsius */
 static const double SPEED = 0.24;              /* time step x diffusivity / spacing^2; stable up to 0.25 */
 
-/* One rank's rectangle and its neighbours. Point (i, j) is at i * stride + j; 1..rows and 1..columns are our own,
- * 0, rows + 1 and columns + 1 are halo. */
+/* One rank's rectangle and its neighbours. Point (i, j) is at i * stride + j. Rows 1..rows and columns
+ * 1..columns are the rank's own; 0, rows + 1 and columns + 1 are halo. */
 typedef struct {
     int first_row, rows, first_column, columns, stride;
     int above, below, left, right;
     MPI_Datatype column;
 } Block;
 
-/* Shares `length` points out among `parts`: where part number `index` begins. */
+/* Divides `length` points into `parts`: where part number `index` begins. */
 static int part_begin(int length, int parts, int index) { return (int)((long)length * index / parts); }
 
 /* The ranks form a grid as square as their number allows: 4 are 2 x 2, 6 are 2 x 3, 5 are 1 x 5. */
@@ -51,24 +51,25 @@ static Block make_block(int rank, int ranks) {
     b.first_column = part_begin(SIDE, across, column);
     b.columns = part_begin(SIDE, across, column + 1) - b.first_column;
     b.stride = b.columns + 2;
-    /* Beyond the rim there is nobody: a message to or from MPI_PROC_NULL does nothing. */
+    /* Beyond the rim there is no neighbour: a message to or from MPI_PROC_NULL does nothing. */
     b.above = row > 0 ? rank - across : MPI_PROC_NULL;
     b.below = row < down - 1 ? rank + across : MPI_PROC_NULL;
     b.left = column > 0 ? rank - 1 : MPI_PROC_NULL;
     b.right = column < across - 1 ? rank + 1 : MPI_PROC_NULL;
-    /* A column's points lie `stride` apart in memory. This type says so once, and MPI gathers them. */
+    /* A column's points lie `stride` apart in memory. This type describes them, and MPI gathers them. */
     MPI_Type_vector(b.rows, 1, b.stride, MPI_DOUBLE, &b.column);
     MPI_Type_commit(&b.column);
     return b;
 }
 
-/* Temperature that a point of the plate is held at, or NAN where it is free. */
+/* The temperature at which a point of the plate is held, or NAN if it is free. */
 static double held_at(int row, int column) {
     static const struct { double row, column, radius; } burners[] = {
         {0.30, 0.32, 0.09}, {0.36, 0.70, 0.06}, {0.72, 0.52, 0.11}};
     if (row == 0 || column == 0 || row == SIDE - 1 || column == SIDE - 1) return COLD;
     for (size_t k = 0; k < sizeof burners / sizeof *burners; ++k)
-        if (hypot(row - burners[k].row * SIDE, column - burners[k].column * SIDE) < burners[k].radius * SIDE) return HOT;
+        if (hypot(row - burners[k].row * SIDE, column - burners[k].column * SIDE) < burners[k].radius * SIDE)
+            return HOT;
     return NAN;
 }
 
@@ -82,7 +83,7 @@ static void set_up(const Block *b, double *now, double *next, char *free_point) 
         }
 }
 
-/* Sends our outermost rows and columns to the four neighbours and receives theirs into the halo. */
+/* Sends the rank's outermost rows and columns to the four neighbours and receives theirs into the halo. */
 static void exchange_halo(const Block *b, double *t) {
     double *first_row = t + b->stride + 1, *last_row = t + b->rows * b->stride + 1;
     double *first_column = first_row, *last_column = t + b->stride + b->columns;
@@ -107,7 +108,8 @@ static void step(const Block *b, const double *now, double *next, const char *fr
         }
 }
 
-/* How much the last step changed the plate, as a root mean square over the whole of it. Every rank gets the answer. */
+/* How much the last step changed the plate, as a root mean square over the whole of it. Every rank gets the
+ * result. */
 static double residual(const Block *b, const double *now, const double *next) {
     double mine = 0, all = 0;
     for (int i = 1; i <= b->rows; ++i)
@@ -119,7 +121,7 @@ static double residual(const Block *b, const double *now, const double *next) {
     return sqrt(all / ((double)SIDE * SIDE));
 }
 
-/* Rank 0 receives every rank's rectangle straight into its place in the picture; the others return NULL. */
+/* Rank 0 receives every rank's rectangle directly into its place in the picture. The others return NULL. */
 static double *collect(const Block *b, double *t, int rank, int ranks) {
     MPI_Datatype own_points;
     MPI_Request sent;
@@ -167,8 +169,8 @@ int main(int argc, char **argv) {
         if (n % report_every == 0) {
             double change = residual(&b, now, next);
             if (rank == 0)
-                printf("heat: %3d %%, %5.1f s of the plate's time, change per step %.2e degrees\n", 100 * n / steps,
-                       n * seconds_per_step, change);
+                printf("heat: %3d %%, %5.1f s of the plate's time, change per step %.2e degrees\n",
+                       100 * n / steps, n * seconds_per_step, change);
             fflush(stdout);
         }
         double *swap = now;

@@ -3,9 +3,10 @@
 
     mpirun -n 4 python heat.py [PICTURE [STEPS]]
 
-The same plate, burners and steps as heat.c, in Python: numpy does the arithmetic, mpi4py carries the halos.
-The ranks share the grid out in rectangles. A rank's rectangle has a border one point wide all around, the halo, which
-holds copies of the neighbours' outermost points and is refreshed by messages before every step.
+The plate, the burners and the time step are those of heat.c; by default there are a quarter of its steps.
+numpy does the arithmetic, mpi4py exchanges the halos. The ranks divide the grid into rectangles. Each
+rectangle has a border of one point all around, the halo. It contains copies of the neighbours' outermost
+points, which messages refresh before every step.
 """
 import struct
 import sys
@@ -20,7 +21,8 @@ DIFFUSIVITY = 9.7e-5  # of aluminium, m2/s
 SPACING = 0.5 / SIDE  # a plate of half a metre, m
 COLD, HOT = 20.0, 220.0  # degrees Celsius
 SPEED = 0.24  # time step x diffusivity / spacing^2; stable up to 0.25
-BURNERS = [(0.30, 0.32, 0.09), (0.36, 0.70, 0.06), (0.72, 0.52, 0.11)]  # row, column, radius in parts of the side
+# Row, column, radius in parts of the side.
+BURNERS = [(0.30, 0.32, 0.09), (0.36, 0.70, 0.06), (0.72, 0.52, 0.11)]
 
 comm = MPI.COMM_WORLD
 
@@ -37,7 +39,7 @@ class Block:
         self.column_range = slice(SIDE * column // across, SIDE * (column + 1) // across)
         self.rows = self.row_range.stop - self.row_range.start
         self.columns = self.column_range.stop - self.column_range.start
-        # Beyond the rim there is nobody: a message to or from PROC_NULL does nothing.
+        # Beyond the rim there is no neighbour: a message to or from PROC_NULL does nothing.
         self.above = rank - across if row > 0 else MPI.PROC_NULL
         self.below = rank + across if row < down - 1 else MPI.PROC_NULL
         self.left = rank - 1 if column > 0 else MPI.PROC_NULL
@@ -45,7 +47,7 @@ class Block:
 
 
 def held_temperatures(block):
-    """What the points of a block, halo included, are held at; NaN where a point is free."""
+    """The temperatures at which the points of a block, halo included, are held. NaN if a point is free."""
     row = np.arange(block.row_range.start - 1, block.row_range.stop + 1)[:, None]
     column = np.arange(block.column_range.start - 1, block.column_range.stop + 1)[None, :]
     held = np.full((block.rows + 2, block.columns + 2), np.nan)
@@ -56,8 +58,9 @@ def held_temperatures(block):
 
 
 def exchange_halo(block, t, column_type):
-    """Sends our outermost rows and columns to the four neighbours and receives theirs into the halo."""
-    def column(j):  # a column's points lie a whole row apart in memory; the derived type knows
+    """Sends the rank's outermost rows and columns to the four neighbours and receives theirs into the
+    halo."""
+    def column(j):  # a column's points lie a row apart in memory; the derived type describes them
         return [t.reshape(-1)[t.shape[1] + j:], 1, column_type]
 
     MPI.Request.Waitall([
@@ -75,7 +78,7 @@ def step(now):
 
 
 def write_picture(path, plate):
-    """The plate as a PNG file: a PNG is a few chunks around zlib-compressed rows."""
+    """Writes the plate as a PNG file, which is a few chunks around zlib-compressed rows."""
     scale = np.array([[10, 10, 60], [70, 20, 130], [200, 40, 70], [250, 150, 30], [255, 250, 210]])
     part = np.clip((plate - COLD) / (HOT - COLD), 0, 1) * (len(scale) - 1)
     rgb = np.stack([np.interp(part, range(len(scale)), scale[:, c]) for c in range(3)], axis=-1)
@@ -86,7 +89,8 @@ def write_picture(path, plate):
 
     header = struct.pack(">IIBBBBB", SIDE, SIDE, 8, 2, 0, 0, 0)
     with open(path, "wb") as file:
-        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) +
+                   chunk(b"IEND", b""))
 
 
 def main():

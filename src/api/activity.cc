@@ -39,9 +39,10 @@ struct Activity {
     std::mutex lock;
     std::atomic<WorldState> world{WorldState::before};
     int sessions = 0;
-    bool apart = false;  // something may have been sent since the last synchronisation of all processes
-    bool left = false;   // the launcher has a report that this process may end
-    bool threads = false;  // threads of the tool interface may call beside the program's
+    bool apart = false;  // this process has had a session since the last synchronisation of all processes, so
+                         // it may have sent something
+    bool left = false;   // this process has reported to the launcher that it may end
+    bool threads = false;  // threads of a tool may call MPI beside the program's threads
 
     bool used() const { return world.load() == WorldState::active || sessions > 0; }
 };
@@ -51,9 +52,9 @@ Activity &activity() {
     return only;
 }
 
-// Runs in the child after fork(). The child of a singleton is a singleton too and has all that it needs;
-// Python's multiprocessing copies a server this way. The child of a rank cannot use MPI, because that rank
-// already exists.
+// Runs in the child after fork(). The child of a process that was started without a launcher may go on
+// using MPI, because it needs no other process; Python's multiprocessing copies a server this way. The
+// child of any other process cannot use MPI, because its rank is that of the parent.
 void forget_parent() {
     const Runtime &copied = *runtime();
     bool alone = copied.bootstrap->identity().launcher == "none" && !copied.helper;
@@ -73,7 +74,7 @@ void publish_state() {
 Error make_first(const char *call) {
     if (Error error = make_runtime(call)) {
         if (!runtime()) return error;
-        ErrorRecord record = error.take();  // the job cannot start: nothing could handle the error
+        ErrorRecord record = error.take();  // the job cannot start, and no handler could change that
         Bootstrap &bootstrap = *runtime()->bootstrap;
         bootstrap.abort(1,
                         std::string("Lanyard: ") + call + " on rank " + std::to_string(bootstrap.rank()) +
@@ -118,7 +119,7 @@ Error begin(const char *call) {
 bool all_sent(const void *subject) { return static_cast<const Messenger *>(subject)->quiet(); }
 bool all_settled(const void *subject) { return static_cast<const Network *>(subject)->path->settled(); }
 
-// Answers peers until everything sent from here has left. The engine is owned.
+// Makes progress until everything that this process has sent has left. The caller owns the engine.
 Error finish_sending(Runtime &ending, const char *call, const Comm *comm) {
     if (!ending.messenger->quiet()) {
         WaitParts parts;
@@ -131,16 +132,17 @@ Error finish_sending(Runtime &ending, const char *call, const Comm *comm) {
     return ending.messenger->untold_loss();
 }
 
-// The engine is owned.
+// Synchronises with all other processes. The caller owns the engine.
 Error meet_all(Runtime &ending) {
     Error error = meet_others(ending);
     activity().apart = activity().sessions > 0;
     return error;
 }
 
-// A process may leave its connections only when everything it has sent has arrived, and it keeps answering
-// until the same holds for all processes. (The synchronisation at exit does not check this. A process that
-// reaches it has finalised and needs nothing that has not arrived.) The engine is owned.
+// Ends communication with the other processes. Waits until everything that this process has sent has
+// arrived, and then keeps answering until the same is true for all processes. (The synchronisation at exit
+// in end_at_exit() does not wait for arrival. A process that reaches it has finalised and needs nothing
+// that has not arrived.) The caller owns the engine.
 Error leave_network(Runtime &ending) {
     NetworkPath &path = *ending.network.path;
     ending.engine->wait_owned(Condition{all_settled, &ending.network});
@@ -149,8 +151,9 @@ Error leave_network(Runtime &ending) {
     return meet_all(ending);
 }
 
-// Acknowledges to the other processes what has arrived here. A peer inside MPI acknowledges in turn at once.
-// A peer that computes may not do so for long; the process waits for it only at exit. The engine is owned.
+// Waits a limited time until the other processes have acknowledged what this process has sent, and
+// acknowledges what has arrived here. A peer inside MPI acknowledges at once. A peer that computes may take
+// long to do so; this process waits for such a peer only at exit. The caller owns the engine.
 void await_answers(Runtime &ending) {
     constexpr uint64_t patience_ns = 100'000'000;
     auto written = [](const void *subject) {
@@ -162,8 +165,9 @@ void await_answers(Runtime &ending) {
     ending.network.path->answer_all();
 }
 
-// All ranks synchronise in MPI_Finalize, so that none leaves while another still needs it. Messages of
-// sessions are left to the sessions.
+// Ends the world model. All ranks synchronise in MPI_Finalize, so that no rank leaves while another
+// still needs it. Messages of sessions are not waited for here; the end of the last session waits for
+// them.
 Error leave_world(Runtime &ending) {
     Comm &world = *ending.universe->world;
     bool alone = activity().sessions == 0;
@@ -178,7 +182,8 @@ Error leave_world(Runtime &ending) {
     }
     Collective *barrier = ending.executor->take();
     plan_barrier(*ending.executor, world.team, barrier->plan);
-    // so that it matches no barrier of the program
+    // described as MPI_Finalize, so that it matches no barrier that the program calls on another
+    // rank
     barrier->plan.describe({CollectiveKind::finalize}, nullptr, nullptr);
     ending.executor->start(*barrier, world.team);
     Waiting waiting("MPI_Finalize", tool::WaitFor::ranks, &world, abi::undefined, abi::undefined);
@@ -191,7 +196,8 @@ Error leave_world(Runtime &ending) {
     return leave_network(ending);
 }
 
-// Does nothing in a process that ends without having finalised.
+// Runs at exit: synchronises with the other processes if that is still needed, and closes the
+// connections. Does nothing in a process that ends without having finalised.
 void end_at_exit() {
     Activity &now = activity();
     if (now.used() || lanyard_process_state.load() == ProcessState::forked) return;
@@ -206,9 +212,9 @@ void end_at_exit() {
     if (!now.left) ending.bootstrap->finalize().discard();
 }
 
-// Called when nothing uses MPI any more, perhaps only for a while. `meets`: all processes have just
-// synchronised. The launcher may then have the report that this process may end, even if the report cannot be
-// revoked.
+// Called when nothing uses MPI any more; a session may begin later. Reports to the launcher that this process
+// may end, if the launcher accepts that the report is revoked later. `meets`: all processes have just
+// synchronised, so the report is sent in any case.
 Error pause(Runtime &paused, bool meets) {
     static const bool registered = std::atexit(end_at_exit) == 0;
     static_cast<void>(registered);
@@ -231,8 +237,8 @@ Startup startup_facts() {
     startup.alloc_kinds =
         supported_alloc_kinds((runtime() ? runtime()->settings : settings).memory_alloc_kinds);
     startup.maxprocs = runtime() ? runtime()->bootstrap->maxprocs() : expected_maxprocs();
-    // Before MPI_Init, the level that MPI_Init would grant, because the info object must equal the one that
-    // MPI_Init creates (MPI-5.0 10.2).
+    // Before MPI_Init, this is the level that MPI_Init would grant, because MPI_Info_create_env must return
+    // the same contents as MPI_INFO_ENV has after MPI_Init (MPI-5.0 10.2).
     startup.thread_level =
         world_state() != WorldState::before ? runtime()->thread_level : granted_level(abi::thread_single);
     return startup;
@@ -250,7 +256,8 @@ Error begin_world(const char *call, int required, int &provided) {
     provided = made.thread_level = granted_level(required);
     made.main_thread = std::this_thread::get_id();
     bool helped = made.helper && !made.helper->stopped();
-    // With any higher level, another thread may begin a session while one is in a call of this model.
+    // At any higher level, one thread may begin a session while another is in a call of the world
+    // model.
     made.engine->set_single_threaded(now.sessions == 0 && !helped && !now.threads &&
                                      made.thread_level == abi::thread_single);
     made.universe->alloc_kinds = supported_alloc_kinds(made.settings.memory_alloc_kinds);
@@ -294,7 +301,8 @@ Error begin_session() {
     Activity &now = activity();
     std::lock_guard guard(now.lock);
     if (Error error = begin("MPI_Session_init")) return error;
-    // With MPI_THREAD_SINGLE, this is the only thread.
+    // No other thread is in MPI now: with MPI_THREAD_SINGLE this thread is the only one, and at any
+    // higher level the engine is not set to a single thread anyway.
     if (now.sessions == 0) runtime()->engine->set_single_threaded(false);
     ++now.sessions;
     now.apart = true;
@@ -315,7 +323,7 @@ Error end_session() {
         EngineGuard owned(*ending.engine);
         if (Error error = finish_sending(ending, call, nullptr)) return error;
         if (ending.settings.check) {
-            // the last calls may not have checked for messages
+            // the program's last calls may not have read messages that have arrived
             for (int turns = 0; turns < most_turns && ending.engine->step() > 0; ++turns) {}
             report_leftovers(ending, call);
         }

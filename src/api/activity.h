@@ -1,14 +1,16 @@
 // The users of MPI in this process: the world model, at most once, and any number of sessions before, beside
 // and after it (MPI-5.0 chapter 11). The first user creates the runtime, and only this step synchronises with
-// the other processes. The first user after a pause resumes the runtime, and the last one pauses it.
-// MPI_Init, MPI_Finalize and their counterparts for sessions call these functions, on any thread. A lock
+// the other processes. When the last user ends, the runtime is paused; a later user resumes it. MPI_Init,
+// MPI_Finalize and their counterparts for sessions call the functions declared here, on any thread. A lock
 // serialises the calls.
 //
 // When does a process leave its network? MPI_Finalize synchronises with all other processes once the messages
-// of all have arrived. A session cannot do this, because other processes may still be in theirs or in none.
-// Connections therefore stay open until the process exits. A process that has used them since the last
-// synchronisation of all processes synchronises with the others once more at exit. Processes that have ended
-// count as entered (launch/pmi_server.h).
+// of all have arrived. The end of a session cannot synchronise, because some processes may still use their
+// sessions and others may have none. Connections therefore stay open until the process exits. A process that
+// has had a session since the last synchronisation of all processes synchronises with the others once more at
+// exit. Processes that have ended already are counted as having entered that synchronisation
+// (launch/pmi_server.h).
+// Tested by: tests/mpi/sessions/models.cc, tests/failures/test_life.py, tests/launch/test_sessions.py.
 #pragma once
 
 #include <initializer_list>
@@ -18,7 +20,8 @@
 
 namespace lanyard {
 
-// The lowest thread level that includes what the program requests, which may be no valid level.
+// The lowest thread level that includes the requested one. `required` comes from the program and
+// may be no valid level.
 inline int granted_level(int required) {
     for (int level : {abi::thread_single, abi::thread_funneled, abi::thread_serialized})
         if (required <= level) return level;
@@ -31,10 +34,10 @@ Error begin_world(const char *call, int required, int &provided);
 // First deletes the attributes of MPI_COMM_SELF, because their functions may still use MPI.
 Error end_world();
 Error begin_session();
-// From now on, threads of a tool may call beside the program's threads.
+// Reports that from now on threads of a tool may call MPI beside the program's threads.
 void expect_tool_threads();
-// No communication on the session's objects may follow. If the session is the last user of MPI, the call
-// waits until everything sent has left this process.
+// Ends a session. The program must not communicate on objects of the session afterwards. If the session
+// is the last user of MPI, waits until everything sent has left this process.
 Error end_session();
 
 enum class WorldState { before, active, finalized };

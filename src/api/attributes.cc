@@ -1,5 +1,6 @@
 // Attributes on communicators and datatypes (MPI-5.0 section 7.7): the typed functions. The five deprecated
-// functions of MPI-1 are the same functions under older names.
+// functions of MPI-1 call these functions under their older names.
+// Tested by: tests/mpi/comm/attributes.cc, tests/mpi/comm/old_attributes.c.
 #include "comm/attributes.h"
 
 #include <string>
@@ -19,7 +20,7 @@ std::string name_of(const char *what, const Keyval &key) {
     return name.append(what).append(" function for attribute key ").append(std::to_string(key.value));
 }
 
-// Calls a function of the program and returns its failure.
+// Calls a function of the program. Returns an error if the function fails or throws.
 template <class Call>
 Error calling(const char *what, const Keyval &key, Call call) {
     return catching([&] { return name_of(what, key); }, [&]() -> Error {
@@ -29,7 +30,7 @@ Error calling(const char *what, const Keyval &key, Call call) {
     });
 }
 
-// The front end's functions for one kind of object.
+// Calls the program's copy and delete functions through the front end, for one kind of object.
 template <class Object, auto copier, auto deleter>
 struct Through {
     static Error copy(const Keyval &key, void *object, void *value, void *&copied, bool &wanted) {

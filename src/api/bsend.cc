@@ -17,12 +17,12 @@
 
 namespace lanyard {
 
-// What is attached to a communicator, a session or the process, and the messages in it. Guarded by the
-// engine.
+// The memory that the program has attached to a communicator, a session or the process, and the
+// messages in that memory. Only the engine's owner may use it.
 class SendBuffer {
 public:
     Error attach(void *buffer, int64_t size);
-    void detach(void **buffer, int64_t *size);  // only when it is empty
+    void detach(void **buffer, int64_t *size);  // call this only when the buffer is empty
     bool attached() const { return base_ || automatic_; }
     bool empty() const { return messages_.empty(); }
     uint64_t oldest() const;  // number of the oldest message in the buffer, or next_number() if it is empty
@@ -41,7 +41,7 @@ private:
         SendOperation send;
     };
     struct Flush {
-        uint64_t before;  // waits for the messages with smaller numbers
+        uint64_t before;  // the request completes when all messages with smaller numbers are sent
         Request *request;
     };
 
@@ -50,9 +50,9 @@ private:
     static void message_left(Completion &completion);
     void end_flushes();
 
-    std::byte *base_ = nullptr;  // aligned, within what the program attached
+    std::byte *base_ = nullptr;  // the aligned beginning of the attached memory
     int64_t size_ = 0;
-    void *given_ = nullptr;  // as the program attached it
+    void *given_ = nullptr;  // the address that the program passed
     int64_t given_size_ = 0;
     bool automatic_ = false;       // MPI_BUFFER_AUTOMATIC: the library allocates memory for each message
     std::list<Message> messages_;  // ordered by address
@@ -66,7 +66,8 @@ constexpr size_t alignment = 16;
 size_t rounded(size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
 SendBuffer &process_buffer() {
-    static SendBuffer *buffer = new SendBuffer;  // lives until exit, past static destructors
+    // never destroyed, because destructors of static objects may still use it
+    static SendBuffer *buffer = new SendBuffer;
     return *buffer;
 }
 
@@ -83,7 +84,8 @@ SendBuffer &buffer_for(const Comm &comm) {
     return session && session->send_buffer->attached() ? *session->send_buffer : process_buffer();
 }
 
-// Waits for the messages that are in the buffer now. Other threads may continue to send. The engine is owned.
+// Waits until the messages that are in the buffer now are sent. Messages that other threads add meanwhile are
+// not waited for. The caller owns the engine.
 void flush(const SendBuffer &buffer, const char *call, const Comm *comm) {
     struct Awaited {
         const SendBuffer &buffer;
@@ -98,7 +100,8 @@ void flush(const SendBuffer &buffer, const char *call, const Comm *comm) {
     runtime()->engine->wait_owned(Condition{sent, &awaited});
 }
 
-// Also waits for what other threads send until the buffer is empty.
+// Waits until the buffer is empty, including messages that other threads add meanwhile, and
+// detaches it.
 void detach(SendBuffer &buffer, const char *call, const Comm *comm, void **address, int64_t *size) {
     EngineGuard guard(*runtime()->engine);
     while (!buffer.empty()) flush(buffer, call, comm);
@@ -116,7 +119,7 @@ Request *start_flush(SendBuffer &buffer, Comm *comm) {
 }  // namespace
 
 // Returns the address of a gap of `bytes`, or nullptr if there is none. `behind` becomes the message after
-// it.
+// the gap.
 std::byte *SendBuffer::find_gap(size_t bytes, std::list<Message>::iterator &behind) {
     std::byte *from = base_;
     for (behind = messages_.begin(); behind != messages_.end(); ++behind) {
@@ -171,7 +174,7 @@ Error SendBuffer::send(Messenger &messenger, uint32_t peer, const MatchKey &key,
     std::byte *at = nullptr;
     if (!automatic_) {
         at = find_gap(needed, behind);
-        if (!at) messenger.engine().step();  // what has left meanwhile makes room
+        if (!at) messenger.engine().step();  // progress may complete sends and so free space
         if (!at && !(at = find_gap(needed, behind))) return no_room(bytes);
     }
     if (messenger.send_now(peer, key, buffer)) return {};

@@ -1,9 +1,11 @@
 // Buffered sends (MPI-5.0 section 3.6). A message that cannot leave at once is packed into the buffer that
-// the program has attached, and sent from there. Its space is free again when the send completes. A buffer
-// may be attached to a communicator, a session or the process. Messages on a communicator with a buffer use
-// only that buffer. A session's buffer serves the other communicators derived from that session. The buffer
-// of the process serves everything else. Thread rule: [owner] functions need the engine. The flush functions
-// take it themselves, and so do the attach and detach functions of MPI.
+// the program has attached, and sent from that buffer. The message's space in the buffer is free again when
+// the send completes. A buffer may be attached to a communicator, a session or the process. Messages on a
+// communicator with a buffer use only that buffer. A session's buffer serves the communicators that are
+// derived from the session and have no buffer of their own. The buffer of the process serves everything
+// else. Thread rule: functions marked [owner] need the engine. The flush functions take the engine
+// themselves, and so do the attach and detach functions of MPI.
+// Tested by: tests/mpi/pt2pt/buffered.cc, tests/mpi/sessions/buffers.cc.
 #pragma once
 
 #include <memory>
@@ -19,11 +21,12 @@ namespace lanyard {
 // [owner] Fails with class `buffer` if no buffer is attached or its free space is too small.
 Error send_buffered(Comm &comm, uint32_t peer, const MatchKey &key, const Buffer &buffer);
 
-// Waits until all messages in the buffer of the communicator (if it has one) or session are sent.
+// Both wait until all messages that are in the buffer now are sent: the buffer of the communicator,
+// if it has one, or that of the session.
 void flush_buffer_of(Comm &comm, const char *call);
 void flush_buffer_of(Session &session, const char *call);
 
-// A buffer for a new session, with nothing attached.
+// Creates the SendBuffer of a new session. No memory of the program is attached to it yet.
 std::shared_ptr<SendBuffer> make_send_buffer();
 
 // The datatype of packed bytes, which is contiguous with one byte for each element.

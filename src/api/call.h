@@ -1,6 +1,7 @@
-// A failed call of an MPI function: its name and the arguments that the program passed, so that the error's
-// sentence can show both. The ABI front ends create it on the stack once something is wrong, and raise()
-// reads it.
+// A failed call of an MPI function: the function's name and the arguments that the program passed, so that
+// the error message can show both. The ABI front ends create a Call on the stack once something is wrong,
+// and raise() reads it.
+// Tested by: tests/api/door_test.cc, tests/failures/test_arguments.py.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +14,14 @@
 
 namespace lanyard {
 
-// One argument, and how to show it.
+// One argument, and how the error message shows it.
 struct Argument {
     enum class Form : uint8_t { number, rank, tag, pointer, buffer, text, handle };
 
     const char *name = nullptr;
     Form form = Form::number;
     int object_kind = 0;  // for a handle: the ABI's value of its null handle
-    int64_t number = 0;   // or the bits of a pointer or handle
+    int64_t number = 0;   // the value, or the bits of a pointer or handle
 };
 
 inline Argument shown(const char *name, int64_t number) { return {name, Argument::Form::number, 0, number}; }
@@ -40,10 +41,11 @@ inline Argument shown_text(const char *name, const char *text) {
 struct RaiseOn {
     enum class Kind : uint8_t { self, comm, win, file, session, handler, none };
 
-    // self: the handler of MPI_COMM_SELF (MPI-5.0 9.3). handler: the one passed for an object under
-    // construction. none: the code is only returned.
+    // `self`: the handler of MPI_COMM_SELF (MPI-5.0 9.3). `handler`: the error handler that the
+    // program passed for an object that the call was to create. `none`: no handler is called; the
+    // function only returns the code.
     Kind kind = Kind::self;
-    int bad_argument = 0;  // for `none`: the code for everything that the front end's own checks find
+    int bad_argument = 0;  // for `none`: the code returned for any error that the front end's own checks find
     void *object = nullptr;
 
     constexpr RaiseOn() = default;
@@ -56,7 +58,7 @@ struct RaiseOn {
     }
     RaiseOn(Comm *comm) : kind(comm ? Kind::comm : Kind::self), object(comm) {}
     RaiseOn(Win *win) : kind(win ? Kind::win : Kind::self), object(win) {}
-    RaiseOn(File *file) : kind(Kind::file), object(file) {}  // without a file: the handler of MPI_FILE_NULL
+    RaiseOn(File *file) : kind(Kind::file), object(file) {}  // nullptr: the handler of MPI_FILE_NULL
     RaiseOn(Errhandler *handler) : kind(handler ? Kind::handler : Kind::self), object(handler) {}
     RaiseOn(Session *session) : kind(session ? Kind::session : Kind::self), object(session) {}
 
@@ -75,8 +77,7 @@ struct Call {
 // The name of a predefined handle ("MPI_COMM_WORLD"), or nullptr.
 const char *predefined_handle_name(int abi_value);
 
-// Passes the error to the error handler of the object (raise.cc), consumes it, and returns the code for the
-// program.
+// Consumes the error, calls the object's error handler (raise.cc), and returns the code for the program.
 int raise(Error error, RaiseOn on, const Call &call);
 
 // What an entry point does with an error. The ABI front ends call it.

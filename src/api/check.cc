@@ -1,4 +1,4 @@
-// The sentences about wrong arguments: the cold halves of check.h.
+// The error messages about wrong arguments: the rarely executed halves of the checks in check.h.
 #include "api/check.h"
 
 #include <string>
@@ -21,7 +21,7 @@ struct HandleKind {
     const char *noun;
 };
 
-// The kinds of handles, by their null handle.
+// Each kind of handle is identified by its null handle.
 constexpr HandleKind handle_kinds[] = {
     {abi::comm_null, "communicator"}, {abi::group_null, "group"},           {abi::win_null, "window"},
     {abi::file_null, "file"},         {abi::session_null, "session"},       {abi::message_null, "message"},

@@ -1,7 +1,8 @@
-// What an ABI front end checks of the arguments before it calls a typed function. The tests are cheap and
-// inline. The sentences are built out of line, in the core (check.cc). The generated entry points of every
-// ABI use these functions, on any thread. Each check returns success or an error with the class that the
-// standard names. `name` is the argument's name in the standard.
+// Checks of the arguments that an ABI front end makes before it calls a typed function. The tests are
+// cheap and inline. The error messages are built out of line, in the core (check.cc). The generated entry
+// points of every ABI call these checks, on any thread. Each check returns success or an error with the
+// class that the standard prescribes. `name` is the argument's name in the standard.
+// Tested by: tests/failures/test_arguments.py, tests/api/door_test.cc.
 #pragma once
 
 #include <climits>
@@ -18,13 +19,13 @@
 
 namespace lanyard {
 
-// The cold halves: they build the errors.
+// The rarely executed halves of the checks, which build the errors.
 namespace complaint {
 #pragma GCC visibility push(default)
 [[gnu::cold]] Error not_active(ProcessState state);
 [[gnu::cold]] Error not_implemented(const char *function, int code);
 [[gnu::cold]] Error bad_handle(const char *name, uint64_t handle, int null_handle, ErrorClass error_class);
-// The handle belongs to the ABI of the other front end.
+// For a handle that belongs to an ABI other than that of the front end `called`.
 [[gnu::cold]] Error foreign_handle(const char *name, const Door &called, ErrorClass error_class);
 [[gnu::cold]] Error bad_type(const char *name, const Datatype &datatype);
 [[gnu::cold]] Error negative(const char *name, int64_t value, ErrorClass error_class);
@@ -32,8 +33,8 @@ namespace complaint {
 [[gnu::cold]] Error not_positive(const char *name, int64_t value, ErrorClass error_class);
 [[gnu::cold]] Error too_long(const char *name, size_t length, size_t most, ErrorClass error_class);
 [[gnu::cold]] Error null_pointer(const char *name, ErrorClass error_class);
-// The buffer is a null pointer or MPI_IN_PLACE, or the data is too large. Returns no error where a null
-// pointer is allowed.
+// For a buffer that is a null pointer or MPI_IN_PLACE, or whose data is too large. Returns no error if
+// a null pointer is allowed here.
 [[gnu::cold]] Error doubtful_buffer(const char *name, const void *buffer, int64_t count,
                                     const Datatype &datatype);
 [[gnu::cold]] Error not_in_place(const char *name);
@@ -50,7 +51,8 @@ inline Error check_active(ProcessState state = process_state()) {
     return state == ProcessState::active ? Error() : complaint::not_active(state);
 }
 
-// A typed function that no file defines has the address 0, because the front ends declare it weak.
+// Checks that the core defines the typed function. If it does not, the address is 0, because the
+// front ends declare every typed function weak.
 template <class Typed>
 inline Error check_available(Typed *function, const char *name, int code = abi::err_unsupported_operation) {
     return function ? Error() : complaint::not_implemented(name, code);
@@ -77,20 +79,20 @@ inline Error check_color(const char *, int color) {
 inline Error check_string(const char *name, const char *text) {
     return text ? Error() : complaint::null_pointer(name, ErrorClass::arg);
 }
-// The text and its zero byte must fit into `room` characters.
+// Checks that the text and its zero byte fit into `room` characters.
 inline Error check_text_length(const char *name, const char *text, size_t room, ErrorClass error_class) {
     size_t length = __builtin_strlen(text);
     return length < room ? Error() : complaint::too_long(name, length, room - 1, error_class);
 }
-// The address of a result.
+// Checks the address at which a result is to be stored.
 inline Error check_out(const char *name, const void *address) {
     return address ? Error() : complaint::null_pointer(name, ErrorClass::arg);
 }
-// An array of `length` values, read or written.
+// Checks an array of `length` values that the call reads or writes.
 inline Error check_array(const char *name, const void *array, int64_t length) {
     return array || length <= 0 ? Error() : complaint::null_pointer(name, ErrorClass::arg);
 }
-// `length` counts, each of which must not be negative.
+// Checks an array of `length` counts, none of which may be negative.
 template <class Count>
 [[gnu::always_inline]] inline Error check_counts(const char *name, const Count *counts, int64_t length) {
     if (!counts) return check_array(name, counts, length);
@@ -99,7 +101,8 @@ template <class Count>
     return {};
 }
 
-// True if nothing is to be transferred. The counts may not have been checked yet.
+// True if all counts are 0, so that nothing is to be transferred. The counts need not have been
+// checked before.
 template <class Count>
 inline bool all_zero(const Count *counts, int64_t length) {
     if (!counts) return false;
@@ -125,8 +128,8 @@ inline Error check_source(const char *name, int rank, const Comm &comm) {
                ? Error()
                : complaint::bad_rank(name, rank, comm, ErrorClass::rank);
 }
-// On an intercommunicator, processes in the root's group pass MPI_ROOT or MPI_PROC_NULL, and those in the
-// other group pass a rank.
+// On an intercommunicator, processes in the root's group pass MPI_ROOT or MPI_PROC_NULL, and processes in
+// the other group pass the root's rank.
 inline Error check_root(const char *name, int root, const Comm &comm) {
     return in_group(root, comm) || (comm.remote_group && (root == abi::root || root == abi::proc_null))
                ? Error()
@@ -141,17 +144,18 @@ inline Error check_recv_tag(const char *name, int tag, const Comm &comm) {
                : complaint::bad_recv_tag(name, tag);
 }
 
-// Is this process the root of a rooted collective, or one of those that the root serves? On an
-// intracommunicator, the root is both.
+// at_root(): is this process the root of a rooted collective? at_leaf(): is it one of the processes
+// whose data the root collects or distributes? On an intracommunicator, both hold for the root.
 inline bool at_root(int root, const Comm &comm) {
     return comm.remote_group ? root == abi::root : root == comm.rank;
 }
 inline bool at_leaf(int root, const Comm &comm) { return !comm.remote_group || root >= 0; }
-// A process that is neither belongs to the root's group of an intercommunicator and passes MPI_PROC_NULL.
+// A process that takes no part belongs to the root's group of an intercommunicator and passes
+// MPI_PROC_NULL.
 inline bool takes_part(int root, const Comm &) { return root != abi::proc_null; }
 
-// How many neighbours this process has in the communicator's topology; none if topologies are not
-// implemented.
+// How many neighbours this process has in the communicator's topology; 0 if the core does not
+// implement topologies.
 struct Neighbors {
     int in = 0, out = 0;
 };
@@ -160,20 +164,22 @@ inline Neighbors neighbors(const Comm &comm) {
     return lanyard_neighbors ? lanyard_neighbors(comm) : Neighbors();
 }
 
-// A null buffer is valid only if nothing is transferred, or if the datatype may contain addresses itself
-// (MPI_BOTTOM). Derived datatypes can describe more data than a length can express, by using the same bytes
-// repeatedly.
+// A null buffer is valid only if nothing is transferred, or if it is MPI_BOTTOM and the datatype itself may
+// contain addresses. The multiplication can overflow, because a derived datatype that uses the same bytes
+// repeatedly can describe more data than 64 bits can count.
 inline Error check_buffer(const char *name, const void *buffer, int64_t count, const Datatype &datatype) {
     int64_t bytes;
     bool doubtful = __builtin_mul_overflow(count, datatype.size, &bytes) ||
                     reinterpret_cast<uintptr_t>(buffer) <= abi::in_place;
     return doubtful ? complaint::doubtful_buffer(name, buffer, count, datatype) : Error();
 }
-// A buffer whose extent the front end does not know.
+// For a buffer about which the front end can check nothing else, because it does not know the
+// extent.
 inline Error check_not_in_place(const char *name, const void *buffer) {
     return in_place(buffer) ? complaint::not_in_place(name) : Error();
 }
-// A buffer that may be MPI_IN_PLACE: only at the root, or only on an intracommunicator.
+// For buffers that may be MPI_IN_PLACE. The first function allows it only at the root of an
+// intracommunicator, the second on any intracommunicator.
 inline Error check_in_place_at_root(const char *name, const void *buffer, int root, const Comm &comm) {
     return in_place(buffer) && (comm.remote_group || root != comm.rank) ? complaint::not_in_place(name)
                                                                         : Error();
@@ -182,13 +188,13 @@ inline Error check_in_place(const char *name, const void *buffer, const Comm &co
     return in_place(buffer) && comm.remote_group ? complaint::not_in_place(name) : Error();
 }
 
-// Stores a 64-bit result where the program has an int.
+// Stores a 64-bit result in an int of the program. Returns an error if the value does not fit.
 inline Error narrow(const char *name, int64_t value, int *result) {
     if (value < INT_MIN || value > INT_MAX) return complaint::too_large(name, value);
     *result = static_cast<int>(value);
     return {};
 }
-// The same where the standard requires MPI_UNDEFINED for a value that does not fit.
+// The same for results for which the standard requires MPI_UNDEFINED if the value does not fit.
 inline void narrow_or_undefined(int64_t value, int *result) {
     *result = value < INT_MIN || value > INT_MAX ? abi::undefined : static_cast<int>(value);
 }

@@ -1,5 +1,5 @@
-// The sentences about collective operations whose arguments do not fit together: the cold halves of
-// coll_checks.h.
+// The error messages about arguments of collective operations that contradict each other: the
+// rarely executed halves of the checks in coll_checks.h.
 #include "api/coll_checks.h"
 
 #include <string>
@@ -47,7 +47,7 @@ Error look_closely(const Comm &comm, const void *sendbuf, int64_t sendcount, con
                    int64_t received_blocks, Instead instead) {
     Side sent{sendbuf, sendcount, sendtype, sent_blocks},
         received{recvbuf, recvcount, recvtype, received_blocks};
-    // no rank sends a block to itself
+    // on an intercommunicator, no rank sends a block to itself
     if (comm.remote_group) return check_apart(sent, received, Instead::none);
     int64_t sends = sent.block_bytes(), gets = received.block_bytes();
     return sends == gets ? check_apart(sent, received, instead) : unequal_own_blocks(sends, gets);

@@ -1,12 +1,14 @@
-// What collective operations check of their arguments that no entry point can check: whether the operation is
+// Checks of the arguments of collective operations that no entry point can make: whether the operation is
 // defined on the datatype, whether the block that a rank sends to itself has the same length on both sides,
-// and whether buffers share memory. The tests are cheap and inline; the sentences are built out of line
-// (coll_checks.cc). The typed functions of every form call them: blocking, nonblocking and persistent.
+// and whether buffers share memory. The tests are cheap and inline; the error messages are built out of line
+// (coll_checks.cc). The typed functions of all forms (blocking, nonblocking and persistent) call these
+// checks.
 //
-// No memory may be both sent from and received into (MPI-5.0 2.3 and 6.2). Only certain violations are
-// reported: ranges of bytes that overlap. Datatypes with gaps are not checked, because the gaps of one may
-// contain the data of the other. Nor are blocks at separate displacements (the v and w forms), except for
-// those that a rank sends to itself and receives from itself.
+// No memory may be both sent from and received into (MPI-5.0 2.3 and 6.2). The checks report only what is
+// certainly a violation: ranges of bytes that overlap. They ignore datatypes with gaps, because the gaps
+// of one buffer may contain the data of the other. They also ignore blocks at separate displacements (the
+// v and w forms), except for the block that a rank sends to itself and receives from itself.
+// Tested by: tests/mpi/coll/overlaps.cc, tests/mpi/coll/accepted.cc, tests/failures/test_arguments.py.
 #pragma once
 
 #include "api/check.h"
@@ -16,25 +18,26 @@
 
 namespace lanyard::plans {
 
-// The sizes may come from a faulty program, so an overflow wraps.
+// The product of two sizes. A faulty program may pass sizes whose product overflows; the product
+// then wraps.
 inline int64_t times(int64_t one, int64_t other) {
     return static_cast<int64_t>(static_cast<uint64_t>(one) * static_cast<uint64_t>(other));
 }
 
-// One side of an operation. The datatype is nullptr if the call is in place, or if that side does not matter
-// at this rank.
+// One side of an operation. The datatype is nullptr if this side is MPI_IN_PLACE or does not matter at this
+// rank.
 struct Side {
     const void *address = nullptr;
     int64_t count = 0;  // elements of each block
     const Datatype *type = nullptr;
-    int64_t blocks = 1;  // contiguous, one behind the other
+    int64_t blocks = 1;  // the blocks lie one behind the other
 
     int64_t block_bytes() const { return times(count, type->size); }
     int64_t bytes() const { return times(blocks, block_bytes()); }
 };
 
-// Which buffer the error recommends to replace by MPI_IN_PLACE. `inbuf` recommends none; it stands for
-// MPI_Reduce_local.
+// Which argument the error message recommends to replace by MPI_IN_PLACE. For `none` and `inbuf`, the
+// message recommends other memory; `inbuf` uses the argument names of MPI_Reduce_local.
 enum class Instead { sendbuf, recvbuf, none, inbuf };
 inline Instead unless_between_groups(const Comm &comm, Instead instead) {
     return comm.remote_group ? Instead::none : instead;
@@ -43,14 +46,16 @@ inline Instead unless_between_groups(const Comm &comm, Instead instead) {
 [[gnu::cold]] Error in_place_beside_root();
 [[gnu::cold]] Error scan_between_groups();
 [[gnu::cold]] Error unequal_own_blocks(int64_t sends, int64_t gets);
-// For ranges for which can_meet() is true. `whole`: they have no gaps. Returns no error unless the overlap is
-// certain.
+// Called for ranges for which can_meet() is true. `whole`: the data has no gaps. Returns no error unless the
+// overlap is certain.
 [[gnu::cold]] Error refuse_shared_memory(const void *sent, int64_t sent_bytes, const void *received,
                                          int64_t received_bytes, bool whole, Instead instead);
-// The standard does not define the operation on this datatype, but it may be accepted all the same (door.h).
+// Called if the standard does not define the operation on this datatype. Returns no error if the library
+// accepts the pair all the same (see keeps_to_standard() in door.h).
 [[gnu::cold]] Error check_undefined_op(const Op &op, const Datatype &type);
 
-// True if two ranges of bytes overlap; also if both are empty.
+// True if two ranges of bytes overlap. Can also be true if a range is empty; refuse_shared_memory()
+// then returns no error.
 inline bool can_meet(const void *one, int64_t one_bytes, const void *other, int64_t other_bytes) {
     auto ahead = reinterpret_cast<uintptr_t>(one) - reinterpret_cast<uintptr_t>(other);
     auto before = static_cast<uint64_t>(one_bytes) - 1;
@@ -61,9 +66,10 @@ inline Error check_reduction_op(const Op &op, const Datatype &type) {
     return defined_on(op, type) ? Error() : check_undefined_op(op, type);
 }
 
-// Checks the operation on this datatype, and that the two buffers share no memory: `sent_blocks` blocks are
-// sent and one is received. `gives`, `gets`: which buffers matter at this rank. At the non-root ranks of the
-// root's group of an intercommunicator neither does, and nothing is checked.
+// Checks that the operation may be used on this datatype, and that the two buffers share no memory. sendbuf
+// has `sent_blocks` blocks, recvbuf has one. `gives`, `gets`: sendbuf, or recvbuf, matters at this rank.
+// Neither matters at the non-root ranks in the root's group of an intercommunicator, and then nothing is
+// checked.
 inline Error check_buffers(const Comm &comm, const void *sendbuf, const void *recvbuf, int64_t count,
                            const Datatype &type, const Op &op, bool gives, bool gets,
                            int64_t sent_blocks = 1) {
@@ -89,7 +95,7 @@ inline Error check_reduce(const Comm &comm, const void *sendbuf, const void *rec
                          at_root(root, comm));
 }
 
-// Each rank contributes one block for every rank of its group and receives one.
+// Each rank contributes one block for every rank of its group and receives one block.
 inline Error check_reduce_scatter(const Comm &comm, const void *sendbuf, const void *recvbuf,
                                   int64_t recvcount, const Datatype &type, const Op &op) {
     return check_buffers(comm, sendbuf, recvbuf, recvcount, type, op, true, true, comm.group->size());
@@ -109,8 +115,9 @@ inline Error check_apart(Side sent, Side received, Instead instead) {
     return {};
 }
 
-// A rank knows both ends only of the block that it sends to itself; of any other block it knows one end. Most
-// calls pass the same elements on both sides, in memory that is far apart. These need no further check.
+// A rank can compare lengths only for the block that it sends to itself, because it knows one end only of
+// every other block. Most calls pass the same count and datatype on both sides, and buffers that are far
+// apart. check_sides() accepts these calls inline and leaves all others to look_closely().
 [[gnu::cold]] Error look_closely(const Comm &comm, const void *sendbuf, int64_t sendcount,
                                  const Datatype *sendtype, int64_t sent_blocks, const void *recvbuf,
                                  int64_t recvcount, const Datatype *recvtype, int64_t received_blocks,
@@ -131,8 +138,8 @@ inline Error check_apart(Side sent, Side received, Instead instead) {
                         received.count, received.type, received.blocks, instead);
 }
 
-// The blocks of all ranks, and this rank's own block among them, which does not exist on an
-// intercommunicator.
+// blocks_of_all() describes the blocks of all ranks, and own_block_at() this rank's own block among
+// them. On an intercommunicator there is no own block.
 inline Side blocks_of_all(const Comm &comm, const void *address, int64_t count, const Datatype *type) {
     return {address, count, type, comm.size};
 }
@@ -141,7 +148,8 @@ inline Side own_block_at(const Comm &comm, const void *address, const Counts &co
     auto at = [&](auto number) -> Side {  // both arrays have the same integer type
         auto *all = static_cast<const decltype(number) *>(counts.data);
         auto *places = static_cast<const decltype(number) *>(displacements.data);
-        auto place = static_cast<uintptr_t>(times(places[comm.rank], unit));  // also from MPI_BOTTOM
+        // an integer, because `address` may be MPI_BOTTOM
+        auto place = static_cast<uintptr_t>(times(places[comm.rank], unit));
         return {reinterpret_cast<const void *>(reinterpret_cast<uintptr_t>(address) + place), all[comm.rank],
                 type};
     };

@@ -1,6 +1,7 @@
-// Persistent collective operations (MPI-5.0 6.15): the typed functions. The schedule is made once, here, in
-// the same order on all ranks. Each MPI_Start runs it, in any order. Any thread; the engine is taken for the
-// call.
+// Persistent collective operations (MPI-5.0 6.15): the typed functions. The functions here create the
+// schedule once; all ranks must call them in the same order. Each MPI_Start runs the schedule again. The
+// starts need no common order. Any thread; the engine is taken for the call.
+// Tested by: tests/mpi/coll/persistent.cc, tests/mpi/coll/forms.cc.
 #include "api/coll_request.h"
 #include "api/generated/core.h"
 

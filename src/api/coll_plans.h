@@ -1,6 +1,7 @@
 // The step from the program's arguments to the planning functions of src/coll, for collective operations
 // (MPI-5.0 chapter 6). The functions here turn arguments into the types from which a Plan is made. coll.cc
-// runs the Plan at once; icoll.cc starts it, and coll_init.cc keeps it for later starts.
+// runs the Plan to its end, icoll.cc only starts it, and coll_init.cc keeps it for later starts.
+// Tested by: tests/mpi/coll/forms.cc, tests/mpi/coll/again.cc.
 #pragma once
 
 #include "api/coll_checks.h"
@@ -18,7 +19,7 @@ inline Buffer buffer_of(const void *address, int64_t count, const Datatype *type
     return {bytes_at(address), count, type};
 }
 
-// The buffer of the side that may be MPI_IN_PLACE.
+// Returns the buffer of a side that may be MPI_IN_PLACE; an empty Buffer if it is.
 inline Buffer own_buffer(const void *address, int64_t count, const Datatype *type) {
     return in_place(address) ? Buffer{} : buffer_of(address, count, type);
 }

@@ -7,8 +7,8 @@ namespace lanyard {
 
 namespace {
 
-// The object that ended last in this thread, kept for the next request, because an allocation takes a large
-// part of a short operation.
+// The object that this thread released last. The thread's next request reuses it, because an allocation
+// takes a large part of the time of a short operation.
 thread_local std::unique_ptr<HeldByCollective> spare;
 
 HeldByCollective &held_by(Request &request) { return *static_cast<HeldByCollective *>(request.state); }
@@ -23,8 +23,8 @@ void hold_all(HeldByCollective &held, Datatype *const *list, int length) {
     for (int i = 0; i < length; ++i) hold(held, list[i]);
 }
 
-// Only a persistent request still has its collective here. Such a request ends in MPI_Request_free, which
-// owns the engine.
+// Called when the request ends. At that time only a persistent request still has a collective; it ends in
+// MPI_Request_free, which owns the engine, as give_back() requires.
 void release_held(Request &request) {
     HeldByCollective *held = &held_by(request);
     if (held->collective) request.comm->universe->executor->give_back(held->collective);
@@ -51,7 +51,8 @@ void collective_done(Completion &completion) {
     request.completion().finish();
 }
 
-// Completes the request when its collective completes. The collective has been started.
+// Arranges that the request completes when its collective completes. The collective has been
+// started and may be complete already.
 void follow(Request &request) {
     Collective &collective = *held_by(request).collective;
     collective.completion.context = &request;

@@ -1,6 +1,7 @@
 // Collective operations with requests: nonblocking ones (icoll.cc) and persistent ones (coll_init.cc). They
-// use the same plans and the same executor as the blocking ones. begin_collective takes the engine;
-// new_collective_request needs its owner.
+// use the same plans and the same executor as the blocking ones. begin_collective() takes the engine. The
+// caller of new_collective_request() must own it.
+// Tested by: tests/mpi/coll/nonblocking.cc, tests/mpi/coll/persistent.cc.
 #pragma once
 
 #include <initializer_list>
@@ -11,29 +12,31 @@
 
 namespace lanyard {
 
-// What must outlive the operation, although the program may free its handles earlier.
+// The objects that must exist until the operation ends, although the program may free their handles
+// earlier.
 struct HeldByCollective {
     Collective *collective = nullptr;
     std::vector<Datatype *> datatypes;
     Op *op = nullptr;
 };
 
-// The objects that a call passes to be held. A datatype that is absent (MPI_IN_PLACE, not the root) is
-// nullptr.
+// The objects that the new request is to hold. A datatype is nullptr if the call has none on that side
+// (MPI_IN_PLACE, or this rank is not the root).
 struct Uses {
     std::initializer_list<Datatype *> datatypes;
     Op *op = nullptr;
-    // of the w form: one for each rank or neighbour
+    // the datatypes of the w form, one for each rank or neighbour
     Datatype *const *list = nullptr, *const *second_list = nullptr;
-    int list_length = -1, second_length = -1;                        // -1: one for each rank
+    // -1: as many as the communicator has ranks
+    int list_length = -1, second_length = -1;
 };
 
 // [owner] Creates the request of a collective. Unless it is persistent, the collective has been started and
 // may be complete.
 Request *new_collective_request(Comm &comm, const Uses &uses, Collective &collective, bool persistent);
 
-// Plans the collective, starts it unless it is persistent, and makes the request. The request comes last,
-// because other ranks wait for what the start sends.
+// Plans the collective, starts it unless it is persistent, and creates the request. The request is
+// created last, because other ranks wait for what the start sends.
 template <class... Parameters, class... Arguments>
 Error begin_collective(Comm &comm, const Uses &uses, bool persistent, Request **request,
                        void (*plan)(Executor &, Team &, Plan &, Parameters...),

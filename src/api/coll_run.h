@@ -1,5 +1,7 @@
-// A blocking collective operation, which is planned, started, and waited for with a wait record. The typed
-// functions of coll.cc and neighbors.cc use it. Any thread; the engine is taken for the whole call.
+// Runs a blocking collective operation: plans it, starts it, and waits for it with a wait record. The
+// typed functions of coll.cc and neighbors.cc use run(). Any thread; the engine is taken for the whole
+// call.
+// Tested by: tests/mpi/coll/forms.cc, tests/mpi/coll/sizes.cc.
 #pragma once
 
 #include "api/coll_plans.h"
@@ -8,8 +10,8 @@
 
 namespace lanyard::plans {
 
-// Starts a collective that could not pass at once, and waits for it. `root`: the rank that the wait record
-// names, or abi::undefined.
+// Starts a collective that Collective::pass() could not complete at once, and waits for it. `root`: the
+// rank that the wait record names, or abi::undefined.
 [[gnu::noinline]] inline Error start_and_wait(Comm &comm, const char *call, int root,
                                               Collective &collective) {
     Executor &executor = *comm.universe->executor;

@@ -1,5 +1,6 @@
-// Communicators (MPI-5.0 chapter 7): the typed functions. Collective ones have a wait record while they wait
-// for other ranks.
+// Communicators (MPI-5.0 chapter 7): the typed functions. Those that are collective show a wait record while
+// they wait for other ranks.
+// Tested by: tests/mpi/comm/create.cc, tests/mpi/comm/inter.cc, tests/mpi/comm/hints.cc.
 #include "comm/comm.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace lanyard {
 
 namespace {
 
-// An MPI_Comm_idup under way.
+// The state of an MPI_Comm_idup that is under way.
 struct PendingDuplication {
     Duplication duplication;
     Collective *collective = nullptr;
@@ -27,7 +28,7 @@ struct PendingDuplication {
     }
 };
 
-// [owner] Called when the part of the other ranks is done.
+// [owner] Called when the collective that exchanges the new context id is complete.
 void duplicated(Completion &completion) {
     auto *request = static_cast<Request *>(completion.context);
     auto &pending = PendingDuplication::of(*request);
@@ -53,7 +54,7 @@ Error start_duplication(Comm &comm, const Info *hints, Comm **newcomm, Request *
     Request *made = new_request(&comm);
     made->other.name = "MPI_Comm_idup";
     made->actions = &duplication_actions;
-    made->hold();  // for the operation under way
+    made->hold();  // the reference of the operation under way
     *newcomm = pending->made;
     *request = made;
     PendingDuplication &under_way = *pending.release();
@@ -99,8 +100,8 @@ Error lanyard_comm_test_inter(Comm &comm, int *flag) {
     return {};
 }
 
-// Creates a separate group object for the program. A second free of its handle is therefore refused, although
-// others may have a handle of the communicator's group.
+// Creates a separate group object for each call. A second MPI_Group_free of one handle is therefore
+// refused, even if the program has other handles of the communicator's group.
 Error lanyard_comm_group(Comm &comm, Group **group) {
     return give_group(*comm.group, comm.group->peers, group);
 }
@@ -208,13 +209,14 @@ Error lanyard_comm_get_parent(Comm **parent) {
 
 Error lanyard_comm_free(Comm *&comm) {
     if (comm->predefined()) return Error(ErrorClass::comm, comm->name + " is predefined and cannot be freed");
-    // this also detaches the buffer: the program may reuse its memory afterwards
+    // freeing the communicator detaches its buffer, and the program may reuse that memory
+    // afterwards
     flush_buffer_of(*comm, "MPI_Comm_free");
     return free_comm(comm);
 }
 
-// A rank that has passed the barrier needs nothing more of the other ranks here. Operations under way end
-// with their requests, as after MPI_Comm_free.
+// After the barrier, this rank needs nothing more of the other ranks on this communicator. Operations
+// under way end with their requests, as after MPI_Comm_free.
 Error lanyard_comm_disconnect(Comm *&comm) {
     if (comm->predefined())
         return Error(ErrorClass::comm, comm->name + " is predefined and cannot be disconnected");

@@ -1,5 +1,7 @@
-// The wait record for creating a communicator, which takes the engine only now and then. The record therefore
-// takes the engine for itself. Used without the engine.
+// The wait record for the creation of a communicator. The thread that creates a communicator does not own the
+// engine all the time, so this class takes the engine itself to write and to remove the record. Thread rule:
+// the caller must not own the engine.
+// Tested by: tests/failures/test_messages.py, tests/failures/test_mismatch.py.
 #pragma once
 
 #include <optional>

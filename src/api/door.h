@@ -1,8 +1,10 @@
-// A Door represents an ABI front end: a shared object with the MPI_ functions of one ABI. The core calls
-// functions of the program only through the front end by which they arrived, because only this one knows the
-// handles of its ABI. Every front end defines one constant Door, and a Callback (types.h) is always stored
-// together with its Door. The calls happen on a thread that is inside MPI, never on the helper thread. The
-// functions return what the program's function returns.
+// A Door represents an ABI front end: a shared object with the MPI_ functions of one ABI. The program passes
+// functions of its own (for example, error handlers) through a front end. The core calls each of them only
+// through that same front end, because only that front end knows the handles of its ABI. Every front end
+// defines one constant Door, and a Callback (types.h) is always stored together with its Door. The calls
+// happen on a thread that is inside MPI, never on the helper thread. Each pointer below returns what the
+// program's function returns.
+// Tested by: tests/mpich_abi/crossing.cc, tests/third_abi/program.cc.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +16,17 @@ namespace lanyard {
 using Function = void (*)();
 
 struct Door {
-    // For messages: the file name ("libmpi_abi.so.1"); the ABI ("the MPI-5.0 standard's ABI"); and, for a
-    // program that passes handles of the other ABI, how it must have been compiled and what to do.
+    // Texts for error messages: the file name ("libmpi_abi.so.1"); the ABI ("the MPI-5.0 standard's
+    // ABI"); and, if a program passes handles of the other ABI, how the program must have been compiled
+    // and what the user should do.
     const char *library, *abi, *strangers, *advice;
-    bool of_the_standard;  // the ABI is that of MPI-5.0
+    bool of_the_standard;  // the front end's ABI is that of MPI-5.0
 
-    // inout[i] = in[i] op inout[i]. A function without large counts is called in pieces.
+    // inout[i] = in[i] op inout[i]. A function that takes an int count is called several times if
+    // `count` is larger.
     void (*call_op)(Function, bool large_count, const void *in, void *inout, int64_t count, Datatype *);
 
-    // Attribute functions. `function` is not one of the ABI's constants.
+    // Functions that copy and delete attributes. The Function is never one of the ABI's constants.
     int (*copy_comm_attribute)(Function, Comm *, int keyval, void *extra_state, void *value, void *copy,
                                int *flag);
     int (*delete_comm_attribute)(Function, Comm *, int keyval, void *value, void *extra_state);
@@ -58,14 +62,14 @@ struct Door {
     Comm *(*tool_comm)(const void *handle);
 };
 
-// Some calls that the standard forbids or does not define work in MPICH, Intel MPI and Open MPI alike, so
-// existing programs contain them, and they work here too. True if such calls are refused: in a program that
-// uses the standard's ABI, with LANYARD_CHECK=on.
+// Must the library refuse what only the standard forbids? Some calls that the standard forbids or does not
+// define work in MPICH, Intel MPI and Open MPI alike. Existing programs contain such calls, so they work
+// here too. They are refused only in a program that uses the standard's ABI with LANYARD_CHECK=on.
 bool keeps_to_standard();
 
 }  // namespace lanyard
 
 // Called by the functions that initialise MPI. A process uses one front end, because the handles of two ABIs
-// do not mix. The first caller decides which. A call through another front end ends the job with a message
-// that names both.
+// do not mix. The first call decides which front end that is. A later call by another front end ends the job
+// with a message that names both.
 extern "C" [[gnu::visibility("default")]] void lanyard_use_door(const lanyard::Door &door);

@@ -1,5 +1,6 @@
 // The environment (MPI-5.0 chapter 9 and section 20.6): versions, names, time, memory, facts about the ABI.
 // Any thread.
+// Tested by: tests/mpi/comm/environment.cc, tests/mpi/comm/queries.cc.
 #include <time.h>
 #include <unistd.h>
 
@@ -32,7 +33,8 @@ void copy_text(const std::string &text, char *to, size_t room, int *length) {
     *length = static_cast<int>(copied);
 }
 
-// What the Fortran binding of the program's compiler has reported to the library, once.
+// What the Fortran binding of the program's compiler has reported to the library. It reports only
+// once.
 struct Fortran {
     std::mutex lock;
     Info *info = nullptr;
@@ -51,8 +53,8 @@ Error check_logical_size(int size) {
                  "a LOGICAL of " + std::to_string(size) + " bytes is not known; 1, 2, 4, 8 and 16 are");
 }
 
-// The datatypes have the sizes of one kind of Fortran compiler. With any other sizes, messages would have
-// wrong lengths.
+// Checks that the reported sizes of the Fortran types are those of the library's predefined datatypes.
+// With any other sizes, messages would have wrong lengths.
 Error check_fortran_sizes(const Info &info) {
     constexpr struct {
         const char *key;
@@ -73,8 +75,8 @@ Error check_fortran_sizes(const Info &info) {
     return {};
 }
 
-// The logical operations treat every value except 0 as true and return 1 for true. Every compiler whose
-// .FALSE. is 0 takes 1 for true.
+// Checks the reported values of .TRUE. and .FALSE. The library's logical operations treat every value
+// except 0 as true and return 1 for true. Every compiler whose .FALSE. is 0 takes 1 for true.
 Error check_fortran_values(int size, const void *logical_true, const void *logical_false) {
     constexpr char zero[16] = {};
     auto bytes = static_cast<size_t>(size);
@@ -84,8 +86,8 @@ Error check_fortran_values(int size, const void *logical_true, const void *logic
                  "this library's logical operations need a .FALSE. of 0 and a .TRUE. that is not 0");
 }
 
-// The addresses that MPI_Alloc_mem has returned and MPI_Free_mem has not received yet. Any other address
-// would crash the program in free().
+// The addresses that MPI_Alloc_mem has returned and that MPI_Free_mem has not freed yet. MPI_Free_mem
+// refuses any other address, because free() would crash on it.
 class Allocations {
 public:
     void add(void *memory) {
@@ -102,8 +104,8 @@ private:
     std::unordered_set<void *> known_;
 };
 
-// Memory that the other processes of the node map too. Returns nullptr if there are no others, if the size is
-// not worth it, or if no such memory is available.
+// Returns memory that the other processes of the node map too. Returns nullptr if there are no other
+// processes, if the block is too small to be worth it, or if no such memory is available.
 void *shared_memory(size_t bytes, size_t alignment) {
     const Runtime *here = runtime();
     if (!here || !here->shm_path || bytes < SharedBlocks::least_bytes || alignment > SharedBlocks::alignment)
@@ -118,7 +120,8 @@ Allocations &allocations() {
 
 constexpr size_t usual_alignment = 64, largest_alignment = size_t{1} << 30;
 
-// The hint mpi_minimum_memory_alignment if it can be followed, otherwise a cache line.
+// The alignment that the hint mpi_minimum_memory_alignment requests if the library can provide it,
+// otherwise the size of a cache line.
 size_t alignment_wanted(const Info *info) {
     std::string value;
     bool found = false;
@@ -180,7 +183,8 @@ Error lanyard_free_mem(void *base) {
     return {};
 }
 
-// The resource types of MPI_Comm_split_type. "true": this process is restricted to one resource of that type.
+// The resource types of MPI_Comm_split_type. The value "true" means that this process is restricted to one
+// resource of that type.
 Error lanyard_get_hw_resource_info(Info **hw_info) {
     *hw_info = new_info();
     if (!*hw_info) return no_memory();
@@ -193,7 +197,8 @@ Error lanyard_get_hw_resource_info(Info **hw_info) {
     return (*hw_info)->set("mpi_shared_memory", "true");
 }
 
-// For tools that intercept calls between program and library. The library itself has nothing to control.
+// MPI_Pcontrol is meant for tools that intercept calls between program and library. The library itself
+// has nothing to control.
 Error lanyard_pcontrol(int) { return {}; }
 
 Error lanyard_abi_get_version(int *abi_major, int *abi_minor) {

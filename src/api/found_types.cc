@@ -1,5 +1,6 @@
 // The typed functions that find predefined datatypes by their contents (MPI-5.0 sections 6.9.4 and 19.1.5).
 // Any thread.
+// Tested by: tests/mpi/datatype/fortran.cc.
 #include "datatype/unnamed.h"
 
 #include <string>
@@ -15,7 +16,8 @@ Error lanyard_type_create_f90_real(int p, int r, Datatype **newtype) { return f9
 
 Error lanyard_type_create_f90_complex(int p, int r, Datatype **newtype) { return f90_complex(p, r, newtype); }
 
-// Finds only the standard's pairs. A library need not have more (MPI-5.0 6.9.4).
+// Finds only the pair types that the standard predefines. A library need not offer others (MPI-5.0
+// 6.9.4).
 Error lanyard_type_get_value_index(Datatype &value_type, Datatype &index_type, Datatype **pair_type) {
     struct Pair {
         int value, index, pair;

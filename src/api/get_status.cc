@@ -1,4 +1,6 @@
-// The status of requests that stay as they are (MPI-5.0 section 3.7.6): the typed functions. Any thread.
+// MPI_Request_get_status and its relatives, which read the status and leave the request as it is
+// (MPI-5.0 section 3.7.6): the typed functions. Any thread.
+// Tested by: tests/mpi/pt2pt/status.cc, tests/mpi/requests/generalized.cc.
 #include "api/generated/core.h"
 #include "api/requests.h"
 
@@ -6,8 +8,8 @@ namespace lanyard {
 
 namespace {
 
-// The error that a later wait or test will return is already in the status, but it is no failure of this
-// call.
+// Reads the status of a request. The status already contains the error that a later wait or test will
+// return, but that error does not make this call fail.
 void ask_into(StatusErrors &errors, Request &request, Status *status) {
     Error error = ask_status(request, status);
     bool failed = static_cast<bool>(error);

@@ -1,8 +1,9 @@
 // Generalized requests: operations of the program that have a request (MPI-5.0 section 13.2). The program
-// reports when one is complete. Its functions are called without the engine, by the call that waits, tests,
-// queries, frees or cancels. They may therefore call MPI themselves. They may also throw, which counts as a
-// failure (base/thrown.h). If the program has freed the request first, the call that completes it also ends
-// it.
+// reports when such a request is complete. The MPI call that waits, tests, queries, frees or cancels calls
+// the program's functions, and does so without the engine. The program's functions may therefore call MPI
+// themselves. An exception from one of them counts as a failure (base/thrown.h). If the program has freed
+// the request before completing it, MPI_Grequest_complete also ends it.
+// Tested by: tests/mpi/requests/generalized.cc, tests/mpi/errors/thrown.cc.
 #include <string>
 #include <utility>
 
@@ -27,7 +28,7 @@ std::string name_of(const char *function) {
     return std::string("the program's ").append(function).append(" function of a generalized request");
 }
 
-// Calls the program's function of this name and returns its failure.
+// Calls the program's function of this name. Returns an error if the function fails or throws.
 template <class Call>
 Error calling(const char *function, Call call) {
     return catching([&] { return name_of(function); }, [&]() -> Error {
@@ -50,8 +51,8 @@ Error call_free(Request &request) {
     return calling("free", [&] { return own.free.door->free_request(own.free.function, own.extra_state); });
 }
 
-// A wait or test has seen the completion. The status is queried, and then the program's part is freed even if
-// the query failed.
+// Called when a wait or test has seen the completion. Queries the status and then calls the program's free
+// function, even if the query failed.
 Error picked_up(Request &request) {
     Error error = query(request), second = call_free(request);
     if (!error) return second;
@@ -116,7 +117,7 @@ Error lanyard_grequest_complete(Request &request) {
         if (request.complete())
             return Error(ErrorClass::request, "the generalized request is complete already");
         given_up = request.given_up;
-        request.completion().finish();  // another thread may end the request now
+        request.completion().finish();  // from here on, another thread may end the request
     }
     return given_up ? end(request) : Error();
 }

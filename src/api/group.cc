@@ -1,4 +1,5 @@
 // Groups (MPI-5.0 section 7.3): the typed functions. All are local. Any thread.
+// Tested by: tests/mpi/comm/groups.cc, tests/mpi/random/locals.cc.
 #include "comm/group.h"
 
 #include "api/generated/core.h"
@@ -10,7 +11,8 @@ namespace lanyard {
 
 namespace {
 
-// The group from which the new one takes its session. MPI_GROUP_EMPTY belongs to no session.
+// The group from which the new group takes its session: the first one, unless it is empty, because
+// MPI_GROUP_EMPTY belongs to no session.
 const Group &first_of(const Group &group1, const Group &group2) { return group1.size() ? group1 : group2; }
 
 using Choose = Error (*)(const Peers &, const int *, int, Peers &);

@@ -31,8 +31,8 @@ void register_pool(const ObjectPool<T> &pool) {
 
 void register_predefined(Object &object) { lanyard_handles.predefined[object.abi_value] = &object; }
 
-// Fills in what exists before MPI_Init and after MPI_Finalize: datatypes, operations, info and error handlers
-// belong to the process.
+// Fills in the objects that exist before MPI_Init and after MPI_Finalize: datatypes, operations, info objects
+// and error handlers.
 [[gnu::constructor]] void fill_process_tables() {
     end_where_new_fails("Lanyard", static_cast<int>(ErrorClass::no_mem));
     register_pool(datatype_pool());
@@ -50,7 +50,7 @@ void register_predefined(Object &object) { lanyard_handles.predefined[object.abi
         register_predefined(*handler);
     Info *environment = new_info();
     if (!environment) end_without_memory();
-    environment->abi_value = abi::info_env;  // filled in by MPI_Init
+    environment->abi_value = abi::info_env;  // MPI_Init sets its keys
     register_predefined(*environment);
     register_predefined(message_no_proc());
 }

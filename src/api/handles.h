@@ -1,7 +1,9 @@
 // Conversion between handles of the standard's ABI and objects. The handle of an object that the program has
-// created is its address; that of a predefined object is the ABI's constant. The tables belong to the core,
-// are filled once at the first initialisation, and are read by the front ends. Any thread may convert. An
-// invalid handle yields nullptr and never a crash.
+// created is the object's address; the handle of a predefined object is the ABI's constant. The tables
+// belong to the core and are read by the front ends. The core fills in some entries when it is loaded and
+// the others at the first initialisation of MPI. Any thread may convert. An invalid handle yields nullptr
+// and never a crash.
+// Tested by: tests/mpi/errors/freed.cc, tests/api/door_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +16,8 @@
 
 namespace lanyard {
 
-// The range of the ABI's constants of one kind, whose first value is the null handle (MPI-5.0 20.5), and the
-// class of errors about such a handle.
+// For one kind of handle: the range of the ABI's constants, which begins with the null handle (MPI-5.0
+// 20.5), and the class of errors about such a handle.
 template <class T>
 struct HandleKind;
 
@@ -43,15 +45,15 @@ LANYARD_HANDLE_KIND(Datatype, 0x200, 0x2ff, 10, type)
 constexpr uintptr_t predefined_handles = 1024;
 
 struct HandleTables {
-    Object *predefined[predefined_handles] = {};  // by the ABI's value
-    PoolView pool[11];                            // by HandleKind::index
+    Object *predefined[predefined_handles] = {};  // indexed by the ABI's constant
+    PoolView pool[11];                            // indexed by HandleKind::index
 };
 
 }  // namespace lanyard
 
 extern "C" [[gnu::visibility("default")]] lanyard::HandleTables lanyard_handles;
-// The object that stands for MPI_DATATYPE_NULL where nothing is transferred, or nullptr if the library keeps
-// to the standard (door.h).
+// The object used for MPI_DATATYPE_NULL in calls that transfer nothing. nullptr, so that such calls are
+// refused, if keeps_to_standard() is true (door.h).
 extern "C" [[gnu::visibility("default")]] lanyard::Datatype *lanyard_null_datatype();
 
 namespace lanyard {
@@ -60,8 +62,8 @@ namespace lanyard {
 template <class T>
 [[gnu::always_inline]] inline T *object_of(uintptr_t handle) {
     using Kind = HandleKind<T>;
-    // Most calls pass predefined objects, so this branch is the likely one, except for requests: none is
-    // predefined.
+    // This branch is the likely one, because most calls pass predefined objects. Requests are the
+    // exception: none is predefined.
     if (__builtin_expect(handle < predefined_handles, !std::is_same_v<T, Request>)) {
         if (handle < Kind::null || handle > Kind::last) return nullptr;
         return reinterpret_cast<T *>(lanyard_handles.predefined[handle]);
@@ -82,7 +84,8 @@ inline uintptr_t handle_of(const T *object) {
     return constant ? static_cast<uintptr_t>(constant) : reinterpret_cast<uintptr_t>(object);
 }
 
-// The index of a program's object in its pool, for handles that are integers, and the reverse.
+// index_of() returns the index in its pool of an object that the program has created, for ABIs
+// whose handles are integers. The function after it does the reverse.
 template <class T>
 inline size_t index_of(const T *object) {
     return lanyard_handles.pool[HandleKind<T>::index].index(object);
@@ -92,8 +95,8 @@ inline T *object_at(size_t index) {
     return static_cast<T *>(lanyard_handles.pool[HandleKind<T>::index].at(index));
 }
 
-// Objects as small integers, for Fortran. A predefined object has its constant; any other has its index plus
-// `first_integer`.
+// Small integers for objects, for Fortran. The integer of a predefined object is the ABI's constant. The
+// integer of any other object is its index plus `first_integer`.
 constexpr int first_integer = 4096;
 template <class T>
 inline int integer_of(const T *object) {

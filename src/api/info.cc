@@ -1,5 +1,6 @@
-// Info objects (MPI-5.0 chapter 10): the typed functions. They may be called at any time, also before
-// MPI_Init, on any thread.
+// Info objects (MPI-5.0 chapter 10): the typed functions. The program may call them at any time, even
+// before MPI_Init, on any thread.
+// Tested by: tests/mpi/comm/info.cc, tests/mpi/random/locals.cc.
 #include "comm/info.h"
 
 #include <algorithm>
@@ -80,8 +81,9 @@ Error lanyard_info_get_valuelen(Info &info, const char *key, int *valuelen, int 
     return {};
 }
 
-// On entry, `buflen` is the size of `value` including the zero byte; on return, the size that the complete
-// value needs. With 0, only this size is requested, and `value` may be NULL.
+// On entry, `buflen` is the size of the array `value`, including the zero byte. On return, it is the size
+// that the complete value needs. If it is 0 on entry, the program asks only for this size, and `value` may
+// be NULL.
 Error lanyard_info_get_string(Info &info, const char *key, int *buflen, char *value, int *flag) {
     if (*buflen > 0 && !value)
         return Error(ErrorClass::arg, "value is a null pointer, though buflen is " + std::to_string(*buflen));

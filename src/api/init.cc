@@ -1,5 +1,6 @@
 // Starting and finishing (MPI-5.0 chapter 11, the world model): Init, Finalize, Abort and the queries of
 // their state. Any thread.
+// Tested by: tests/mpi/sessions/models.cc, tests/failures/test_life.py.
 #include <string>
 #include <thread>
 
@@ -11,8 +12,8 @@ namespace lanyard {
 
 namespace {
 
-// The queries below return the thread level of the world model. A session reports its own through
-// MPI_Session_get_info.
+// Checks that the world model has been initialised. The queries below return the thread level of
+// the world model; a session reports its own thread level through MPI_Session_get_info.
 Error check_world() {
     if (world_state() != WorldState::before) return {};
     return Error(
@@ -49,8 +50,8 @@ Error lanyard_finalized(int *flag) {
     return {};
 }
 
-// The launcher ends the whole job, not only the processes of the communicator, because the rest of a job
-// cannot continue without them.
+// The launcher ends the whole job, not only the processes of `comm`, because the other processes could
+// not continue without them.
 Error lanyard_abort(Comm &comm, int errorcode) {
     Universe &universe = *comm.universe;
     std::string who = "rank " + std::to_string(runtime()->bootstrap->rank());

@@ -22,8 +22,9 @@ std::string told(size_t number, const char *kind) {
     return std::to_string(number) + " " + kind + (number == 1 ? "" : "s");
 }
 
-// The objects of one kind of which the program still has handles: "2 datatypes", with the first name that one
-// of them has; "" if there are none.
+// Describes the objects of one kind of which the program still has handles, for example "2 datatypes
+// ("row")". The name is the first one found; it is omitted if no object has a name. Returns "" if there are
+// no such objects.
 template <class T, class Counts, class NameOf>
 std::string held(ObjectPool<T> &pool, const char *kind, Counts counts, NameOf name_of) {
     size_t number = 0;
@@ -37,7 +38,8 @@ std::string held(ObjectPool<T> &pool, const char *kind, Counts counts, NameOf na
     return told(number, kind) + (name.empty() ? "" : " (\"" + name + "\")");
 }
 
-// The library caches these for the program, which cannot free them.
+// Is this a datatype that MPI_Type_create_f90_real or a similar function returned? The library
+// caches such datatypes, and the program cannot free them.
 bool of_fortran_kind(const Datatype &type) {
     int combiner = type.definition ? type.definition->combiner : abi::combiner_named;
     return combiner == abi::combiner_f90_real || combiner == abi::combiner_f90_complex ||
@@ -83,7 +85,7 @@ void report_leftovers(Runtime &ending, const char *call) {
     std::string first;
     for (Unexpected *message = messenger.unexpected().first(); message;
          message = messenger.unexpected().after(*message)) {
-        // may belong to communicators of sessions that follow
+        // messages of the library itself; they may belong to communicators of later sessions
         if (message->context & (collective_bit | creation_bit)) continue;
         if (messages++ > 0) continue;
         first = "from rank " + std::to_string(message->rank) + " with tag " + std::to_string(message->tag) +

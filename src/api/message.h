@@ -1,4 +1,6 @@
-// A message that MPI_Mprobe has removed from matching, until a matched receive takes it (MPI-5.0 3.8.2).
+// The object behind an MPI_Message: a message that MPI_Mprobe has removed from matching, and that exists
+// until a matched receive takes it (MPI-5.0 3.8.2).
+// Tested by: tests/mpi/pt2pt/probe.cc.
 #pragma once
 
 #include "api/types.h"
@@ -11,7 +13,7 @@ namespace lanyard {
 struct Unexpected;  // p2p/unexpected.h
 
 struct Message : Object {
-    Comm *comm = nullptr;  // held
+    Comm *comm = nullptr;  // kept alive by a reference of this message
     Unexpected *stored = nullptr;
 };
 

@@ -1,5 +1,6 @@
 // Neighbourhood collectives (MPI-5.0 sections 8.6 to 8.8), blocking, nonblocking and persistent: the typed
 // functions. Any thread.
+// Tested by: tests/mpi/topology/neighbors.cc, tests/mpi/random/neighbors.cc.
 #include "coll/neighbors.h"
 
 #include "api/check.h"
@@ -28,12 +29,14 @@ Error check_topology(const Comm &comm) {
 
 const Neighborhood &around(const Comm &comm) { return comm.topology->neighborhood; }
 
-// The blocks sent and the blocks received, each contiguous, must not share memory.
+// Checks the topology, and that the memory of the blocks sent and that of the blocks received do
+// not overlap.
 Error check_even(const Comm &comm, const Side &sent, const Side &received) {
     Error error = check_topology(comm);
     return error ? error : check_apart(sent, received, Instead::none);
 }
-// The blocks for all neighbours, and those from all.
+// The blocks that this rank sends to all its neighbours, and (below) those that it receives from
+// them.
 Side to_all(const Comm &comm, const void *address, int64_t count, const Datatype &type) {
     return {address, count, &type, comm.topology ? neighbors(comm).out : 0};
 }

@@ -1,5 +1,6 @@
 // The typed functions that pack, unpack and count (MPI-5.0 sections 5.2, 5.3 and 3.2.5). The library's packed
 // form is the bytes of the data without gaps. Any thread.
+// Tested by: tests/mpi/datatype/layouts.cc, tests/mpi/datatype/datatypes.c, tests/mpi/datatype/spans.cc.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -18,7 +19,8 @@ Buffer buffer_at(const void *address, int64_t count, Datatype &datatype) {
     return {static_cast<std::byte *>(const_cast<void *>(address)), count, &datatype};
 }
 
-// Checks that `count` elements of `size` bytes fit at `position` of a packed buffer of `room` bytes.
+// Checks that `count` elements of `size` bytes fit into a packed buffer of `room` bytes behind
+// `position`.
 Error check_room(int64_t count, int64_t size, int64_t room, int64_t position) {
     __int128 bytes = static_cast<__int128>(count) * size;
     if (position < 0)

@@ -1,5 +1,7 @@
-// Partitioned communication (MPI-5.0 chapter 4): the typed functions. The table of actions of a request
-// distinguishes sends and receives. Any thread, except as the standard restricts it for one request.
+// Partitioned communication (MPI-5.0 chapter 4): the typed functions. A request is a partitioned send
+// or receive if it has the table of actions for that kind. Any thread; calls on the same request are
+// restricted as in the standard.
+// Tested by: tests/mpi/partitioned/partitioned.cc, tests/mpi/partitioned/threads.cc.
 #include "p2p/partitioned.h"
 
 #include <memory>
@@ -25,7 +27,8 @@ Error start_receive(Request &request) {
     return {};
 }
 
-// Called by MPI_Request_free, or by the round that was under way then. Both own the engine.
+// Called by MPI_Request_free or, if a round of the operation is still under way then, at the end of
+// that round. The caller owns the engine.
 void end_send(Request &request) { PartitionedSend::end(&send_of(request)); }
 void end_receive(Request &request) { PartitionedReceive::end(&receive_of(request)); }
 
@@ -139,7 +142,7 @@ Error lanyard_pready_list(int length, const int *array_of_partitions, Request &r
     for (int i = 0; i < length; ++i)
         if (Error error = find_send(request, array_of_partitions[i], array_of_partitions[i], send))
             return error;
-    for (int i = 0, next; i < length; i = next) {  // consecutive partitions in one call
+    for (int i = 0, next; i < length; i = next) {  // marks each run of consecutive partitions with one call
         for (next = i + 1; next < length && array_of_partitions[next] == array_of_partitions[next - 1] + 1;)
             ++next;
         if (Error error = make_ready(request, array_of_partitions[i], array_of_partitions[next - 1]))

@@ -1,4 +1,5 @@
 // Probes and matched receives (MPI-5.0 section 3.8): the typed functions. Any thread.
+// Tested by: tests/mpi/pt2pt/probe.cc, tests/mpi/threads/messages.cc.
 #include "api/generated/core.h"
 #include "api/message.h"
 #include "api/transfers.h"
@@ -17,14 +18,14 @@ void set_probed(Status *status, const Unexpected &message) {
 struct Sought {
     Messenger &messenger;
     MatchKey key;
-    uint32_t peer;  // no_peer: any
+    uint32_t peer;  // no_peer: any peer
 
     Unexpected *found() const { return messenger.probe(key); }
     bool lost() const { return peer != no_peer && messenger.has_lost(peer); }
 };
 
-// [owner] Finds the earliest stored message that matches, or nullptr. With `wait`, waits for one. If the
-// source has failed, no more can arrive, and the result is an error.
+// [owner] Finds the earliest stored message that matches, or nullptr. With `wait`, waits until there is
+// such a message. If the source has failed, no further message can arrive, and the result is an error.
 Error find_message(Comm &comm, int source, int tag, bool wait, const char *call, Unexpected *&message) {
     Messenger &messenger = comm.universe->messenger;
     Sought sought{

@@ -1,6 +1,7 @@
 // Point-to-point communication (MPI-5.0 chapter 3): the typed functions. Short blocking sends leave through
-// Messenger::send_now without a request. Everything else describes an operation, on the stack of a blocking
-// call or in a request. Any thread.
+// Messenger::send_now without a request. Every other call fills in an operation, which lies on the stack of
+// a blocking call or in a request. Any thread.
+// Tested by: tests/mpi/pt2pt/modes.cc, tests/mpi/pt2pt/counts.cc.
 #include "api/bsend.h"
 #include "api/generated/core.h"
 #include "api/transfers.h"
@@ -11,11 +12,12 @@ namespace lanyard {
 
 namespace {
 
-// checks for a short message before a receive is posted for it: a fraction of a microsecond
+// how often a blocking receive looks for its message before it posts a receive: a fraction of a
+// microsecond
 constexpr int looks_at_once = 100;
 
-// Functions that need an operation take the arguments by value, so that calls that need none keep theirs in
-// registers.
+// The functions that need an operation take `send` or `receive` by value. Calls that need no operation can
+// then keep these arguments in registers.
 [[gnu::noinline]] Error send_and_wait(Messenger &messenger, Send send, const char *call) {
     SendOperation operation;
     describe(operation, send);
@@ -43,7 +45,8 @@ constexpr int looks_at_once = 100;
     return operation.error;
 }
 
-// Tries to send with one copy, or to deliver to this process itself, so that nothing remains to be done.
+// Tries to send the message at once, or to deliver it if the receiver is this process. True if nothing
+// remains to be done.
 [[gnu::always_inline]] inline bool send_at_once(Messenger &messenger, const Send &send) {
     if (send.mode == SendMode::synchronous) return false;
     return messenger.send_or_deliver_now(send.peer(), send.key(), send.buffer());
@@ -132,7 +135,7 @@ Error start_buffered_again(Request &request) {
 constexpr RequestActions persistent_send{.start = start_send_again},
     persistent_receive{.start = start_receive_again}, persistent_buffered_send{.start = start_buffered_again};
 
-// Makes this a request for as many operations as the program starts. It is not reused for other requests.
+// Makes this a persistent request. Its memory is not reused through SpareRequests when it ends.
 void make_persistent(Request &request) {
     request.persistent = true;
     request.active = false;

@@ -1,8 +1,8 @@
 // Passes errors to their error handlers (MPI-5.0 section 9.3). Only this file aborts a job because of an
-// error, returns its code, or calls the program's function. The front ends call it, without the engine, on
-// the thread that made the call. An exception may leave it: one that the program's function throws, or one
-// that another function of the program threw earlier in the call (base/thrown.h). In the second case, no
-// error handler is called.
+// error, returns the error's code, or calls the program's error handler. The front ends call raise(),
+// without the engine, on the thread that called MPI. raise() may throw: an exception of the program's
+// error handler, or an exception that another function of the program threw earlier in the same MPI call
+// (base/thrown.h). In the second case, no error handler is called.
 #include "api/raise.h"
 
 #include <unistd.h>
@@ -36,7 +36,7 @@ Handling handling_of(RaiseOn on, const ErrorRecord &record) {
         case RaiseOn::Kind::comm: return {KeptErrhandler(on.comm()->errhandler), on};
         case RaiseOn::Kind::session: return {KeptErrhandler(on.session()->errhandler), on};
         case RaiseOn::Kind::file: return {KeptErrhandler(handler_of(static_cast<File *>(on.object))), on};
-        case RaiseOn::Kind::handler:  // unless the handler itself is the error
+        case RaiseOn::Kind::handler:  // unless the error is that this handler is invalid
             if (record.code != static_cast<int>(ErrorClass::errhandler))
                 return {KeptErrhandler(static_cast<Errhandler *>(on.object)), RaiseOn(on.kind)};
             break;
@@ -59,8 +59,9 @@ std::string here() {
 
 namespace {
 
-// MPI_ERRORS_ABORT on a session ends only this process, and the launcher decides what follows. On a
-// communicator it acts like MPI_Abort, which ends the whole job (init.cc).
+// Ends the job, or only this process. MPI_ERRORS_ABORT on a session ends only this process, and the
+// launcher decides what follows. On a communicator, MPI_ERRORS_ABORT acts like MPI_Abort, which
+// ends the whole job (init.cc).
 [[noreturn]] void stop_job(const Errhandler &handler, RaiseOn on, int code, const std::string &text) {
     bool abort = handler.action == Errhandler::Action::abort;
     bool alone = abort && on.kind == RaiseOn::Kind::session;
@@ -68,17 +69,19 @@ namespace {
                           " is aborted (error handler " +
                           (abort ? "MPI_ERRORS_ABORT" : "MPI_ERRORS_ARE_FATAL") + ")";
     int exit_code = meaning_of(code).error_class & 255;
-    if (exit_code == 0) exit_code = 1;  // the program's own code, or none
+    if (exit_code == 0) exit_code = 1;  // a code of the program itself can give 0 here
     Runtime *made = runtime();
     if (made && made->universe && !alone && in_use(lanyard_process_state.load()))
         made->universe->abort(*made->universe, exit_code, message, false);
-    // MPI is not active, so no launcher waits for this process as a rank, and it ends alone.
+    // Only this process is to end, or MPI is not active and no launcher waits for this process as a
+    // rank.
     std::fprintf(stderr, "%s\n", message.c_str());
     std::fflush(nullptr);
     _exit(exit_code);
 }
 
-// What MPI_Error_string returns: the complete text if it fits, otherwise without the arguments.
+// The text that MPI_Error_string returns: the complete text if it fits, otherwise a text without
+// the arguments of the call.
 std::string kept_text(const std::string &call, const char *function, const std::string &sentence) {
     std::string text = call + here() + ": " + sentence;
     return text.size() < static_cast<size_t>(abi::max_error_string) ? text : function + (": " + sentence);
@@ -87,10 +90,11 @@ std::string kept_text(const std::string &call, const char *function, const std::
 }  // namespace
 
 int code_of(const ErrorRecord &record, const std::string &text) {
-    // the program's own code
+    // a code that the program has created itself
     if (record.code < 0 || record.code > static_cast<int>(ErrorClass::abi)) return record.code;
     auto error_class = static_cast<ErrorClass>(record.code);
-    if (error_class == ErrorClass::in_status) return record.code;  // programs compare it with the class
+    // programs compare this code with the class
+    if (error_class == ErrorClass::in_status) return record.code;
     return code_of_failure(error_class, text);
 }
 
@@ -103,7 +107,8 @@ Errhandler &initial_errhandler() {
     return name == "mpi_errors_abort" ? errors_abort() : errors_are_fatal();
 }
 
-// The default of files (MPI-5.0 14.7). No function creates files yet, so no file has a handler of its own.
+// MPI_ERRORS_RETURN is the default for files (MPI-5.0 14.7). No function creates files yet, so no file has
+// a handler of its own.
 Errhandler *&handler_of(File *file) {
     static Errhandler *of_files = &errors_return();
     LANYARD_MUST(file == nullptr);
@@ -115,7 +120,7 @@ namespace {
 void call_function(const Errhandler &handler, RaiseOn on, int &code) {
     if (on.kind != RaiseOn::Kind::comm) return handler.call(handler, on.object, code);
     Comm *comm = on.comm();
-    comm->hold();  // the function may free it
+    comm->hold();  // the function may free the communicator
     std::unique_ptr<Comm, decltype(&release_comm)> held(comm, release_comm);
     HandleLent lent(*comm);
     handler.call(handler, comm, code);

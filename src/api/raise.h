@@ -1,5 +1,6 @@
-// The way from an error to what the program sees of it. raise() itself is declared in call.h, beside the Call
-// that it shows.
+// How an error reaches the program. raise() itself is declared in call.h, beside the class Call, which it
+// shows in the error message.
+// Tested by: tests/mpi/errors/handlers.cc, tests/failures/test_arguments.py, tests/mpi/errors/thrown.cc.
 #pragma once
 
 #include <string>
@@ -10,22 +11,22 @@
 
 namespace lanyard {
 
-// The code that the program receives for an error. `text` becomes its MPI_Error_string.
+// The code that the program receives for an error. MPI_Error_string returns `text` for this code.
 int code_of(const ErrorRecord &record, const std::string &text);
 
-// " on rank 2 (its host)", with the rank if it is known.
+// " on rank 2 (host name)", or " (host name)" while the rank is not known.
 std::string here();
 
-// Does what the handler of `on` prescribes. Does not return if that ends the job. A function of the program
-// may change the code.
+// Does what the error handler prescribes: ends the job or the process, calls a function of the program, or
+// does nothing. `on` is the object that the error is about. The program's function may change `code`.
 void call_handler(const Errhandler &handler, RaiseOn on, int &code, const std::string &text);
 
-// The handler for errors that belong to no object while there is no MPI_COMM_SELF. The predefined
-// communicators also begin with it. It is chosen when the program is started (mpirun --initial-errhandler,
-// LANYARD_INITIAL_ERRHANDLER).
+// The handler for errors that belong to no object, used while MPI_COMM_SELF does not exist. It is also the
+// first handler of the predefined communicators. The user chooses it when the program is started (mpirun
+// --initial-errhandler, LANYARD_INITIAL_ERRHANDLER).
 Errhandler &initial_errhandler();
 
-// The handler of a file; for nullptr, the one that new files begin with (MPI_FILE_NULL).
+// The handler of a file. For nullptr (MPI_FILE_NULL), the handler that new files begin with.
 Errhandler *&handler_of(File *file);
 
 }  // namespace lanyard

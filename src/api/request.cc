@@ -28,7 +28,8 @@ namespace {
     if (comm && !comm->predefined()) release_comm(comm);
 }
 
-// The operation of a request that the program has freed is complete.
+// Called when the operation of a request that the program has freed is complete. Releases the
+// request.
 void end_given_up(Completion &completion) {
     auto *ended = static_cast<Request *>(completion.context);
     completion.then = nullptr;
@@ -40,7 +41,7 @@ void end_given_up(Completion &completion) {
 }  // namespace
 
 ObjectPool<Request> &request_pool() {
-    // lives until exit, past static destructors
+    // never destroyed, because destructors of static objects may still use it
     static ObjectPool<Request> *pool = new ObjectPool<Request>(most_open, 0);
     return *pool;
 }
@@ -95,8 +96,8 @@ Request *const batched_send = new_shared_send(true);
 
 namespace {
 
-// For a send, the status reports only whether it was cancelled. Only calls on several requests report its
-// error in the status (MPI-5.0 3.2.5).
+// Fills the status of a send, in which only `cancelled` has a meaning (MPI-5.0 3.2.5). The error is not
+// set here; only calls on several requests set it.
 inline void set_sent(Status &status) {
     status.source = abi::any_source;
     status.tag = abi::any_tag;
@@ -116,7 +117,7 @@ namespace {
 
 [[gnu::noinline]] void fill_status(const Request &request, Status *status) {
     if (request.kind == Request::Kind::other) {
-        int32_t error = status->error;  // only calls on several requests set it (MPI-5.0 3.2.5)
+        int32_t error = status->error;  // only calls on several requests set the error (MPI-5.0 3.2.5)
         *status = request.other.status;
         status->error = error;
         return;
@@ -152,7 +153,8 @@ Error ask_status(Request &request, Status *status) {
 
 namespace {
 
-// Sends a waiting batch: this happens whenever the engine is left (see Batching).
+// Sends a waiting batch by taking and leaving the engine: whenever the engine is left, waiting
+// batches are sent (see Batching).
 [[gnu::noinline]] void let_go() { EngineGuard guard(*runtime()->engine); }
 
 [[gnu::always_inline]] inline Error take_up(Request *&request, Status *status) {
@@ -175,7 +177,7 @@ namespace {
         picked.active = false;
     } else {
         request = nullptr;
-        picked.handles.store(0, std::memory_order_relaxed);  // a request has one handle
+        picked.handles.store(0, std::memory_order_relaxed);  // 0, because a request has only one handle
         if (picked.let_go()) end(picked);
     }
     return error;
@@ -210,7 +212,8 @@ Error lanyard_request_free(Request *&request) {
     }
     if (!request->shared) {
         EngineGuard guard(*runtime()->engine);
-        // An operation under way continues. Its end then releases the request.
+        // An operation under way continues. When it is complete, end_given_up() releases the
+        // request.
         if (request->active && !request->complete()) {
             request->hold();
             request->completion().context = request;

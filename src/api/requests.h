@@ -1,4 +1,5 @@
 // Functions on several requests at once, shared by wait.cc and get_status.cc.
+// Tested by: tests/mpi/pt2pt/waits.cc, tests/mpi/pt2pt/status.cc.
 #pragma once
 
 #include "api/raise.h"
@@ -6,7 +7,8 @@
 
 namespace lanyard {
 
-// There is nothing to wait for: no request, or a persistent one that has not been started.
+// True if there is nothing to wait for: a null request, or a persistent request that has not been
+// started.
 inline bool idle(const Request *request) { return !request || !request->active; }
 
 inline bool any_active(int count, Request *const *requests) {
@@ -29,8 +31,8 @@ inline bool all_complete(int count, Request *const *requests) {
 
 inline Status *status_at(Status *statuses, int i) { return statuses ? statuses + i : nullptr; }
 
-// Turns the errors of several requests into codes in their statuses. MPI_ERR_IN_STATUS reports that there is
-// at least one (MPI-5.0 3.7.5).
+// Turns the errors of several requests into codes in their statuses. If there is at least one error, the
+// result is MPI_ERR_IN_STATUS (MPI-5.0 3.7.5).
 class StatusErrors {
 public:
     void add(Error error, Status *status) {

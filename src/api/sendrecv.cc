@@ -1,4 +1,5 @@
 // A send and a receive in one call (MPI-5.0 section 3.11), or in one request. Any thread.
+// Tested by: tests/mpi/pt2pt/sendrecv.cc.
 #include <algorithm>
 #include <memory>
 
@@ -12,7 +13,8 @@ namespace lanyard {
 
 namespace {
 
-// Both directions of a sendrecv at once, so that a cycle of them cannot deadlock.
+// Sends and receives at the same time, so that a cycle of ranks that all call MPI_Sendrecv cannot
+// deadlock.
 Error exchange(const Send &send, const Receive &receive, Status *status) {
     Messenger &messenger = send.comm.universe->messenger;
     Engine &engine = messenger.engine();
@@ -59,12 +61,13 @@ std::unique_ptr<std::byte[]> packed_copy(const Buffer &buffer) {
     return copy;
 }
 
-// A nonblocking MPI_Isendrecv under way.
+// The state of an MPI_Isendrecv or MPI_Isendrecv_replace that is under way.
 struct Exchange {
     SendOperation out;
     ReceiveOperation in;
-    std::unique_ptr<std::byte[]> copy;  // of the buffer that the receive overwrites
-    Datatype *types[2];                 // held
+    // MPI_Isendrecv_replace: a copy of the buffer, which the receive overwrites
+    std::unique_ptr<std::byte[]> copy;
+    Datatype *types[2];  // referenced until the request ends
     Request *request = nullptr;
     int open = 0;
 };
@@ -108,7 +111,8 @@ Request *start(const Send &send, const Receive &receive, std::unique_ptr<std::by
     }
     Messenger &messenger = send.comm.universe->messenger;
     EngineGuard guard(messenger.engine());
-    exchange->open = 3;  // the third is subtracted below, so that nothing completes before both are started
+    exchange->open = 3;  // send, receive and this function itself; its part is subtracted below, so that the
+                         // request cannot complete before both are started
     if (receive.from_nobody()) --exchange->open;
     else messenger.receive(exchange->in);
     if (send.to_nobody()) --exchange->open;

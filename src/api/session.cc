@@ -1,4 +1,5 @@
 // Sessions (MPI-5.0 section 11.3): the typed functions. Any thread.
+// Tested by: tests/mpi/sessions/queries.cc, tests/mpi/sessions/only.cc.
 #include "comm/session.h"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ Error no_memory(const char *what) {
     return Error(ErrorClass::no_mem, std::string("there is no memory left for another ") + what);
 }
 
-// "" if the key is absent.
+// The value of the key, or "" if the key is absent.
 std::string value_of(const Info *info, const char *key) {
     std::string value;
     bool found = false;
@@ -102,7 +103,8 @@ Error lanyard_session_init(Info *info, Errhandler &errhandler, Session **session
     return {};
 }
 
-// Communicators derived from the session may remain, as MPI allows, but must not be used any more.
+// Communicators derived from the session may still exist, as MPI allows, but the program must not
+// use them any more.
 Error lanyard_session_finalize(Session *&session) {
     flush_buffer_of(*session, "MPI_Session_finalize");
     if (Error error = end_session()) return error;
@@ -127,8 +129,8 @@ Error lanyard_session_get_num_psets(Session &, Info *, int *npset_names) {
     return {};
 }
 
-// On entry, `pset_len` is the size of `pset_name` including the zero byte; on return, the size that the
-// complete name needs. With 0, only this size is requested.
+// On entry, `pset_len` is the size of the array `pset_name`, including the zero byte. On return, it is
+// the size that the complete name needs. If it is 0 on entry, the program asks only for this size.
 Error lanyard_session_get_nth_pset(Session &, Info *, int n, int *pset_len, char *pset_name) {
     if (n < 0 || n >= number_of_sets)
         return Error(ErrorClass::arg, "there is no process set number " + std::to_string(n) + "; there are " +

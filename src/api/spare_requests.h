@@ -1,6 +1,7 @@
 // Ended requests of one kind (send or receive) that new ones reuse, because creating a request takes longer
-// than sending a short message. Used by request.cc, which ends them, and transfers.h. Any thread; there is no
-// lock if only one thread is in MPI.
+// than sending a short message. request.cc stores ended requests here, and transfers.h takes them. Any
+// thread; the lock is skipped if only one thread is in MPI.
+// Tested by: tests/mpi/pt2pt/overlapping.cc, tests/mpi/threads/messages.cc.
 #pragma once
 
 #include "api/request.h"
@@ -16,7 +17,7 @@ public:
         request.state = first_;
         first_ = &request;
     }
-    // Returns a request with the state of a new one, or nullptr.
+    // Returns an ended request, with all fields as in a new one, or nullptr if there is none.
     Request *take(const Engine &engine) {
         MaybeGuard guard(lock_, engine);
         Request *request = first_;
@@ -42,7 +43,7 @@ private:
         SpinLock *lock_;
     };
 
-    // Resets those fields that an operation does not set itself.
+    // Resets the fields that describe() does not set for the next operation.
     static void renew(Request &request) {
         request.operation.check = 0;
         request.operation.cancelled = false;

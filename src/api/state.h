@@ -1,5 +1,6 @@
 // Whether MPI may be called now. Every entry point reads this state; initialisation and finalisation write
 // it. Any thread may read. The writers are serialised by the lock of activity.cc.
+// Tested by: tests/failures/test_life.py, tests/mpi/sessions/models.cc, tests/api/door_test.cc.
 #pragma once
 
 #include <atomic>
@@ -9,7 +10,7 @@ namespace lanyard {
 enum class ProcessState : int {
     before,     // neither the world model nor a session is initialised
     active,     // the world model or at least one session is initialised
-    timed,      // the same, and each call is timed (timed_call.h)
+    timed,      // as `active`, and each call is timed (timed_call.h)
     finalized,  // the world model was finalised and no session is left
     forked,     // this process was created by fork(): MPI belongs to its parent
 };

@@ -1,7 +1,8 @@
-// How entry points time themselves if a profile is requested (tool/profile.h). The state of the process,
-// which each call reads anyway, is then `timed` instead of `active`. An entry point that finds it timed calls
-// itself again between two readings of the clock, unless it is part of a call that is being timed, for
+// How entry points time themselves if a profile is requested (tool/profile.h). The process state, which each
+// call reads anyway, is then `timed` instead of `active`. An entry point that reads `timed` calls itself
+// again between two readings of the clock. It does not do so inside another call that is being timed, for
 // example in a function of the program that MPI has called. Any thread.
+// Tested by: tests/launch/test_profile.py, tests/failures/test_thrown.py.
 #pragma once
 
 #include "api/state.h"
@@ -15,7 +16,8 @@ inline bool to_be_timed(ProcessState state) {
     return state == ProcessState::timed && timing::outside_timed_call();
 }
 
-// An entry point as its body sees it: its name, and the function itself for calling it again.
+// What the body of an entry point knows about the entry point: its name, and the function itself,
+// which the body calls again to time it.
 template <auto function>
 struct EntryPoint {
     const char *name;

@@ -21,7 +21,7 @@ Error find_category(int index, const Category *&category) {
     return {};
 }
 
-// Copies as many members of a category as fit.
+// Copies as many members of a category as fit into the program's array.
 Error give_members(int category_index, std::vector<int> Category::*members, int length, int *indices) {
     ToolGuard guard;
     const Category *category = nullptr;

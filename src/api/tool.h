@@ -1,5 +1,6 @@
 // What the typed functions of the tool information interface share: checks that the interface is in use and
-// that an index is valid, and the object to which a variable is bound. Any thread.
+// that an index is valid, and how the object to which a variable is bound is found. Any thread.
+// Tested by: tests/mpi/tool/events.cc, tests/mpi/tool/cvars.cc.
 #pragma once
 
 #include <mutex>
@@ -13,7 +14,7 @@
 
 namespace lanyard {
 
-// Held during a typed function, except while it calls a function of the program.
+// A typed function holds this guard throughout, except while it calls a function of the program.
 class ToolGuard {
 public:
     Error check() const {
@@ -33,7 +34,7 @@ Error check_index(const std::vector<Row> &table, int index) {
                                                        ", but there are " + std::to_string(table.size()));
 }
 
-// The index of the row with this name.
+// Stores the index of the row with this name, or returns an error if there is none.
 template <class Row>
 Error find_name(const std::vector<Row> &table, std::string_view name, int *index) {
     for (size_t i = 0; i < table.size(); ++i) {
@@ -44,7 +45,8 @@ Error find_name(const std::vector<Row> &table, std::string_view name, int *index
     return tool::failure(abi::t_err_invalid_name, "there is no \"" + std::string(name) + "\"");
 }
 
-// The communicator that the program names, if one is required.
+// Finds the communicator that the program names. `of_comm`: one is required; otherwise does
+// nothing.
 inline Error find_bound(bool of_comm, ToolObject object, tool::Bound &bound) {
     if (!of_comm) return {};
     Comm *comm = object.handle ? object.door->tool_comm(object.handle) : nullptr;

@@ -1,5 +1,6 @@
 // The tool information interface: events and their sources (MPI-5.0 section 15.3.8). The typed functions. Any
 // thread.
+// Tested by: tests/mpi/tool/events.cc.
 #include <algorithm>
 #include <cstddef>
 
@@ -17,7 +18,7 @@ namespace {
 
 constexpr const char *tools_function = "a function of a tool that is told of events";
 
-// There are no hints for events, so none is ever in use.
+// Returns an empty info object. The library knows no hints for events, so none is ever in use.
 Error give_no_hints(Info **info) {
     if (!info) return {};
     *info = new_info();

@@ -1,5 +1,6 @@
 // The tool information interface: performance variables (MPI-5.0 section 15.3.7). The typed functions. Any
 // thread.
+// Tested by: tests/mpi/tool/pvars.cc.
 #include <cstdint>
 
 #include "api/generated/core.h"
@@ -22,8 +23,8 @@ Error check_handle(const ToolGuard &guard, const PvarSession *session, const Pva
     return tool::find_pvar_handle(*session, handle);
 }
 
-// Applies `act` to the handle, or to all handles of the session that are not continuous. `refused`: the code
-// for a continuous one.
+// Applies `act` to the handle, or to all handles of the session that are not continuous. `refused`: the
+// error code if the single handle is continuous.
 Error act_on(PvarSession *session, PvarHandle *handle, void (*act)(PvarHandle &), int refused) {
     ToolGuard guard;
     if (!all_handles(handle)) {

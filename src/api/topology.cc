@@ -1,5 +1,6 @@
-// Virtual topologies (MPI-5.0 chapter 8): the typed functions. Collective ones have a wait record while they
-// wait for other ranks.
+// Virtual topologies (MPI-5.0 chapter 8): the typed functions. Those that are collective show a wait record
+// while they wait for other ranks.
+// Tested by: tests/mpi/topology/topologies.cc, tests/mpi/topology/errors.cc.
 #include "comm/topology.h"
 
 #include <algorithm>
@@ -20,7 +21,8 @@ Error check_intra(const Comm &comm) {
                              : Error();
 }
 
-// The topology of a communicator, in the form that the call requires.
+// Finds the topology of a communicator. Returns an error if it does not have the form that the call
+// requires.
 template <class Form>
 Error find_form(const Comm &comm, const char *noun, const Form *&form) {
     form = comm.topology ? std::get_if<Form>(&comm.topology->form) : nullptr;
@@ -37,7 +39,7 @@ Error find(const Comm &comm, const DistributedGraph *&graph) {
     return find_form(comm, "a distributed graph", graph);
 }
 
-// Checks that an array of the program has room for a whole list.
+// Checks that an array of the program has room for all elements of a list.
 Error check_room(const char *name, int room, size_t needed, ErrorClass error_class) {
     if (static_cast<size_t>(room) >= needed) return {};
     return {error_class,
@@ -79,7 +81,8 @@ Error check_weights(const char *name, const int *weights, int count) {
     return {};
 }
 
-// A process passes weights on both sides or on neither. A side without edges follows the other one.
+// Finds out whether the edges have weights. A process must pass weights for its sources and
+// destinations or for neither. A side without edges does not count.
 Error find_weighted(int indegree, const int *sourceweights, int outdegree, const int *destweights,
                     bool &weighted) {
     bool in = !unweighted(sourceweights), out = !unweighted(destweights);
@@ -94,7 +97,8 @@ std::vector<int> list_of(const int *values, int count) {
     return count > 0 ? std::vector<int>(values, values + count) : std::vector<int>();
 }
 
-// The arguments of MPI_Dist_graph_create as edges. Source i of n has `degrees[i]` of the destinations.
+// Turns the arguments of MPI_Dist_graph_create into a list of edges. `degrees[i]` of the destinations
+// belong to the i-th of the `n` sources.
 Error read_edges(const Comm &comm, int n, const int *sources, const int *degrees, const int *destinations,
                  const int *weights, std::vector<NamedEdge> &edges) {
     int64_t count = 0;
@@ -315,7 +319,7 @@ Error lanyard_dist_graph_neighbors_count(Comm &comm, int *indegree, int *outdegr
     return {};
 }
 
-// Of lists that are longer than the arrays, the first part is returned (MPI-5.0 8.5.5).
+// If a list is longer than the program's array, only its first part is returned (MPI-5.0 8.5.5).
 Error lanyard_dist_graph_neighbors(Comm &comm, int maxindegree, int *sources, int *sourceweights,
                                    int maxoutdegree, int *destinations, int *destweights) {
     const DistributedGraph *graph = nullptr;

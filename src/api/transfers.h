@@ -1,5 +1,6 @@
 // How the arguments of point-to-point calls become operations. Shared by pt2pt.cc, probe.cc, sendrecv.cc and
-// bsend.cc. Any thread; describing an operation does not need the engine.
+// bsend.cc. Any thread; the describe() functions do not need the engine.
+// Tested by: tests/mpi/pt2pt/modes.cc, tests/mpi/pt2pt/counts.cc.
 #pragma once
 
 #include "api/request.h"
@@ -67,10 +68,10 @@ inline void set_received(Status *status, const ReceiveOperation &receive) {
     set_received(status, receive.matched_rank, receive.matched_tag, receive.received);
 }
 
-// The result of a receive or probe from MPI_PROC_NULL (MPI-5.0 3.10).
+// Stores the status of a receive or probe from MPI_PROC_NULL (MPI-5.0 3.10).
 inline void set_proc_null(Status *status) { set_received(status, abi::proc_null, abi::any_tag, 0); }
 
-// A send or receive with MPI_PROC_NULL is complete from the start.
+// Completes a send to, or a receive from, MPI_PROC_NULL, for which there is nothing to do.
 inline void complete_at_once(Request &request) {
     if (request.kind == Request::Kind::receive) {
         request.receive.matched_rank = abi::proc_null;
@@ -80,7 +81,7 @@ inline void complete_at_once(Request &request) {
     request.completion().set_complete();
 }
 
-// A request for a send or receive of elements of `datatype`.
+// Returns a request for a send or receive of elements of `datatype`, which the request holds.
 template <Request::Kind kind>
 [[gnu::always_inline]] inline Request *new_p2p_request(Comm &comm, Datatype &datatype) {
     SpareRequests &spares = kind == Request::Kind::send ? spare_sends : spare_receives;

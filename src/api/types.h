@@ -1,6 +1,7 @@
 // The types of the interface between the ABI front ends and the typed functions (generated/core.h): objects
 // instead of handles, 64-bit counts, a status, callbacks. Included by every front end and by every file that
 // defines typed functions. Plain values, so no thread rule.
+// Tested by: tests/api/door_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -32,12 +33,14 @@ struct PvarSession;
 struct EventRegistration;
 struct EventInstance;
 
-// A status in the program's memory: the ABI's 8 int, so that a pointer to one passes the front end unchanged.
+// A status in the program's memory. It consists of 8 int, as in the standard's ABI, so that the front end can
+// pass a pointer to it unchanged.
 struct Status {
     int32_t source;
     int32_t tag;
     int32_t error;
-    // bytes received, or elements set by the program; the alignment is that of int
+    // bytes received, or elements set by the program; two halves, because the struct has the
+    // alignment of int
     uint32_t count_low, count_high;
     int32_t cancelled;
     int32_t reserved[2];
@@ -61,12 +64,13 @@ struct Counts {
     }
 };
 
-// A function of the program and the front end by which it arrived, since only that front end knows how to
-// call it. The value of `function` may also be one of the ABI's constants (0: none, 1: duplicate).
+// A function of the program and the front end through which the program passed it; only that front end
+// can call it correctly. The value of `function` may also be one of the ABI's constants (0: none, 1:
+// duplicate).
 struct Callback {
     void (*function)() = nullptr;
     const Door *door = nullptr;
-    // arrived through a large-count form: takes MPI_Count where the other form takes int
+    // passed through a large-count form: the function takes MPI_Count instead of int
     bool large_count = false;
 
     bool is(uintptr_t constant) const { return reinterpret_cast<uintptr_t>(function) == constant; }
@@ -79,14 +83,14 @@ struct ToolObject {
     const Door *door = nullptr;
 };
 
-// Special addresses of buffers and of omitted arrays.
+// Special values that the program may pass instead of the address of a buffer or array.
 inline bool in_place(const void *buffer) { return reinterpret_cast<uintptr_t>(buffer) == abi::in_place; }
 inline bool unweighted(const int *weights) { return reinterpret_cast<uintptr_t>(weights) == abi::unweighted; }
 inline bool no_weights(const int *weights) {
     return reinterpret_cast<uintptr_t>(weights) == abi::weights_empty;
 }
 
-// Tags of the program range from 0 to this value (the attribute MPI_TAG_UB).
+// The program's tags range from 0 to this value, which is the attribute MPI_TAG_UB.
 inline constexpr int tag_upper_bound = 0x7fffffff;
 
 }  // namespace lanyard

@@ -1,5 +1,6 @@
 // Waiting for requests and testing them (MPI-5.0 sections 3.7.3 and 3.7.5): the typed functions. They pick up
-// what is complete. Any thread.
+// the requests that are complete. Any thread.
+// Tested by: tests/mpi/pt2pt/waits.cc, tests/mpi/threads/shared.cc.
 #include "api/generated/core.h"
 #include "api/requests.h"
 #include "runtime/runtime.h"
@@ -17,7 +18,8 @@ void add_part(const Request &request, WaitParts &parts) {
     else parts.add(WaitPart::other, abi::undefined, static_cast<int32_t>(request.number), request.other.name);
 }
 
-// Checked where a call would wait, possibly forever. The engine is owned.
+// Returns an error if the program has freed one of the requests with MPI_Request_free, because the
+// call might then wait forever. The caller owns the engine.
 Error refuse_given_up(int count, Request *const *requests) {
     for (int i = 0; i < count; ++i)
         if (!idle(requests[i]) && requests[i]->kind == Request::Kind::other && requests[i]->given_up)
@@ -46,7 +48,8 @@ Error wait_for(Request *request, const char *call) {
     return {};
 }
 
-// Waits until as many requests are complete as `awaited` requires, which is a condition or a waiter.
+// Waits until as many requests are complete as `awaited` requires. `awaited` is a Condition or a
+// Waiter.
 template <class Awaited>
 void wait_for_several(int count, Request *const *requests, Awaited &awaited, const char *call) {
     if (comes_soon(*runtime(), awaited)) return;
@@ -63,7 +66,8 @@ void wait_for_several(int count, Request *const *requests, Awaited &awaited, con
     runtime()->engine->wait_owned(awaited);
 }
 
-// All requests of an array. They are checked in order, each only until it is complete.
+// Checks whether all requests of an array are complete. Goes through the array in order and does
+// not check a request again once it is complete.
 class All {
 public:
     All(int count, Request *const *requests) : count_(count), requests_(requests) {}

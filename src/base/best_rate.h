@@ -1,10 +1,12 @@
-// The best rate at which something was copied, and whether further trials still improve it. Each copy method
-// has one where several are tried and the fastest is kept. The best rate counts, because disturbances only
-// make a copy slower. A rate that is not clearly better (by a sixteenth) suggests that the best is known. The
-// first copies are slow, because they touch memory for the first time.
+// The best rate at which one copy method has copied, and whether further trials still improve that rate.
+// Where several copy methods are tried and the fastest is kept, each method has a BestRate. The best rate
+// counts, because disturbances only make a copy slower. A rate that is not clearly better (by a sixteenth)
+// suggests that the best rate is known. The first copies are slow, because they touch memory for the first
+// time.
 //
-// Thread rule: one thread at a time notes rates. In memory that several processes share, which is zero at
-// first, two may note at once; one of the notes is then lost.
+// Thread rule: one thread at a time notes rates. A BestRate may also lie in memory that several processes
+// share and that is zero at first. If two processes note a rate at the same time, one of the notes is lost.
+// Tested by: tests/unit/p2p/copy_methods_test.cc, tests/unit/coll/shm/node_area_test.cc.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +20,13 @@ namespace lanyard {
 template <class Rate>
 struct BestRate {
     Tally<Rate> bytes_per_us;  // at least 1 once a rate was noted
-    Tally<uint8_t> no_better;  // notes since the best rate rose, at most the number that ends the trials
+    Tally<uint8_t> no_better;  // notes since the rate clearly rose; stops at the number that ends the trials
 
     static Rate of(uint64_t bytes, uint64_t ns) {
         return static_cast<Rate>(std::max<uint64_t>(bytes * 1000 / std::max<uint64_t>(ns, 1), 1));
     }
-    // `trials` notes without improvement are enough. A rate far below that of another method is `hopeless`
-    // and counts twice.
+    // Notes the rate of one copy. `trials` is the number of notes without improvement that ends the trials.
+    // `hopeless`: the rate is far below that of another method, so the note counts twice.
     void note(Rate rate, int trials, bool hopeless = false) {
         Rate best = bytes_per_us;
         if (rate > best) bytes_per_us = rate;
@@ -37,8 +39,8 @@ struct BestRate {
     }
 };
 
-// Class of a copy by its size. Class 0 begins at `least` bytes and each class at twice the size of the one
-// before; the last class has all longer copies.
+// The class of a copy by its size. Class 0 begins at `least` bytes, and each further class begins at twice
+// the size of the class before. The last class contains all longer copies.
 constexpr int size_class(uint64_t bytes, uint64_t least, int classes) {
     return std::clamp(static_cast<int>(std::bit_width(bytes / least)) - 1, 0, classes - 1);
 }

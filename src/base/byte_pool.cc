@@ -18,7 +18,7 @@ BytePool::~BytePool() {
 
 namespace {
 
-// Few different lengths, so that a kept block often fits.
+// The length of the block that is taken for `bytes`. The lengths are few, so that a kept block often fits.
 size_t long_length(size_t bytes) {
     return (bytes + BytePool::page_bytes - 1) / BytePool::page_bytes * BytePool::page_bytes;
 }
@@ -76,15 +76,16 @@ void BytePool::end_page(Page &page) {
     empty_.push_front(page);
 }
 
-// A page that was never used.
+// Returns a page that was never used.
 BytePool::Page *BytePool::new_page() {
     Chunk *chunk = chunks_.front();
     if (!chunk || chunk->made == chunk_pages) chunk = &new_chunk();
     return new (&chunk->page[chunk->made++]) Page;
 }
 
-// A chunk begins at a multiple of its size, by which chunk_of() finds it. It never has huge pages, because no
-// part of one can be returned.
+// Maps a chunk. A chunk begins at a multiple of its size, so that chunk_of() finds it from any address
+// inside. Huge pages are switched off for chunks, because part of a huge page cannot be returned to the
+// system.
 BytePool::Chunk &BytePool::new_chunk() {
     void *range = mmap(nullptr, 2 * chunk_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (range == MAP_FAILED) end_without_memory();
@@ -98,7 +99,7 @@ BytePool::Chunk &BytePool::new_chunk() {
     return *chunk;
 }
 
-// Empty chunks are returned whole, except the oldest.
+// Returns the empty pages of all chunks. Empty chunks are returned whole, except the oldest.
 void BytePool::give_back() {
     for (Chunk *chunk = chunks_.front(), *next; chunk; chunk = next) {
         next = chunks_.after(*chunk);
@@ -113,8 +114,9 @@ void BytePool::give_back() {
     }
 }
 
-// Adjacent pages are returned by one call. Where the system's pages are longer than ours, a page would take
-// its neighbours with it, so only whole chunks are returned there.
+// Returns the empty pages of one chunk, adjacent pages by one call. If the system's pages have another length
+// than `page_bytes`, this function does nothing, because returning a page of the system could clear
+// neighbouring pages in use. Only whole chunks are returned then.
 void BytePool::give_back(Chunk &chunk) {
     if (static_cast<size_t>(sysconf(_SC_PAGESIZE)) != page_bytes) return;
     auto goes = [&](size_t i) { return chunk.page[i].held && chunk.page[i].used == 0; };

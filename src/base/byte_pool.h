@@ -1,17 +1,18 @@
-// Memory for blocks that exist in great number for a short time, such as copies of payload, apart from the
-// heap. The heap keeps its peak, because any block that lies behind freed memory holds that memory in the
-// process, and the heap is the program's to trim. This pool returns its empty pages when shrink() is called.
+// Memory, separate from the heap, for blocks that exist in great number for a short time, such as copies of
+// payload. The heap stays as large as it ever was: any block that lies behind freed memory holds that memory
+// in the process, and only the program may trim the heap. This pool returns its empty pages when shrink() is
+// called.
 //
 // Each page has blocks of one length, a multiple of `step`. Pages lie in chunks of memory from the system. A
 // chunk begins with the records of its pages, so that no header lies before a block and an empty page need
-// not be touched. The block freed last is taken first, from the page with room in which a block was freed
-// last: pages with few blocks become empty, and few pages are in the cache. Among empty pages, one that the
-// process still has is taken first.
+// not be touched. Within a page, the block freed last is taken first. Among the pages with room, the page
+// that was begun or was full most recently is used first. So pages with few blocks become empty, and few
+// pages are in the cache. Among empty pages, those that have not been returned to the system are used first.
 //
 // Blocks longer than `longest` are taken from the heap, where they leave few gaps. But the heap may return a
-// block of many pages to the system at once, and a process that sends one such message after another would
-// pay for the page faults each time. So some blocks of at least `worth_keeping` bytes stay here until
-// shrink(), for the next use of that length.
+// block of many pages to the system as soon as the block is freed. A process that sends one message of that
+// length after another would pay for the page faults each time. So the pool keeps freed blocks of at least
+// `worth_keeping` bytes, up to `most_kept` bytes in all, for the next use of that length, until shrink().
 //
 // Thread rule: one thread at a time.
 #pragma once
@@ -29,7 +30,7 @@ class BytePool {
 public:
     static constexpr size_t step = 32, longest = 1024;
     static constexpr size_t page_bytes = 4096, chunk_bytes = size_t{1} << 20;
-    // Bytes of a long block; of all kept blocks.
+    // The length from which a freed block is kept, and the most bytes of all kept blocks.
     static constexpr size_t worth_keeping = 16 * 1024, most_kept = size_t{1} << 20;
 
     BytePool() = default;
@@ -51,7 +52,7 @@ public:
         if (page->free + length > page_bytes) page->hook.unlink();
         return block;
     }
-    // `block` is from take() with the same `bytes`.
+    // Frees a block that take() has returned for the same `bytes`.
     void give(std::byte *block, size_t bytes) {
         if (bytes > longest) return give_long(block, bytes);
         size_t length = length_of(bytes);
@@ -62,35 +63,36 @@ public:
         if (--page.used == 0) end_page(page);
         else if (was_full) with_room_[length / step].push_front(page);
     }
-    // Returns the empty pages to the system, and kept blocks to the heap.
+    // Returns the empty pages to the system and the kept blocks to the heap.
     void shrink() {
         if (!empty_.empty()) give_back();
         drop_kept();
     }
-    // Bytes of the pages that the process has, without their records; of the pages that are not empty; of
-    // kept long blocks.
+    // Bytes of the pages in use or not yet returned to the system, without their records; bytes of the pages
+    // that are not empty; bytes of the kept long blocks.
     size_t held_bytes() const { return held_ * page_bytes; }
     size_t used_bytes() const { return used_ * page_bytes; }
     size_t kept_bytes() const { return kept_bytes_; }
 
 private:
-    // `free` is where the next block is taken: a freed block, which contains the place of the next one, or
-    // `made`, the first place that was never used. The page is full if no block fits there.
+    // `free` is the offset at which the next block will be taken. At this offset lies either a freed block,
+    // which contains the next value of `free`, or memory that was never used, which begins at `made`. The
+    // page is full if no block fits between `free` and the page's end.
     struct Page {
         Hook hook;  // in the list of pages with room, or of empty pages
         uint16_t free = 0, made = 0;
-        uint16_t used = 0;  // blocks
-        bool held = false;  // the process has its memory, as far as it was touched
+        uint16_t used = 0;  // blocks in use
+        bool held = false;  // used since its memory was last returned to the system
     };
     using Pages = List<Page, &Page::hook>;
     static constexpr size_t chunk_pages = chunk_bytes / page_bytes;
-    // The chunk itself lies before that.
+    // The pages before this one contain the Chunk itself.
     static constexpr size_t first_page = (chunk_pages * sizeof(Page) + 64 + page_bytes - 1) / page_bytes;
     struct Chunk {
         Hook hook;
         size_t made = first_page, used = 0;  // pages ever used; pages that are not empty
         union {
-            Page page[chunk_pages];  // constructed when needed, so that no more of this is touched
+            Page page[chunk_pages];  // each constructed when needed, so that the rest is not touched
         };
 
         Chunk() {}
@@ -124,9 +126,9 @@ private:
     Chunk &new_chunk();
 
     Pages with_room_[longest / step + 1];  // by length
-    Pages empty_, given_back_;             // empty pages
+    Pages empty_, given_back_;             // empty pages that the process still has; those it has returned
     List<Chunk, &Chunk::hook> chunks_;     // the newest first
-    size_t held_ = 0, used_ = 0;           // pages
+    size_t held_ = 0, used_ = 0;           // numbers of pages
     std::vector<Kept> kept_;
     size_t kept_bytes_ = 0;
 };

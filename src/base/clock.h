@@ -1,5 +1,5 @@
-// The monotonic clock in nanoseconds. It is read once per turn of the engine and passed down as `now_ns`. Any
-// thread.
+// The monotonic clock in nanoseconds. It is read once per turn of the engine, and the time is passed down as
+// `now_ns`. Any thread.
 #pragma once
 
 #include <time.h>
@@ -8,7 +8,7 @@
 
 namespace lanyard {
 
-// A limit for sleeping: until woken.
+// As the limit of a sleep: sleep until woken, however long that takes.
 constexpr uint64_t no_limit = UINT64_MAX;
 
 inline timespec to_timespec(uint64_t ns) {
@@ -21,8 +21,8 @@ inline uint64_t clock_ns() {
     return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
 }
 
-// A clock that is read within a few nanoseconds, in a constant unit of its own. For places that read it much
-// more often than they need nanoseconds.
+// A clock that can be read within a few nanoseconds. Its unit is constant, but depends on the machine. For
+// code that reads the time much more often than it needs the time in nanoseconds.
 inline uint64_t clock_ticks() {
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc();

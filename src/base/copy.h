@@ -1,5 +1,5 @@
-// Inline copies of a few bytes, for payload that travels beside the envelope. A call of memcpy costs more
-// than the copy there.
+// Inline copies of a few bytes, for payload that travels beside the envelope. For so few bytes a call of
+// memcpy costs more than the copy.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace lanyard {
 
-// At most 32 bytes. Copies overlapping halves instead of looping.
+// Copies at most 32 bytes, as two halves that may overlap, instead of looping.
 [[gnu::always_inline]] inline void copy_few(void *to, const void *from, size_t bytes) {
     auto *t = static_cast<char *>(to);
     const auto *f = static_cast<const char *>(from);

@@ -1,19 +1,19 @@
-// The register of counters: what the library counts, for tools. Each part describes its counters in one table
-// in its own folder. An object that counts registers itself there while it lives (CounterSource). MPI_T,
-// profiles and tests read all counters here by name and need no other class.
+// The register of counters: what the library counts, for tools. Each part of the library describes its
+// counters in one table in its own folder. An object that counts registers itself with that table while it
+// lives (CounterSource). MPI_T, profiles and tests read all counters here by name and need no other class.
 //
 // To add a counter, add a field that its owner changes (tally.h) and a row in the table of its folder. A new
-// table needs a line in runtime/counters.cc. Its order is the order in which tools see the variables, even
-// before anything is registered.
+// table needs a line in runtime/counters.cc. The order of those lines is the order in which tools see the
+// variables, even before anything is registered.
 //
-// The value of a row is the sum over the registered objects; a process usually has one. The final value of a
-// counter, timer or watermark is kept when its object ends, so that none ever decreases. A level is the
-// present value.
+// The value of a row is the sum over the registered objects; a process usually has one such object. When an
+// object ends, the final values of its counters, timers and watermarks are kept, so its end decreases none of
+// these values. Other values (levels, for example) describe only the objects that exist.
 //
 // Cost: none for the object that counts. Registering takes the lock once.
-// Thread rule: any thread. The register's lock keeps objects alive while they are read. Their owner changes
-// the fields meanwhile, so a value may be out of date, but it is whole. The functions of rows run under that
-// lock and must not take another.
+// Thread rule: any thread. The register's lock keeps registered objects alive while they are read. An
+// object's owner may change its fields meanwhile, so a value that is read may be out of date, but is always a
+// whole value. The functions of rows may run under that lock and must not take another lock.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +29,11 @@
 
 namespace lanyard {
 
-// As in MPI-5.0 section 15.3.7.
+// Classes of variables, as MPI-5.0 section 15.3.7 defines them.
 enum class CounterClass { counter, level, size, timer, watermark, state };
 
-// A row as its table writes it. A value is read through a pointer to a field or method of Owner, or by any
-// function of an Owner.
+// A row as it is written in a table. `read` is a pointer to a field or method of Owner, or any function that
+// takes an Owner.
 template <class Owner>
 struct CounterRow {
     using Value = std::function<uint64_t(const Owner &)>;
@@ -49,18 +49,18 @@ struct CounterRow {
     const char *unit;  // "s" for a timer, though its value is in nanoseconds
     const char *sentence;
     Value value;                          // for a watermark: the present level
-    std::function<Peak &(Owner &)> peak;  // for a watermark
+    std::function<Peak &(Owner &)> peak;  // for a watermark: its peak
     std::vector<std::string> words;       // for a state: the names of its values, from 0 on
-    // For a level or size with several values, instead of `value`: each value, and how many there are, even
-    // if nothing is registered.
+    // For a level or size with several values: `value_at`, instead of `value`, returns the value at a place.
+    // `places` is the number of values, also while nothing is registered.
     std::function<uint64_t(const Owner &, int)> value_at;
     int places = 1;
-    std::function<int(const Owner &)> places_of;  // if the number depends on the object
+    std::function<int(const Owner &)> places_of;  // the number of values, if it depends on the object
 };
 
 class CounterTable;
 
-// The row as the register keeps it, for any owner.
+// A row as the register keeps it, without the type of its owner.
 struct Counter {
     CounterTable *table;
     const char *name, *category;
@@ -75,11 +75,11 @@ struct Counter {
 
     bool has_places() const { return places_of || places > 1; }
     uint64_t value(int place = 0) const;
-    // The value of one object that the reader names, in a table of objects.
+    // The value of one object that the reader names. Only for rows of a table of objects (of_objects()).
     uint64_t value_of(const void *object) const { return value_at(object, 0); }
     int places_now() const;
-    // For a watermark: the highest level since begin_anew() was last called. begin_anew() returns it and
-    // starts again at the present level.
+    // For a watermark: the highest level since begin_anew() was last called. begin_anew() returns that level
+    // and starts again at the present level.
     uint64_t highest() const;
     uint64_t begin_anew() const;
 };
@@ -90,10 +90,11 @@ public:
     CounterTable &operator=(const CounterTable &) = delete;
 
     const std::vector<Counter> &rows() const { return rows_; }
-    // True if each row has one value for every object that a reader names. Such objects are not registered.
+    // True for a table of objects: a reader names an object and gets the value of that object. The objects of
+    // such a table are not registered.
     bool of_objects() const { return of_objects_; }
 
-    // Used by CounterSource and Counter.
+    // These functions are for CounterSource and Counter only.
     void add(void *object);
     void remove(void *object);
     uint64_t &ended(const Counter &row) { return ended_[static_cast<size_t>(&row - rows_.data())]; }
@@ -106,12 +107,11 @@ protected:
 private:
     std::vector<Counter> rows_;
     bool of_objects_;
-    std::vector<uint64_t> ended_;  // by row: what objects that have ended had counted
+    std::vector<uint64_t> ended_;  // by row: the values that are kept from objects that have ended
     std::vector<void *> objects_;
 };
 
-// A table of counters of an Owner. Each set of rows has one, which is created at first use and lives until
-// exit:
+// A table of the counters of an Owner. A table is created at first use and lives until exit:
 //     Counters<Kitchen> &kitchen_counters() {
 //         static auto &only = *new Counters<Kitchen>("kitchen", {...});
 //         return only;
@@ -153,8 +153,8 @@ private:
     }
 };
 
-// Registers an object while it exists. Must be the last member of the object's class, so that it is destroyed
-// first.
+// A member by which an object is registered while it exists. Must be the last member of the object's class,
+// so that it is destroyed first.
 class CounterSource {
 public:
     template <class Owner>
@@ -171,10 +171,10 @@ private:
     void *owner_;
 };
 
-// The tables of the library, in order. Called once, before any table is read.
+// Sets the tables of the library, in order. Called before any table is read; later calls have no effect.
 void declare_counters(std::vector<CounterTable *> tables);
 const std::vector<CounterTable *> &counter_tables();
-// nullptr: no counter has this name.
+// Returns nullptr if no counter has this name.
 const Counter *find_counter(std::string_view name);
 
 }  // namespace lanyard

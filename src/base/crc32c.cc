@@ -1,4 +1,4 @@
-// See crc32c.h. The variants are a table, the SSE 4.2 instruction and the function of ISA-L.
+// See crc32c.h. A checksum is computed by a table, by the instruction of SSE 4.2, or by a function of ISA-L.
 #include "base/crc32c.h"
 
 #include <dlfcn.h>
@@ -12,7 +12,7 @@ namespace {
 
 using Function = unsigned(unsigned char *data, int bytes, unsigned before);
 
-// The remainder of each byte value. The bits of the polynomial are in reverse order.
+// The remainder for each value of a byte. The bits of the polynomial are in reverse order.
 constexpr std::array<uint32_t, 256> table = [] {
     std::array<uint32_t, 256> made{};
     for (uint32_t byte = 0; byte < 256; ++byte) {
@@ -29,13 +29,13 @@ unsigned by_table(unsigned char *data, int bytes, unsigned before) {
 }
 
 #if defined(__x86_64__)
-// The instruction has its result after three cycles and can start again in each cycle. So three parts of a
-// block are summed side by side, and the results of the earlier parts are advanced over the bytes of the
-// later ones.
-constexpr int part_bytes = 240;  // six parts are nearly all of a packet on Ethernet
+// The instruction has its result after three cycles, but a new one can start in each cycle. So the checksums
+// of three adjacent parts of the data are computed side by side. They are then combined: the checksum of an
+// earlier part is advanced over the bytes of the part that follows.
+constexpr int part_bytes = 240;  // six parts cover nearly all of a packet on Ethernet
 
-// Advances a checksum over `part_bytes` zero bytes. The function is linear: its result for a word is the sum
-// of those for its four bytes.
+// Advances a checksum over `part_bytes` zero bytes. This function is linear, so its result for a checksum is
+// the sum of its results for the four bytes of the checksum.
 struct Advance {
     uint32_t by_byte[4][256];
     uint32_t operator()(uint32_t rest) const {
@@ -83,8 +83,8 @@ __attribute__((target("sse4.2"))) unsigned by_instruction(unsigned char *data, i
 }
 auto *best_built_in() { return __builtin_cpu_supports("sse4.2") ? by_instruction : by_table; }
 
-// The library's AVX function leaves the upper halves of registers in use. Until they are cleared, a program's
-// SSE arithmetic takes up to two and a half times as long.
+// ISA-L's function with AVX leaves the upper halves of registers in use. Until these halves are cleared, SSE
+// arithmetic of the program takes up to two and a half times as long.
 Function *of_library = nullptr;
 __attribute__((target("avx"))) unsigned by_library(unsigned char *data, int bytes, unsigned before) {
     unsigned made = of_library(data, bytes, before);

@@ -1,7 +1,7 @@
-// CRC32C (Castagnoli). The Intelligent Storage Acceleration Library (ISA-L) is loaded only if the setting
-// LANYARD_CHECKSUM requires it, so that other machines need not have it. TCP links and `lanyard doctor` use
-// it. Datagrams each carry a checksum; without the library they use the processor's own instruction, or a
-// table.
+// The checksum CRC32C (Castagnoli). TCP links compute checksums with the Intelligent Storage Acceleration
+// Library (ISA-L), if LANYARD_CHECKSUM=on. Only then, and by `lanyard doctor`, is ISA-L loaded, so other
+// machines do not need ISA-L. Each datagram carries a checksum, too, which is computed without ISA-L: by the
+// processor's own instruction, or by a table.
 // Thread rule: any thread, after load().
 #pragma once
 
@@ -14,15 +14,17 @@ namespace lanyard {
 
 class Crc32c {
 public:
-    // Fails without the library, with an error that names its package.
+    // Uses ISA-L. If ISA-L is not installed, returns an error that names its package.
     static Error load(Crc32c &made);
-    // Needs no library. Ten times slower where the processor has no instruction for it.
+    // Needs no library. Ten times slower on processors without an instruction for CRC32C.
     static Crc32c built_in();
+    // Always uses the table.
     static Crc32c of_table();
     explicit operator bool() const { return function_; }
-    // Checksum of `bytes` (less than 2 GiB) at `data` that follow other data with the checksum `before`.
+    // The checksum of all data up to and including the `bytes` (less than 2 GiB) at `data`. `before` is the
+    // checksum of the data that precede these bytes; 0 if nothing precedes them.
     uint32_t operator()(const void *data, size_t bytes, uint32_t before = 0) const {
-        // The library's function inverts neither its argument nor its result.
+        // `function_` inverts neither its argument nor its result, as CRC32C requires.
         return ~function_(const_cast<unsigned char *>(static_cast<const unsigned char *>(data)),
                           static_cast<int>(bytes), ~before);
     }

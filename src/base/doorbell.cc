@@ -15,7 +15,7 @@ namespace lanyard {
 
 namespace {
 
-// An abstract name leaves no file behind.
+// The socket's address for a doorbell's name. It is an abstract address, which leaves no file behind.
 socklen_t address_of(uint64_t name, sockaddr_un &address) {
     address = {};
     address.sun_family = AF_UNIX;
@@ -50,7 +50,7 @@ void Doorbell::quieten() {
 }
 
 void ring_doorbell(uint64_t name) {
-    static const int sender = open_socket();  // for the life of the process
+    static const int sender = open_socket();  // stays open until the process ends
     sockaddr_un address;
     socklen_t length = address_of(name, address);
     char byte = 0;

@@ -1,6 +1,6 @@
-// A descriptor by which other processes of the node wake this one while it sleeps in epoll, where a futex
-// cannot wake it. It is a datagram socket with a name of its own. A process rings it by sending one byte;
-// several rings count as one.
+// A descriptor by which other processes of the node wake this process while it sleeps in epoll, where a futex
+// cannot wake it. The doorbell is a datagram socket with a name of its own. Another process rings it by
+// sending one byte; several rings count as one.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ public:
     Doorbell(const Doorbell &) = delete;
     Doorbell &operator=(const Doorbell &) = delete;
 
-    // Becomes readable when the bell rings; -1 if the system provided no socket.
+    // A descriptor that becomes readable when the bell rings; -1 if the system provided no socket.
     int descriptor() const { return socket_; }
     uint64_t name() const { return name_; }
-    // Discards all rings until now.
+    // Discards all rings so far.
     void quieten();
 
 private:
@@ -25,7 +25,7 @@ private:
     uint64_t name_ = 0;
 };
 
-// Rings the doorbell with that name, in any process. Any thread.
+// Rings the doorbell with this name, whichever process has it. Any thread.
 void ring_doorbell(uint64_t name);
 
 }  // namespace lanyard

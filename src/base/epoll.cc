@@ -22,9 +22,9 @@ bool control(int epoll, int how, int descriptor, uint32_t events) {
     return epoll_ctl(epoll, how, descriptor, &event) == 0;
 }
 
-// The epoll set itself has gone, so nothing can arrive and the process would wait for ever. If the program
-// has also closed the connection to the launcher (pmi_client.cc), the launcher reports that and has three
-// seconds to act first.
+// Ends the process because the descriptor of the epoll set has been closed: nothing can arrive, so the
+// process would wait for ever. If the program has also closed the connection to the launcher (pmi_client.cc),
+// the launcher notices that, and has three seconds to report the closed connection and end the job first.
 [[noreturn]] void end_without_descriptors() {
     constexpr char text[] =
         "Lanyard: this process has closed a descriptor of the MPI library and cannot go on; let the program "
@@ -52,10 +52,10 @@ bool epoll_remove(int epoll, int descriptor) { return control(epoll, EPOLL_CTL_D
 int epoll_sleep(int epoll, std::span<epoll_event> events, uint64_t limit_ns) {
     timespec limit = to_timespec(limit_ns);
     auto most = static_cast<int>(events.size());
-    // Valgrind does not support epoll_pwait2 before 3.21, and prints a long message about it.
+    // Valgrind before version 3.21 does not support epoll_pwait2 and prints a long message about the call.
     if (under_valgrind()) return epoll_wait(epoll, events.data(), most, milliseconds(limit_ns));
     int count = epoll_pwait2(epoll, events.data(), most, limit_ns == no_limit ? nullptr : &limit, nullptr);
-    // Before Linux 5.11.
+    // Linux before 5.11 has no epoll_pwait2.
     if (count < 0 && may_be_refused(-errno))
         count = epoll_wait(epoll, events.data(), most, milliseconds(limit_ns));
     if (count < 0 && may_be_refused(-errno))

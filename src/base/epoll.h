@@ -1,5 +1,5 @@
-// Sleeping on an epoll descriptor with a limit in nanoseconds, also on kernels and in containers that support
-// only milliseconds. Any thread.
+// Sleeping on an epoll descriptor with a limit in nanoseconds. This also works on kernels and in containers
+// that support only milliseconds. Any thread.
 #pragma once
 
 #include <sys/epoll.h>
@@ -14,8 +14,8 @@ bool epoll_change(int epoll, int descriptor, uint32_t events);
 bool epoll_remove(int epoll, int descriptor);
 
 // Sleeps until one of the descriptors is ready or limit_ns has passed (no_limit: no limit; 0: does not
-// sleep). Returns the number of events, or -1 if a signal interrupted it. Limits below a millisecond may last
-// up to one millisecond where the kernel supports no shorter ones.
+// sleep). Returns the number of events, or -1 if a signal interrupted the sleep. Where the kernel supports
+// only milliseconds, the limit is rounded up to whole milliseconds.
 int epoll_sleep(int epoll, std::span<epoll_event> events, uint64_t limit_ns);
 
 }  // namespace lanyard

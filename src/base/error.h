@@ -1,7 +1,7 @@
 // Errors are values. An Error is success (a null pointer) or owns a record with the MPI error class and a
-// sentence. All layers return it, and the ABI front ends raise it. It is trivially copyable so that it
-// travels in a register: the code that receives one passes it on or ends it with take() or discard(). Nothing
-// in the data path throws.
+// sentence. All layers return errors, and the ABI front ends raise them. An Error is trivially copyable, so
+// that it travels in a register. Therefore no destructor frees the record: the code that receives an Error
+// must pass it on, or end it with take() or discard(). Nothing in the data path throws.
 #pragma once
 
 #include <exception>
@@ -82,19 +82,20 @@ struct ErrorRecord {
     // An error class, or a code that the program made with MPI_Add_error_code or returned from a callback.
     int code;
     std::string sentence;
-    // The communicator whose error handler is called, if the failed call names none. It is held until then.
+    // If the failed call names no communicator: the communicator whose error handler is called. It is kept
+    // alive until then.
     std::shared_ptr<void> about = {};
-    // For MPI_ERR_IN_STATUS: the code of the first request that failed. The error handler receives it
-    // (MPI-5.0 9.3.1).
+    // For MPI_ERR_IN_STATUS: the error code of the first request that failed. The error handler receives this
+    // code (MPI-5.0 9.3.1).
     int reason = 0;
-    // The ranks are not in the same collective operation, so what they wait for from each other will never
-    // arrive.
+    // The ranks are not in the same collective operation, so messages that they wait for will never arrive.
     bool mismatch = false;
-    // For a mismatch, if known: the rank that calls something else, and what it calls (coll/agreement.h).
+    // For a mismatch, if known: the rank that has called another operation, and a word that describes that
+    // operation (coll/agreement.h).
     int other_rank = -1;
     uint32_t other_word = 0;
-    // What a function of the program threw. The front end throws it again instead of calling an error handler
-    // (base/thrown.h).
+    // The exception that a function of the program threw. The front end throws it again instead of calling an
+    // error handler (base/thrown.h).
     std::exception_ptr thrown = {};
 };
 
@@ -110,7 +111,8 @@ public:
     int code() const { return record_ ? record_->code : 0; }
     const std::string &sentence() const { return record_->sentence; }
 
-    // Adds where the error occurred, from the inside out: "no such file" -> "opening /x: no such file".
+    // Puts the place of the error before the sentence: "no such file" -> "opening /x: no such file". Called
+    // at each level from the inside out.
     Error within(std::string_view context) {
         record_->sentence.insert(0, std::string(context) + ": ");
         return *this;
@@ -144,7 +146,7 @@ private:
     ErrorRecord *record_ = nullptr;
 };
 
-// The first failure of the two, if any. The other one is ended.
+// Returns `first` if it is a failure, otherwise `second`. The other error is discarded.
 inline Error first_failure(Error first, Error second) {
     if (!first) return second;
     second.discard();
@@ -154,11 +156,12 @@ inline Error first_failure(Error first, Error second) {
 // The text of an errno value, e.g. "No space left on device".
 std::string system_text(int error_number);
 
-// Stops the process with a message. For invariants whose violation would corrupt the program's data.
+// Stops the process with a message. Called when an invariant is broken and the process could only go on with
+// corrupt data.
 [[noreturn]] void broken_invariant(const char *what, const char *file, int line);
 
 }  // namespace lanyard
 
-// Also checked in release builds; for cold paths.
+// An assertion that release builds check, too. Only for code that does not run for every message.
 #define LANYARD_MUST(condition) \
     ((condition) ? void() : ::lanyard::broken_invariant(#condition, __FILE__, __LINE__))

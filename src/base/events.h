@@ -1,6 +1,7 @@
-// Events that a tool may subscribe to (src/tool/event.h), in the manner of log.h: a layer reports an event
-// where it happens, at no cost unless a tool has subscribed. The engine's owner, which may be the helper
-// thread, records the event. A thread of the program calls the tool's functions later.
+// Events that a tool may subscribe to (src/tool/event.h). As with log.h, a layer reports an event where it
+// happens. If no tool has subscribed, that costs only the test event_wanted(). The engine's owner, which may
+// be the helper thread, records the event. A thread of the program calls the tool's functions later.
+// Tested by: tests/unit/tool/event_test.cc, tests/mpi/tool/events.cc.
 #pragma once
 
 #include <atomic>
@@ -20,13 +21,13 @@ constexpr int most_event_values = 4;
 
 struct EventRecord {
     Event event;
-    uint64_t context;  // of the communicator concerned, or 0
-    uint64_t time_ns;  // clock_ns()
+    uint64_t context;  // the context id of the communicator concerned, or 0
+    uint64_t time_ns;  // the time of the event, by clock_ns()
     int64_t values[most_event_values];  // src/tool/event.cc defines their meaning
 };
 
 namespace detail {
-inline std::atomic<uint32_t> wanted_events{0};  // by bit
+inline std::atomic<uint32_t> wanted_events{0};  // one bit for each Event
 inline std::atomic<void (*)(const EventRecord &)> event_taker{nullptr};
 }  // namespace detail
 

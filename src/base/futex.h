@@ -1,5 +1,5 @@
-// Sleeping on a word of memory, also across processes if the word lies in shared memory (`shared`). Any
-// thread.
+// Sleeping on a word of memory until another thread wakes the sleeper. With `shared`, the word lies in shared
+// memory, and the sleeper and the thread that wakes it may belong to different processes. Any thread.
 #pragma once
 
 #include <linux/futex.h>
@@ -13,8 +13,8 @@
 
 namespace lanyard {
 
-// Sleeps while the word equals `expected`, until woken or until limit_ns has passed (no_limit: no limit).
-// Wakes may be spurious.
+// Sleeps until woken or until limit_ns has passed (no_limit: no limit). Returns at once if the word does not
+// equal `expected`. May also return without a reason.
 inline void futex_wait(std::atomic<uint32_t> &word, uint32_t expected, uint64_t limit_ns, bool shared) {
     timespec limit = to_timespec(limit_ns);
     syscall(SYS_futex, &word, shared ? FUTEX_WAIT : FUTEX_WAIT_PRIVATE, expected,

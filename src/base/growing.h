@@ -1,8 +1,9 @@
-// Elements in one range of memory, by index, that never move while others are appended. Addresses for many
-// elements are reserved, and memory is taken as they are appended. So references stay valid, and access costs
-// the same as in an array. Elements are never removed.
-// Thread rule: one thread calls append(). Any thread may read elements below size(), as far as their own
-// fields allow it.
+// An array that grows without moving its elements. Addresses for many elements are reserved at the start, and
+// memory is taken as elements are appended. So references stay valid, and access costs the same as in an
+// array. Elements are never removed.
+// Thread rule: one thread calls append(). Any thread may read elements below size(), if the fields of T can
+// be read by any thread.
+// Tested by: tests/unit/base/processes_test.cc.
 #pragma once
 
 #include <sys/mman.h>
@@ -19,7 +20,7 @@
 
 namespace lanyard {
 
-// Addresses without memory behind them; nullptr if the range is not available.
+// Reserves a range of addresses without memory behind them. Returns nullptr if no such range is available.
 inline std::byte *reserve_addresses(size_t bytes) {
     void *start = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return start == MAP_FAILED ? nullptr : static_cast<std::byte *>(start);
@@ -35,8 +36,8 @@ class Growing {
 public:
     static constexpr size_t most = size_t{1} << 20, few_more = 1024;
 
-    // `soon` is how many elements will be appended at once. If addresses are scarce, there is room for only
-    // few_more beyond these.
+    // `soon` is the number of elements that are appended at the start. If addresses are scarce, there is room
+    // for these elements and `few_more` others only.
     explicit Growing(size_t soon = 0) {
         size_t least = soon + few_more, wanted = addresses_are_scarce() ? least : std::max(least, most);
         for (; !begin_ && wanted >= least; wanted = wanted == least ? 0 : std::max(least, wanted / 2)) {
@@ -52,7 +53,7 @@ public:
     Growing(const Growing &) = delete;
     Growing &operator=(const Growing &) = delete;
 
-    // nullptr: no room, in addresses or in memory.
+    // Returns nullptr if addresses or memory are used up.
     template <class... Arguments>
     T *append(Arguments &&...arguments) {
         size_t count = size_.load(std::memory_order_relaxed);

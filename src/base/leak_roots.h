@@ -1,5 +1,6 @@
-// Reports to the leak sanitizer, in a program built with it, where pointers lie outside the allocator's
-// memory.
+// Reports to the leak sanitizer which memory contains pointers although it does not belong to the allocator.
+// Has no effect in programs that are built without the sanitizer.
+// Tested by: tests/command/test_sanitizers.py.
 #pragma once
 
 #include <cstddef>

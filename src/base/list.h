@@ -1,5 +1,5 @@
-// Intrusive doubly linked list. An element contains its own links, one Hook for each list that it can be in,
-// so that inserting and removing never allocates. Not thread-safe; the list's owner must ensure that.
+// An intrusive doubly linked list. An element contains its own links, one Hook for each list that it can be
+// in, so inserting and removing never allocates. Not thread-safe: the list's owner must serialise all calls.
 #pragma once
 
 #include <cstddef>

@@ -12,8 +12,8 @@ namespace lanyard {
 
 namespace {
 
-// The first number in a file that contains a number or a list of processors such as "0-3,8"; -1 if there is
-// none.
+// The first number in a file that contains a number or a list of processors such as "0-3,8"; -1 if the file
+// does not begin with a number or cannot be read.
 int first_number(const std::string &path) {
     int number = -1;
     if (FILE *file = std::fopen(path.c_str(), "r")) {
@@ -23,7 +23,8 @@ int first_number(const std::string &path) {
     return number;
 }
 
-// A processor's folder has a link to the folder of its memory node, as in "node3".
+// The number of a processor's memory node, or -1. The processor's folder has a link with a name such as
+// "node3" to the node's folder.
 int node_of(const std::string &processor) {
     int node = -1;
     if (DIR *folder = opendir(processor.c_str())) {
@@ -34,7 +35,8 @@ int node_of(const std::string &processor) {
     return node;
 }
 
-// The data or unified cache of that level, by the first of the processors that share it.
+// Identifies the processor's data or unified cache of this level by the first of the processors that share
+// the cache; -1 if there is none.
 int cache_of(const std::string &processor, int level) {
     for (int index = 0;; ++index) {
         std::string folder = processor + "/cache/index" + std::to_string(index);
@@ -69,7 +71,7 @@ int instance_of(Resource resource, const std::string &processor, int number) {
     return -1;
 }
 
-// The names of each resource. Programs see the first one.
+// The names of each resource. Programs see the first name.
 constexpr const char *names[resources][3] = {
     {"Package", "socket", ""}, {"NUMANode", "numa", ""}, {"Die", "", ""},  {"L3Cache", "", ""},
     {"L2Cache", "", ""},       {"L1Cache", "", ""},      {"Core", "", ""}, {"PU", "hwthread", "processor"}};

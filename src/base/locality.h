@@ -1,6 +1,6 @@
-// The parts of the host to which the calling thread's processors belong: packages, memory, caches and cores,
-// as the kernel describes them in /sys/devices/system. Read anew at each call, because programs may bind
-// themselves at any time. Any thread.
+// The parts of the host (packages, memory, caches and cores) that contain the processors on which the calling
+// thread may run, as the kernel describes them in /sys/devices/system. They are read anew at each call,
+// because programs may bind themselves at any time. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,20 @@ enum class Resource { package, numa_node, die, l3_cache, l2_cache, l1_cache, cor
 constexpr int resources = static_cast<int>(Resource::count_of_them);
 
 struct Locality {
-    static constexpr int32_t unknown = -2;     // the kernel does not report it
+    static constexpr int32_t unknown = -2;     // the kernel does not report the resource
     static constexpr int32_t not_within = -1;  // no single instance contains all the processors
-    int32_t instance[resources];               // otherwise: the instance's number on this host
+    // By Resource: a number that identifies the instance on this host, or one of the two values above.
+    int32_t instance[resources];
 
     bool within_one(Resource resource) const { return instance[static_cast<int>(resource)] >= 0; }
 };
 
 Locality own_locality(const std::string &system = "/sys/devices/system");
 
-// The name that programs see, as in "hwloc://Package".
+// The name of a resource that programs see, as in "hwloc://Package".
 const char *name_of(Resource resource);
-// The resource with that name, with or without "hwloc://", in any case, or with another name in use
-// ("socket"). count_of_them: unknown name.
+// The resource with this name; count_of_them if the name is unknown. "hwloc://" may be left out, and upper
+// and lower case are the same. Other common names such as "socket" are known, too.
 Resource resource_called(std::string_view name);
 
 }  // namespace lanyard

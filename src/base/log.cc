@@ -18,7 +18,7 @@ std::atomic<int> log_level{0};
 
 namespace {
 
-// One bit for each part, in the order of log_parts.
+// One bit for each part, in the order of log_parts; all_parts if LANYARD_LOG names no part.
 constexpr uint32_t all_parts = ~uint32_t{0};
 std::atomic<uint32_t> shown_parts{all_parts};
 std::string log_name;

@@ -9,8 +9,8 @@
 
 namespace lanyard {
 
-// The words of LANYARD_LOG, for checking it and for describing the choices. The part of each line is one of
-// these.
+// The words that LANYARD_LOG may contain, levels and parts. They are used for checking the setting and for
+// describing it. The part of each line of the log is one of log_parts.
 struct LogName {
     const char *name, *sentence;
 };
@@ -22,13 +22,13 @@ inline constexpr LogName log_levels[] = {
 inline constexpr LogName log_parts[] = {
     {"settings", "settings that differ from their defaults"},
     {"launch", "how this process joined its job"},
-    {"paths", "the ways to reach other processes"},
+    {"paths", "the paths to other processes"},
     {"shm", "the segment of the node, rings in it, direct copies"},
     {"tcp", "connections made, lost and refused"},
     {"p2p", "messages that wait, and long ones"},
     {"comm", "communicators made"},
     {"coll", "algorithms chosen for collectives"},
-    {"engine", "who moves messages"},
+    {"engine", "what moves messages"},
     {"dgram", "datagrams lost, and sent again"},
     {"check", "what LANYARD_CHECK finds"},
     {"profile", "the profile's file"},
@@ -37,7 +37,8 @@ inline constexpr LogName log_parts[] = {
 enum class LogLevel : int { warn = 0, info = 1, debug = 2, trace = 3 };
 
 namespace detail {
-// The highest level shown for any part, read before formatting. -1: tests that expect warnings.
+// The highest level that is shown for any part, read before a line is formatted. Tests that expect warnings
+// set it to -1, which hides warnings, too.
 extern std::atomic<int> log_level;
 }
 
@@ -45,11 +46,12 @@ inline bool log_enabled(LogLevel level) {
     return static_cast<int>(level) <= detail::log_level.load(std::memory_order_relaxed);
 }
 
-// Sets what is shown, at any time. `specification` is as in LANYARD_LOG. False if it is malformed.
+// Sets what is shown. May be called at any time. `specification` is a value of LANYARD_LOG. False if its
+// level is unknown; unknown parts are ignored.
 bool set_log(const char *specification);
-// The prefix of lines from now on, as in "rank 3".
+// Sets the name of this process that begins all further lines, as in "rank 3".
 void set_log_name(const char *name);
-const char *shown_log_name();  // "": no name is set
+const char *shown_log_name();  // "" if no name is set
 void log(LogLevel level, const char *part, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 }  // namespace lanyard

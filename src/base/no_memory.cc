@@ -16,14 +16,15 @@ namespace {
 
 struct Limit {
     __rlimit_resource resource;
-    const char *option;  // option of the shell's ulimit
+    const char *option;  // the option of the shell's ulimit that sets it
 };
 constexpr Limit limits[] = {{RLIMIT_AS, "-v"}, {RLIMIT_DATA, "-d"}};
 
 const char *who_ends = "Lanyard";
 int code_of_end = 1;
 
-// For people, to follow "gets no more memory": the limits of this process, or that it has none.
+// Writes the part of the message that follows "gets no more memory": the limits of this process, or that the
+// machine has no memory left, and what to do.
 void write_reason(char *text, size_t room) {
     size_t used = 0;
     for (const Limit &limit : limits) {
@@ -55,7 +56,7 @@ void end_without_memory() {
                                *name ? name : "this process", reason);
     size_t length = std::min(static_cast<size_t>(wanted), sizeof line - 1);
     [[maybe_unused]] ssize_t written = write(STDERR_FILENO, line, length);
-    std::fflush(nullptr);  // output that the program has printed
+    std::fflush(nullptr);  // writes out what the program has printed
     _exit(code_of_end);
 }
 

@@ -1,15 +1,15 @@
-// Running out of memory, by a limit of the process (ulimit -v, ulimit -d) or because the machine has none
-// left.
+// What happens when a process runs out of memory, because of a limit of the process (ulimit -v, ulimit -d) or
+// because the machine has no memory left.
 //
-// Memory whose size depends on an argument is requested by array_or_null(), and the call returns an Error of
-// class no_mem. Small allocations (queues, tables, sentences) are everywhere and have no way back, because
-// they occur in the middle of a change. If one fails, the process ends with a message and nothing is thrown.
-// An exception would end the process too, but without a reason. If the program catches everything, an
-// exception would leave it with a half-changed library. The new-handler, the C++ library's own mechanism, is
-// used for this. It belongs to this library alone, whose C++ runtime is linked in and hidden, so `new` in the
-// program is unaffected.
+// Memory whose size depends on an argument of an MPI call is requested by array_or_null(). If that fails, the
+// call returns an Error of class no_mem. Small allocations (queues, tables, sentences) are everywhere, often
+// in the middle of a change that cannot be undone. If a small allocation fails, the process ends with a
+// message and nothing is thrown. An exception would end the process too, but without stating the reason. If
+// the program caught the exception, the library would be left half-changed. The process is ended by a
+// new-handler, the C++ library's own mechanism. This handler belongs to the library alone, whose C++ runtime
+// is linked in and hidden, so `new` in the program is unaffected.
 //
-// Thread rule: any thread, whatever it holds. Nothing here allocates memory.
+// Thread rule: any thread, whatever locks it holds. Only array_or_null() allocates memory.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,11 @@
 
 namespace lanyard {
 
-// From now on a failing `new` ends the process with this exit code. `who` begins the message and must live
-// until exit.
+// Lets a failing `new` end the process with this exit code from now on. The text `who` begins the message and
+// must exist until exit.
 void end_where_new_fails(const char *who, int exit_code);
 
-// Ends the process in the same way, for a failure outside `new`.
+// Ends the process in the same way. For memory that was requested by other means than `new`.
 [[noreturn]] void end_without_memory();
 
 template <class T>
@@ -37,7 +37,7 @@ struct FreeArray {
 template <class T>
 using FallibleArray = std::unique_ptr<T[], FreeArray<T>>;
 
-// `count` default-initialised objects, or null.
+// Returns `count` default-initialised objects, or null if there is not enough memory.
 template <class T>
 FallibleArray<T> array_or_null(size_t count) {
     static_assert(alignof(T) <= alignof(std::max_align_t) && std::is_nothrow_default_constructible_v<T>);

@@ -1,8 +1,9 @@
-// The beginning of every object behind an MPI handle. Objects of a kind live in one ObjectPool (pool.h), so a
+// The base of every object behind an MPI handle. All objects of one kind are in one ObjectPool (pool.h), so a
 // handle is checked by arithmetic and by the object's count of handles. The memory of a pool stays mapped,
-// and a dead object has the count 0. An object that the program has freed may live on, in other objects or in
-// an operation under way, but its handle is refused.
+// and the slot of a destroyed object has the count 0. An object that the program has freed may still be used
+// by other objects or by an operation under way, but its handle is refused.
 // Thread rule: any thread that holds a reference.
+// Tested by: tests/unit/base/pool_test.cc, tests/unit/base/spin_lock_test.cc.
 #pragma once
 
 #include <atomic>
@@ -11,22 +12,22 @@
 namespace lanyard {
 
 struct Object {
-    // Handles, and uses under way; the code that releases the last one destroys the object.
+    // Handles and other uses of the object. The code that releases the last reference destroys the object.
     std::atomic<int32_t> references{1};
-    std::atomic<int32_t> handles{1};     // those that the program has; not counted for a predefined object
+    std::atomic<int32_t> handles{1};     // handles that the program has; not counted for a predefined object
     int32_t abi_value = 0;               // the ABI's constant if predefined, 0 for the program's own objects
 
     bool predefined() const { return abi_value != 0; }
     void hold() { references.fetch_add(1, std::memory_order_relaxed); }
-    // True if this was the last reference: the caller destroys the object.
+    // Releases a reference. True if it was the last one; then the caller must destroy the object.
     bool let_go() {
         if (references.load(std::memory_order_acquire) != 1)
             return references.fetch_sub(1, std::memory_order_acq_rel) == 1;
-        references.store(0, std::memory_order_relaxed);  // the holder of the only reference has no competitor
+        references.store(0, std::memory_order_relaxed);  // no other thread can have a reference
         return true;
     }
-    // The program has one handle more, or one less. After end_handle() the caller also releases the reference
-    // that belongs to the handle.
+    // Count a handle that the program has received, or has freed. A caller of end_handle() must also release
+    // the reference that belongs to the handle.
     void add_handle() {
         if (!predefined()) handles.fetch_add(1, std::memory_order_relaxed);
     }
@@ -35,8 +36,8 @@ struct Object {
     }
 };
 
-// Lets a function of the program use the handle of an object that is passed to it, even if the program has
-// freed the handle. The caller holds a reference to the object.
+// Keeps a handle valid while it is passed to a function of the program, even if the program has freed the
+// handle. The caller holds a reference to the object.
 class HandleLent {
 public:
     explicit HandleLent(Object &object) : object_(object) {

@@ -10,7 +10,7 @@ namespace lanyard {
 namespace {
 
 constexpr size_t page_bytes = 4096;
-constexpr size_t usual_growth = 4;  // the size of a range relative to the one before it
+constexpr size_t usual_growth = 4;  // the size of a range relative to the previous range
 constexpr size_t fewest_slots = 64;
 
 size_t whole_pages(size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }

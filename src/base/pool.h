@@ -1,18 +1,17 @@
-// Objects of one type in a few ranges of addresses. Arithmetic alone checks an address and turns it into a
-// small integer and back. Freed slots stay unused for a while, so that the use of a handle whose object has
-// ended is detected.
+// A pool of objects of one type. The objects lie in slots, in a few ranges of addresses. Checking an address,
+// and converting it to a small integer (the index) and back, needs arithmetic only. Freed slots stay unused
+// for a while, so that the use of a handle whose object has ended is detected.
 //
-// The first range is small, because the address space may be limited (ulimit -v). When it is full, a second
-// one follows, and so on. Each is four times as long as the one before it, or as long as the system allows. A
-// range fills from its beginning and never moves, and the next one begins only when it is full. So an
-// object's index is the number of slots in the ranges before its own, plus its place there. Nearly all
-// programs stay within the first range, whose checks are inlined. The other ranges are searched from the
-// newest, which is the longest, to the oldest.
+// The first range is small, because the address space may be limited (ulimit -v). When a range is full, the
+// next one is added, four times as long, or as long as the system and the pool's capacity allow. A range
+// fills from its beginning and never moves. So an object's index is the number of slots in all earlier
+// ranges, plus its place in its own range. Nearly all programs stay within the first range, whose checks are
+// inlined. The other ranges are searched from the newest, which is usually the longest, to the oldest.
 //
-// T derives from Object, whose counts show whether a slot is alive and whether its handle is. Slots are a
-// power of two bytes apart, so that the check is a mask; PoolView makes it without knowing T. A pool never
-// shrinks.
-// Thread rule: any thread; one short spin lock.
+// T derives from Object, whose counts show whether a slot contains a live object and whether the program has
+// a handle for it. The distance between slots is a power of two bytes, so whether an address is the beginning
+// of a slot is checked with a mask. PoolView makes this check without knowing T. A pool never shrinks.
+// Thread rule: any thread. create() and destroy() take a spin lock for a short time.
 #pragma once
 
 #include <atomic>
@@ -31,18 +30,19 @@ namespace lanyard {
 
 struct PoolRange {
     std::byte *base = nullptr;
-    size_t first = 0;                   // index of its first slot
-    size_t slots = 0;                   // slots that its addresses have room for
-    size_t usable = 0;                  // slots whose memory may be touched
-    std::atomic<size_t> made_bytes{0};  // of slots ever used
+    size_t first = 0;                   // the index of the range's first slot
+    size_t slots = 0;                   // the number of slots for which addresses are reserved
+    size_t usable = 0;                  // the number of slots whose memory may be touched
+    std::atomic<size_t> made_bytes{0};  // the bytes of all slots that have ever been used
 };
 
-// The ranges of a pool. Thread rule: `add` and `open_more` under the pool's lock, the others by any thread.
+// The ranges of a pool. Thread rule: `add` and `open_more` only under the pool's lock, the other functions in
+// any thread.
 class PoolRanges {
 public:
     static constexpr size_t first_bytes = size_t{2} << 20;
 
-    // Creates the first range, which is empty if no addresses are available.
+    // Creates the first range. The range has no slots if no addresses are available.
     PoolRanges(size_t stride, size_t capacity);
     ~PoolRanges();
     PoolRanges(const PoolRanges &) = delete;
@@ -52,7 +52,7 @@ public:
     const PoolRange &at(uint32_t number) const { return ranges_[number]; }
     uint32_t count() const { return count_.load(std::memory_order_acquire); }
     PoolRange &newest() { return ranges_[count() - 1]; }
-    // The range with this address or this index, if a slot there was ever used, else nullptr.
+    // The range that contains this address, in a slot that has ever been used; nullptr if there is none.
     [[gnu::noinline]] const PoolRange *with_address(const void *address) const {
         for (uint32_t number = count(); number-- > 0;) {
             const PoolRange &range = ranges_[number];
@@ -61,6 +61,7 @@ public:
         }
         return nullptr;
     }
+    // The range with the slot of this index, if that slot has ever been used; otherwise nullptr.
     [[gnu::noinline]] const PoolRange *with_index(size_t index) const {
         for (uint32_t number = count(); number-- > 0;) {
             const PoolRange &range = ranges_[number];
@@ -71,10 +72,11 @@ public:
         return nullptr;
     }
 
-    // Adds a range, within the pool's capacity. False: the capacity or the system's addresses are used up.
+    // Adds a range, within the pool's capacity. False if the capacity, the number of ranges or the system's
+    // addresses are used up.
     bool add();
-    // Makes more slots of the newest range usable, and adds a range if there are none. False: memory is
-    // short.
+    // Makes more slots of the newest range usable. If all its slots are usable already, adds a range first.
+    // False if no range can be added or the system provides no memory.
     bool open_more();
 
 private:
@@ -85,29 +87,29 @@ private:
     std::atomic<uint32_t> count_{1};
 };
 
-// All that is needed to decide whether an address is an object of some pool for which the program has a
-// handle. A view without a pool holds nothing.
+// What is needed to decide whether an address is that of an object of a pool for which the program has a
+// handle. A view without a pool contains no objects.
 struct PoolView {
     static inline const std::atomic<size_t> none_made{0};
 
     const PoolRanges *ranges = nullptr;
-    const std::byte *base = nullptr;  // of the first range, like made_bytes
+    const std::byte *base = nullptr;  // `base` and `made_bytes` are those of the first range
     const std::atomic<size_t> *made_bytes = &none_made;
     size_t stride_mask = 0;
 
-    // `address` may have any bit pattern.
+    // True if an object at this address has a handle. `address` may have any bit pattern.
     [[gnu::always_inline]] bool holds(const void *address) const {
         size_t offset = offset_of(address);
         if (offset >= made_bytes->load(std::memory_order_acquire)) [[unlikely]] return holds_further(address);
         return is_object(address, offset);
     }
-    // `object` must have been created in this pool.
+    // The index of an object that was created in this pool.
     [[gnu::always_inline]] size_t index(const void *object) const {
         size_t offset = offset_of(object);
         if (offset >= made_bytes->load(std::memory_order_relaxed)) [[unlikely]] return further_index(object);
         return offset >> std::countr_one(stride_mask);
     }
-    // The object with this index (below 2^32) if the program has a handle for it, else nullptr.
+    // The object with this index (below 2^32) if the program has a handle for it, otherwise nullptr.
     [[gnu::always_inline]] void *at(size_t index) const {
         size_t offset = index * (stride_mask + 1);
         if (offset >= made_bytes->load(std::memory_order_acquire)) [[unlikely]] return further_at(index);
@@ -147,8 +149,8 @@ class ObjectPool {
 public:
     static constexpr size_t stride = std::bit_ceil(std::max<size_t>(sizeof(T), 64));
 
-    // This number of freed slots is not used again while others are available. 0: the slot freed last is
-    // taken next, because it is in the cache.
+    // The usual number of freed slots that are not used again while other slots are available. If a pool's
+    // number is 0, the slot freed last is taken first, because it is in the cache.
     static constexpr size_t usual_rest = 64;
 
     explicit ObjectPool(size_t capacity = size_t{1} << 20, size_t rest = usual_rest)
@@ -161,7 +163,7 @@ public:
     ObjectPool(const ObjectPool &) = delete;
     ObjectPool &operator=(const ObjectPool &) = delete;
 
-    // A new object, or nullptr if memory or the pool's capacity is exhausted.
+    // Creates an object. Returns nullptr if memory or the pool's capacity is exhausted.
     template <class... Arguments>
     T *create(Arguments &&...arguments) {
         std::byte *slot = take_slot();
@@ -186,7 +188,7 @@ public:
     PoolView view() const { return {&ranges_, ranges_.at(0).base, &ranges_.at(0).made_bytes, stride - 1}; }
     bool holds(const void *address) const { return view().holds(address); }
     size_t index(const T *object) const { return view().index(object); }
-    // The live object with this index, else nullptr.
+    // The live object with this index, or nullptr.
     T *at(size_t index) const {
         const PoolRange *range = ranges_.with_index(index);
         return range ? alive(*range, index - range->first) : nullptr;
@@ -203,7 +205,7 @@ public:
 
 private:
     struct Dead : Object {
-        Dead() : Object{0, 0} {}  // never alive to a concurrent reader, not even for a moment
+        Dead() : Object{0, 0} {}  // at no moment do its counts show a concurrent reader a live object
         std::byte *next = nullptr;
     };
 

@@ -1,17 +1,18 @@
-// The processes that this one can name, in a table that only grows. The owner of the engine appends a process
-// before anything is sent to it or accepted from it. Its place is the peer number by which all layers name
-// it. The number never changes and is never reused, so code that stores it, or a reference to what is stored
-// for a peer (base/growing.h), need not be notified of new processes. The paths (NetworkPath::grow,
-// ShmPath::add_member) and the messenger (Messenger::add_peer) grow after the table, in this order.
+// The table of all processes that this process can name. The table only grows. The owner of the engine
+// appends a process before anything is sent to that process or accepted from it. The place of a process in
+// the table is the peer number by which all layers name it. A peer number never changes and is never reused.
+// So code that stores a peer number, or a reference to an element of an array by peer (base/growing.h), need
+// not be notified when processes are added. The paths (NetworkPath::grow, ShmPath::add_member) and the
+// messenger (Messenger::add_peer) grow after the table, in this order.
 //
 // A process is named by its job and its number in the job. A launcher counts all processes that it ever
-// starts. A job is named by the count of its first process, 0 for the first job. So job + number, the serial,
-// names a process by one number, whatever the number and the size of the jobs: in contexts (comm/context.h),
-// in packets (path/dgram/packet.h), and in messages between groups. Peer numbers have no meaning in other
-// processes. Jobs of different launchers use names that each side draws for the other, and contexts derived
-// from both (comm/context.h).
+// starts. A job is named by the count of its first process, 0 for the first job. So the sum job + number, the
+// serial, identifies a process, however many jobs there are and however large they are. Serials are used in
+// contexts (comm/context.h), in packets (path/dgram/packet.h), and in messages between groups. Peer numbers
+// have no meaning in other processes. Between jobs of different launchers, each side must draw names for the
+// processes of the other, and contexts are derived from a text that both jobs have (comm/context.h).
 //
-// Consecutive processes of one job take no memory except for their node.
+// For consecutive processes of one job, only the node of each process takes memory.
 // Thread rule: append() by the owner of the engine, the rest by any thread.
 #pragma once
 
@@ -25,35 +26,36 @@ namespace lanyard {
 
 struct ProcessName {
     uint32_t job = 0;     // the serial of the job's first process
-    uint32_t number = 0;  // in the job
+    uint32_t number = 0;  // the process's number in the job
 
     constexpr uint64_t serial() const { return uint64_t{job} + number; }
     constexpr auto operator<=>(const ProcessName &) const = default;
 };
 
-constexpr uint32_t nobody = UINT32_MAX;  // instead of a peer number
+constexpr uint32_t nobody = UINT32_MAX;  // used as a peer number: no process
 
 class Processes {
 public:
     Processes() = default;
-    // The first job's processes 0 to count - 1, as peers with these numbers, each on a node of its own.
+    // Appends the processes 0 to count - 1 of the first job, each on a node of its own. Their peer numbers
+    // equal their numbers in the job.
     explicit Processes(uint32_t count) {
         for (uint32_t number = 0; number < count; ++number) append({0, number}, number);
     }
 
-    // Adds a process that is not in the table, and returns its peer number; `nobody`: no room for another.
+    // Adds a process that is not in the table. Returns its peer number, or `nobody` if there is no room.
     uint32_t append(ProcessName name, uint32_t node);
     uint32_t count() const { return static_cast<uint32_t>(nodes_.size()); }
-    // Processes with the same node share memory.
+    // The node of a peer. Processes with the same node share memory.
     uint32_t node(uint32_t peer) const { return nodes_[peer]; }
-    // Called for each packet sent.
+    // The name of a peer. Fast, because it is called for each packet sent.
     ProcessName name(uint32_t peer) const {
         const Run &run = peer < runs_[0].count.load(std::memory_order_acquire) ? runs_[0] : run_of(peer);
         return {run.first.job, run.first.number + (peer - run.first_peer)};
     }
-    // Its peer number, or `nobody`.
+    // The peer number of the process with this name, or `nobody`.
     uint32_t find(ProcessName name) const;
-    // Called for each packet received, nearly always for the first job.
+    // The same by the serial. Called for each packet received, nearly always for a process of the first job.
     uint32_t find(uint64_t serial) const {
         if (runs_.size() > 0) {
             uint64_t in_run = serial - runs_[0].first.serial();
@@ -63,7 +65,7 @@ public:
     }
 
 private:
-    // Processes of a job with consecutive numbers and peer numbers.
+    // Processes of one job whose numbers are consecutive, and whose peer numbers are consecutive, too.
     struct Run {
         Run(ProcessName name, uint32_t peer) : first(name), first_peer(peer) {}
 
@@ -75,11 +77,11 @@ private:
     const Run &run_of(uint32_t peer) const;
     uint32_t find_later(uint64_t serial) const;
 
-    Growing<uint32_t> nodes_;  // by peer
+    Growing<uint32_t> nodes_;  // the node of each peer
     Growing<Run> runs_;
 };
 
-// For people: "5", or "5 of job 16".
+// The name of a process for messages to people: "5", or "5 of job 16".
 std::string in_words(ProcessName name);
 
 }  // namespace lanyard

@@ -12,7 +12,8 @@ namespace lanyard {
 
 namespace {
 
-// cgroup v2: "max 100000" or "50000 100000" in the cpu.max of this group and of each group above it.
+// The quota of a group of cgroup v2, in processors. The file cpu.max contains "max 100000" (no quota) or, for
+// example, "50000 100000".
 double quota_of(const std::string &folder) {
     double processors = 1e9;
     if (FILE *file = std::fopen((folder + "/cpu.max").c_str(), "r")) {
@@ -24,7 +25,7 @@ double quota_of(const std::string &folder) {
     return processors;
 }
 
-// cgroup v1: two files; a quota of -1 means none.
+// The quota of cgroup v1, in processors, from two files. The number -1 means that there is no quota.
 double old_quota() {
     long long quota = -1, period = 0;
     if (FILE *file = std::fopen("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "r")) {

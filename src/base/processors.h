@@ -1,5 +1,5 @@
-// The number of processors that this process may really use: its affinity, limited by the quota of its
-// control groups (containers).
+// The number of processors that this process may really use: those of its affinity mask, limited by the
+// processor quota of its control groups (containers).
 #pragma once
 
 namespace lanyard {

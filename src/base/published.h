@@ -1,5 +1,7 @@
-// An object that one thread creates once, while others may read it. It is a std::unique_ptr to its owner. Any
-// thread sees null or the whole object. Fields that change must be readable by any thread (tally.h).
+// A pointer to an object that one thread, the owner, creates while other threads may read the pointer. The
+// owner uses it like a std::unique_ptr. Other threads see null or the whole object. Fields of the object that
+// change later must be readable by any thread (tally.h).
+// Tested by: tests/sim/processes_test.cc, tests/sim/datagrams_test.cc.
 #pragma once
 
 #include <atomic>
@@ -15,7 +17,7 @@ public:
     Published(const Published &) = delete;
     Published &operator=(const Published &) = delete;
 
-    // By the owner.
+    // For the owner only, up to operator bool().
     Published &operator=(std::unique_ptr<T> made) {
         delete object_.exchange(made.release(), std::memory_order_acq_rel);
         return *this;
@@ -25,7 +27,7 @@ public:
     T &operator*() const { return *get(); }
     explicit operator bool() const { return get() != nullptr; }
 
-    // By any thread.
+    // For any thread.
     const T *seen() const { return object_.load(std::memory_order_acquire); }
 
 private:

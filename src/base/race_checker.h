@@ -1,12 +1,14 @@
-// Cooperation with the thread sanitizer in a program that is built with it, while the library is not. The
-// sanitizer sees none of the library's accesses and atomics, only calls of memcpy, malloc and free. It would
-// report a race for data that threads pass to each other through MPI. So the library reports an order to it:
-// whatever a thread did before an MPI call precedes whatever any thread does after a call that ends later.
-// Work inside such calls, and in the helper thread, is excluded from checking. This order is stronger than
-// MPI's. So races that only the order of calls prevents are missed, and no false race is reported.
+// Cooperation with the thread sanitizer where the program is built with the sanitizer and the library is not.
+// The sanitizer sees none of the library's memory accesses and atomics, only its calls of memcpy, malloc and
+// free. For data that threads pass to each other through MPI, the sanitizer would report a race. So the
+// library reports an order to the sanitizer: everything that a thread did before an MPI call precedes
+// everything that any thread does after an MPI call that ends later. Work inside MPI calls, and in the helper
+// thread, is excluded from checking. This order is stronger than the order that MPI guarantees. So no false
+// race is reported, but a race of the program that only this additional order hides is missed.
 //
-// Without the sanitizer this costs nothing. Each call checks whether it is to be timed anyway
-// (api/timed_call.h), and the sanitizer turns that on.
+// Without the sanitizer this costs nothing. Each MPI call checks in any case whether it is to be timed
+// (api/timed_call.h), and with the sanitizer all calls are timed.
+// Tested by: tests/command/test_sanitizers.py.
 #pragma once
 
 extern "C" {
@@ -18,10 +20,11 @@ extern "C" {
 
 namespace lanyard::race_checker {
 
-// The one address on which all calls synchronise.
+// All calls synchronise on this address.
 inline char place;
 
-// True if a sanitizer needs these reports. A library that is built with the sanitizer is itself checked.
+// True if the sanitizer needs these reports. A library that is built with the sanitizer does not need them,
+// because then the sanitizer checks the library itself.
 inline bool there() {
 #if defined(__SANITIZE_THREAD__)
     return false;
@@ -30,7 +33,7 @@ inline bool there() {
 #endif
 }
 
-// Between these two calls this thread does the library's work.
+// Between begin_unseen() and end_unseen() the calling thread does the library's work.
 inline void begin_unseen() {
     if (!there()) return;
     __tsan_release(&place);

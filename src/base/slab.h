@@ -1,7 +1,7 @@
-// Plain objects in very large numbers: 32 bits name an object, it has no header, and it never moves. They lie
-// in chunks of memory from the system, whose pages are touched as needed. The object freed last is taken
-// first. When none is in use, all chunks except the first are returned to the system; give_back() also
-// returns the memory of the first. Not thread-safe.
+// Memory for very large numbers of plain objects. An object has an index of 32 bits and no header, and it
+// never moves. The objects lie in chunks of memory from the system, whose pages are touched only as needed.
+// The object freed last is taken first. When no object is in use, all chunks except the first are returned to
+// the system. give_back() also returns the memory of the first chunk. Not thread-safe.
 #pragma once
 
 #include <sys/mman.h>
@@ -23,7 +23,7 @@ template <class T>
 class Slab {
 public:
     static constexpr uint32_t none = UINT32_MAX;
-    static constexpr uint32_t chunk_objects = 1 << 14;  // makes a chunk whole pages, whatever T is
+    static constexpr uint32_t chunk_objects = 1 << 14;  // a chunk then consists of whole pages for any T
     static constexpr size_t chunk_bytes = chunk_objects * sizeof(T);
 
     Slab() {
@@ -34,7 +34,7 @@ public:
     Slab(const Slab &) = delete;
     Slab &operator=(const Slab &) = delete;
 
-    // The memory of a new object is not cleared.
+    // Returns the index of a new object, whose memory is not cleared.
     uint32_t take() {
         uint32_t index = free_;
         if (index == none) {
@@ -57,7 +57,7 @@ public:
         std::memcpy(static_cast<void *>(&at(index)), &free_, sizeof free_);
         free_ = index;
     }
-    // Returns all memory that was touched, if no object is in use.
+    // If no object is in use, returns all memory that was touched to the system.
     void give_back() {
         if (used_ > 0 || touched_ == 0) return;
         madvise(chunks_[0], touched_ * sizeof(T), MADV_DONTNEED);
@@ -65,7 +65,7 @@ public:
     }
     T &at(uint32_t index) const { return chunks_[index / chunk_objects][index % chunk_objects]; }
 
-    // Bytes of the objects in use and of the free ones between them.
+    // The bytes of all objects that were used since the slab was last empty, in use or freed.
     size_t bytes() const { return made_ * sizeof(T); }
     size_t reserved_bytes() const { return chunks_.size() * chunk_bytes; }
 
@@ -86,9 +86,10 @@ private:
 
     std::vector<T *> chunks_;
     uint32_t free_ = none;  // the object freed last; each free object contains the next one's index
-    uint32_t made_ = 0;     // objects used at least once since none was in use
-    uint32_t used_ = 0;
-    // Objects of the first chunk that may have memory, as of the last time that none was in use.
+    uint32_t made_ = 0;     // objects that were used since the slab was last empty
+    uint32_t used_ = 0;     // objects in use
+    // The number of objects of the first chunk that may have been touched, updated whenever the slab becomes
+    // empty.
     uint32_t touched_ = 0;
 };
 

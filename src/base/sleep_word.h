@@ -1,11 +1,13 @@
-// The word by which a process states that it sleeps, or is about to, and how it is to be woken. It lies in
-// the node's segment, or in the process itself if there is none.
+// The word by which a process states that it sleeps or is about to sleep, and how it is to be woken. The word
+// lies in the node's segment, or in memory of the process itself if there is no segment.
 //
-// The sleeper calls fall_asleep_soon(), looks for work once more, and sleeps. A process with work for it
-// publishes the work, then calls wake_if_asleep(). Each has a full barrier between its two steps, so at least
-// one of them sees the other. If all processes that share the word are registered (base/barriers.h), the
-// sleeper makes both barriers. Publishing then does not wait for the processor's stores, and falling asleep
-// takes some microseconds.
+// The sleeper calls fall_asleep_soon(), looks for work once more, and sleeps. A process with work for the
+// sleeper publishes the work and then calls wake_if_asleep(). Each of the two processes has a full memory
+// barrier between its steps. So the sleeper sees the work, or the other process sees that the sleeper sleeps.
+// If all processes that share the word are registered (base/barriers.h), the sleeper makes the barriers for
+// both. Publishing then does not wait until the processor's stores are visible, but falling asleep takes some
+// microseconds.
+// Tested by: tests/unit/base/doorbell_test.cc.
 #pragma once
 
 #include <time.h>
@@ -23,9 +25,10 @@ struct alignas(64) SleepWord {
     static constexpr uint32_t awake = 0, on_futex = 1, at_doorbell = 2;
 
     std::atomic<uint32_t> asleep;
-    std::atomic<uint64_t> bell;  // for a sleeper at_doorbell
+    std::atomic<uint64_t> bell;  // the name of the doorbell that wakes a sleeper at_doorbell
     std::atomic<bool> makes_both_barriers;  // set by the owner before it sleeps for the first time
 
+    // Called by the owner. `how` is on_futex or at_doorbell.
     void fall_asleep_soon(uint32_t how) {
         asleep.store(how, std::memory_order_relaxed);
         if (makes_both_barriers.load(std::memory_order_relaxed)) {
@@ -34,17 +37,19 @@ struct alignas(64) SleepWord {
         }
         std::atomic_thread_fence(std::memory_order_seq_cst);
     }
-    // Applies from now on. A publisher that read the flag before, and published without a barrier, may miss
-    // that this process sleeps. But its stores are visible long before the nap ends, so the look for work
-    // that follows sees them. (A processor delays stores for less than a microsecond, and delays none for a
-    // thread that it does not run.)
+    // Lets publishers make their own barriers from now on. A publisher that read the flag earlier, and so
+    // published without a barrier, may not see that this process sleeps. But its stores become visible long
+    // before this process's nap ends, so this process sees the work when it looks for work afterwards. (A
+    // processor delays stores for less than a microsecond, and delays no stores of a thread that it has
+    // stopped running.)
     void leave_barriers_to_others() {
         constexpr timespec nap{0, 1'000'000};
         makes_both_barriers.store(false, std::memory_order_seq_cst);
         nanosleep(&nap, nullptr);
     }
     void wake_up() { asleep.store(awake, std::memory_order_relaxed); }
-    // Sleeps on the futex (no_limit: until woken). `shared`: other processes wake it.
+    // Sleeps on the futex until woken or until `limit_ns` has passed. `shared` is true if other processes may
+    // wake the sleeper.
     void sleep(uint64_t limit_ns, bool shared) { futex_wait(asleep, on_futex, limit_ns, shared); }
 };
 
@@ -54,7 +59,8 @@ inline void wake_sleeper(SleepWord &word, bool shared) {
     else if (how == SleepWord::at_doorbell) ring_doorbell(word.bell.load(std::memory_order_relaxed));
 }
 
-// Called after publishing. False: the other sees what was published before it sleeps.
+// True if the word's owner may be asleep. Called after work was published. If false, the owner will see the
+// published work before it sleeps.
 inline bool seems_asleep(const SleepWord &word) {
     if (word.makes_both_barriers.load(std::memory_order_relaxed))
         std::atomic_signal_fence(std::memory_order_seq_cst);

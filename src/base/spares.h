@@ -1,5 +1,7 @@
-// Objects that are reused: the one returned last is taken first. Objects do not move and are not constructed
-// again, so the code that takes one sets what it needs. Never shrinks. Not thread-safe.
+// A store of objects that are reused. The object returned last is taken first. Objects do not move and are
+// not constructed again, so code that takes an object must set the fields that it needs. The store never
+// shrinks. Not thread-safe.
+// Tested by: tests/unit/p2p/eager_test.cc, tests/unit/p2p/rendezvous_send_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +13,7 @@ namespace lanyard {
 template <class T>
 class Spares {
 public:
-    // The constructor's arguments, the same for all objects.
+    // Takes a spare object, or constructs one. The constructor's arguments must be the same in all calls.
     template <class... Arguments>
     T &take(Arguments &&...arguments) {
         if (spare_.empty()) return all_.emplace_back(arguments...);

@@ -1,5 +1,5 @@
-// A lock for sections of a few instructions. A waiting thread spins briefly and then yields, so that it works
-// when threads outnumber processors.
+// A lock for sections of a few instructions. A waiting thread spins briefly and then yields its processor, so
+// that the lock also works where threads outnumber processors.
 #pragma once
 
 #include <sched.h>

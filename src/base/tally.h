@@ -1,6 +1,6 @@
-// A number that one thread at a time, the owner of what it counts, changes and any thread may read. A reader
-// sees a whole value, possibly out of date. The owner pays what a plain number costs: loads and stores, no
-// locked instruction.
+// A number that only one thread at a time may change (the owner of what is counted) and any thread may read.
+// A reader sees a whole value, possibly out of date. For the owner, a Tally costs as much as a plain number:
+// loads and stores, no locked instruction.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ public:
 
     operator T() const { return value_.load(std::memory_order_relaxed); }
 
-    // By the owner.
+    // For the owner only.
     T operator=(T value) { return become(value); }
     T operator+=(T more) { return become(static_cast<T>(*this + more)); }
     T operator-=(T less) { return become(static_cast<T>(*this - less)); }

@@ -11,7 +11,7 @@ namespace lanyard {
 
 namespace {
 
-// "an exception of type std::runtime_error", if the type is known.
+// Describes the current exception: "an exception of type std::runtime_error" if the type is known.
 std::string what_was_caught() {
     const std::type_info *type = ::abi::__cxa_current_exception_type();
     if (!type) return "an exception of another language or C++ runtime";

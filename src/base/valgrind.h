@@ -1,5 +1,6 @@
-// Whether the process runs under Valgrind. Memcheck treats what another process writes into this one's memory
-// as uninitialised, so other processes do not write there under it.
+// Whether this process runs under Valgrind. Memcheck treats data that another process writes into this
+// process's memory as uninitialised. So under Valgrind other processes do not write into its memory.
+// Tested by: tests/command/test_sanitizers.py.
 #pragma once
 
 #include <cstdlib>
@@ -7,7 +8,7 @@
 
 namespace lanyard {
 
-// The libraries that Valgrind preloads reveal it.
+// Valgrind is recognised by the libraries that it preloads.
 inline bool under_valgrind() {
     static const bool is = [] {
         const char *preloaded = std::getenv("LD_PRELOAD");

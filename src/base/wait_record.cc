@@ -28,8 +28,8 @@ std::string describe(const WaitPart &part) {
     return part.tag ? name + " number " + std::to_string(part.tag) : name;
 }
 
-// " for 5 requests: a send to rank 1, tag 2; ... and 2 more", " with rank 3, tag 4", " with root 0" or
-// nothing.
+// What the rank waits for, as a part of a sentence: " for 5 requests: a send to rank 1, tag 2; ... and 2
+// more", " with rank 3, tag 4", " with root 0", or "".
 std::string awaited(const WaitRecord &record) {
     uint32_t requests = record.parts.requests;
     if (requests == 0) {
@@ -61,7 +61,8 @@ std::string describe(const WaitRecord &record) {
         if (record.sequence)
             std::snprintf(number, sizeof number, ", number %" PRIu64 " of this communicator",
                           record.sequence);
-        uint64_t since = record.since_ns, now = clock_ns();  // a wait that begins meanwhile is not a long one
+        // `since` may be later than `now` if the rank begins a new wait meanwhile, which has then lasted 0 s.
+        uint64_t since = record.since_ns, now = clock_ns();
         double seconds = since && since < now ? static_cast<double>(now - since) * 1e-9 : 0;
         std::snprintf(line, sizeof line,
                       "rank %d: waits in %.31s%s%s%s, for %.1f s; %" PRIu64 " messages sent, %" PRIu64

@@ -1,8 +1,9 @@
-// Chooses how this process joins its job (bootstrap.h): by PMI-1 if a launcher offers it, otherwise alone. It
-// is an error if there are signs of a job that the process cannot join. Rule: one process joins for each
-// rank. A process without a connection that makes it a rank may run alone only if no rank is missing then.
-// This is the case without a launcher, in a job of one, and in programs that a rank has started after it
-// joined. Variables alone prove nothing, because children inherit them and wrappers lose them (origin.h).
+// Chooses how this process joins its job (bootstrap.h): by PMI-1 if a launcher offers that, otherwise alone.
+// Signs of a job that the process cannot join are an error. The rule is that one process joins for each rank.
+// A process that has no rank's connection to a launcher may run alone only if no rank is missing then. This
+// is the case without a launcher, in a job of one rank, and in programs that a rank has started after it
+// joined. Environment variables alone prove nothing, because children inherit them and wrappers lose them
+// (origin.h).
 #include "bootstrap/bootstrap.h"
 
 #include <fcntl.h>
@@ -66,17 +67,17 @@ private:
     std::vector<std::pair<std::string, std::string>> published_;
 };
 
-// The variables by which launchers mark a process as one of several. A size of 1 is no job from which a rank
-// could be missing.
+// A variable by which a launcher marks a process as one of several. A variable that states a size of 1 is no
+// sign, because no rank could be missing from such a job.
 struct ForeignSign {
     const char *variable;
-    bool is_size;  // the value counts the processes; otherwise the variable's presence is the sign
+    bool is_size;  // the value is the number of processes; if false, the variable's presence is the sign
     const char *launcher;
     const char *remedy;
-    // The counterpart that mpirun sets to the same value. If they differ, a launcher inside the rank has set
-    // the variable.
+    // The variable of this library that mpirun sets to the same value. If the values differ, another launcher
+    // inside the rank has set `variable`.
     const char *own = nullptr;
-    // mpirun leaves the variable unchanged, so it means nothing below a rank.
+    // True if mpirun does not change the variable, so that the variable proves nothing below a rank.
     bool outer = false;
 };
 constexpr const char *use_mpirun = "start it with this library's mpirun (mpirun -n N PROGRAM)";
@@ -101,7 +102,7 @@ constexpr ForeignSign foreign_signs[] = {
     {"PMIX_NAMESPACE", false, "a PMIx launcher", use_mpirun},
 };
 
-// The names of the processes that start ranks for other launchers.
+// The names of the processes by which other launchers start ranks.
 constexpr const char *foreign_starters[] = {"hydra_pmi_proxy", "prted",      "prterun", "orted",
                                             "orterun",         "slurmstepd", "mpirun",  "mpiexec"};
 
@@ -125,10 +126,12 @@ bool alone_by(const char *size) {
 constexpr const char *would_be_wrong = "; running as rank 0 of 1 would be wrong";
 constexpr const char *to_run_alone = "to run it alone on purpose, start it with mpirun -n 1 PROGRAM";
 
-// An error if the variables show a job of several processes that this one has no way to join. `below_rank`:
-// the variables may be those that mpirun set for the rank that this process is, or belongs to.
+// Returns an error if the variables show a job of several processes that this process cannot join.
+// `why_not_pmi` is the reason, or "". If `below_rank` is true, this process may be a rank of mpirun or may
+// have been started by a rank, so that mpirun may have set the variables.
 Error check_foreign_job(const std::string &why_not_pmi, bool below_rank) {
-    // A launcher that states a size of one and also sets PMIx or PMI ranks has started only this process.
+    // A launcher that states a size of one has started only this process, even if it also sets the variables
+    // of PMIx or PMI.
     if (alone_by("OMPI_COMM_WORLD_SIZE") || alone_by("PMI_SIZE")) return {};
     const ForeignSign *first = nullptr;
     std::string to_forget;
@@ -140,7 +143,7 @@ Error check_foreign_job(const std::string &why_not_pmi, bool below_rank) {
         to_forget += std::string(" -u ") + sign.variable;
     }
     if (!first) return {};
-    // A size shows that there are several processes. The other signs do not show how many there are.
+    // A size shows that there are several processes. The other signs do not show how many.
     const char *how = first->is_size ? "as one of several" : "as part of a job";
     std::string seen = std::string("this process was started by ") + first->launcher + " " + how + " (" +
                        first->variable + "=" + started_with(first->variable) + "), but it cannot join " +
@@ -155,8 +158,9 @@ bool is_open_socket(int fd) {
     return fd >= 0 && fstat(fd, &about) == 0 && S_ISSOCK(about.st_mode);
 }
 
-// Why PMI_FD, PMI_RANK and PMI_SIZE cannot be used; "" if they can, or do not exist. PMI_PORT and PMI_ID are
-// not used: they belong to the form of PMI-1 in which a process connects to its launcher over TCP.
+// Why the variables PMI_FD, PMI_RANK and PMI_SIZE cannot be used; "" if they can be used or do not exist. The
+// library does not use PMI_PORT and PMI_ID, which belong to the form of PMI-1 in which a process connects to
+// its launcher over TCP.
 std::string trouble_with_pmi(int fd, int rank, int size) {
     const char *told = started_with("PMI_FD");
     if (!told) {
@@ -176,7 +180,7 @@ std::string trouble_with_pmi(int fd, int rank, int size) {
     return "";
 }
 
-// Joins as the rank that this connection is for, unless another process of the rank has joined.
+// Joins as the rank to which the connection belongs, unless another process has joined as that rank.
 std::unique_ptr<Bootstrap> take_seat(int fd, const Seat &seat, Error &error) {
     // Programs that this rank starts are not ranks, so they must not inherit its connection.
     fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -191,9 +195,10 @@ std::unique_ptr<Bootstrap> take_seat(int fd, const Seat &seat, Error &error) {
     return nullptr;
 }
 
-// For a process below a rank of mpirun, without the connection. If a process has joined as that rank, this
-// one was started by it (by Python's multiprocessing, for example) and runs alone. If none has joined, this
-// one was meant to be the rank itself.
+// Lets a process without a connection run alone if it may. The process is a rank of mpirun, or was started by
+// a rank. If another process has joined as that rank, that process has started this one (by Python's
+// multiprocessing, for example), and this process runs alone. If no process has joined as that rank, this
+// process was meant to be the rank itself, which is an error.
 std::unique_ptr<Bootstrap> sit_alone(const Seat &seat, const char *lost, Error &error) {
     if (seat.size == 1 || holder_of(seat) != 0) return std::make_unique<Singleton>();
     error =
@@ -211,7 +216,7 @@ constexpr const char *connection_closed =
     "its connection to mpirun, the descriptor PMI_FD, is not open in it";
 constexpr const char *all_lost = "its variables and its connection to mpirun, a descriptor, are lost";
 
-// Without any launcher's variable: decides by the processes that started this one.
+// Decides for a process without any launcher's variable, by the processes above it.
 std::unique_ptr<Bootstrap> sit_by_ancestry(Error &error) {
     Ancestry ancestry = read_ancestry();
     if (ancestry.seat) return sit_alone(*ancestry.seat, all_lost, error);
@@ -248,7 +253,8 @@ std::unique_ptr<Bootstrap> connect_bootstrap(Error &error) {
     error = check_foreign_job(trouble, told.has_value());
     if (error) return nullptr;
     if (theirs) return std::make_unique<Singleton>();
-    // The seat must be of the same job, because a surrounding job may have left its own connection open.
+    // The connection must belong to the job that the variables name, because a surrounding job may have left
+    // its own connection open.
     if (std::optional<Seat> seat = find_connection(fd); seat && (!told || seat->job == told->job))
         return take_seat(fd, *seat, error);
     return told ? sit_alone(*told, connection_closed, error) : sit_by_ancestry(error);
@@ -292,7 +298,7 @@ bool parse_process_mapping(std::string_view text, int size, std::vector<int> &no
         at += static_cast<size_t>(length);
     }
     if (blocks.empty()) return false;
-    // A mapping shorter than the job is repeated, as launchers intend.
+    // A mapping for fewer ranks than `size` is repeated, as launchers intend.
     while (static_cast<int>(node_of_rank.size()) < size)
         for (const Block &block : blocks)
             for (int node = 0; node < block.nodes && static_cast<int>(node_of_rank.size()) < size; ++node)

@@ -1,12 +1,13 @@
-// How a process finds out its rank and its job, and synchronises with the others before there are paths: the
-// client side of launching. There is one interface. Behind it is a PMI-1 client (for mpirun, mpiexec.hydra,
-// and Slurm's PMI-2 plug-in, which also speaks PMI-1), or the singleton of a program started without a
-// launcher. The runtime calls it; no other part uses PMI.
+// The client side of launching: how a process finds out its rank and its job, and synchronises with the other
+// ranks before there are paths. There is one interface with two implementations: a PMI-1 client (for mpirun,
+// mpiexec.hydra, and Slurm's PMI-2 plug-in, which also speaks PMI-1), and the singleton of a program that was
+// started without a launcher. The runtime uses this interface; no other part uses PMI.
 // Thread rule: any thread. Calls block until the launcher answers, and the calls of several threads are
 // served one after another. Only get() never waits for another thread's call, because a thread that makes
 // progress must not be blocked while another thread is in a barrier. Signals do not interrupt calls.
-// Invariant: a process that finds a job of another launcher and cannot join it gets an Error, and is never
-// rank 0 of 1.
+// Invariant: a process that finds signs of another launcher's job and cannot join that job gets an Error. It
+// never runs as rank 0 of 1.
+// Tested by: tests/launch/test_pmi.py, tests/unit/launch/hosts_test.cc.
 #pragma once
 
 #include <functional>
@@ -21,17 +22,19 @@ namespace lanyard {
 
 class Bootstrap {
 public:
-    // Known from the start; never changes.
+    // What a rank knows from the start and what never changes.
     struct Identity {
         int rank = 0;
         int size = 1;
-        int local_rank = 0;  // among the ranks of this node
-        int local_size = 1;
-        int appnum = -1;         // which of the programs separated by ':'; -1 for a singleton
-        int universe_size = -1;  // as MPI_UNIVERSE_SIZE; -1 if the launcher does not report it
-        // Ranks with which this one's program was started; -1 if the launcher does not report it.
+        int local_rank = 0;      // this rank's number among the ranks of its node
+        int local_size = 1;      // the number of ranks of this node
+        int appnum = -1;         // which of the programs that mpirun's ':' separates; -1 for a singleton
+        int universe_size = -1;  // the value of MPI_UNIVERSE_SIZE; -1 if the launcher does not report it
+        // The number of ranks with which this rank's program was started; -1 if the launcher does not report
+        // it.
         int maxprocs = -1;
-        // An open file for this node's segment, which the ranks share; -1: the library creates its own.
+        // The descriptor of an open file for the segment that the ranks of this node share. -1 if there is
+        // none, so that the library must create one.
         int segment_fd = -1;
         std::string job;         // equal on all ranks of a job, different between jobs; not secret
         std::string launcher;    // "mpirun", "PMI-1" or "none", for reports
@@ -53,37 +56,39 @@ public:
     const std::string &job() const { return identity_.job; }
     const Identity &identity() const { return identity_; }
 
-    // Publishes `value` under `key` for all ranks of the job. It is visible to others after the next barrier
-    // at the latest. Keys and values are words of printable characters without spaces. The launcher's limits
-    // (with mpirun at least 64 for a key and 1024 for a value) are checked here. A longer value is an Error;
-    // it is never cut.
+    // Publishes `value` under `key` for all ranks of the job. Other ranks can get the value after the next
+    // barrier at the latest. Keys and values are words of printable characters without spaces. The launcher's
+    // limits for their lengths (with mpirun at least 64 for a key and 1024 for a value) are checked here. A
+    // longer value is an Error; it is never truncated.
     virtual Error put(const std::string &key, const std::string &value) = 0;
-    // The value that some rank has put. An unknown key is an Error of class `name`. Class `pending` means
-    // that another thread is waiting for the launcher.
+    // Gets the value that some rank has put. An unknown key is an Error of class `name`. An Error of class
+    // `pending` means that another thread is waiting for the launcher.
     virtual Error get(const std::string &key, std::string &value) = 0;
-    // Returns when every rank of the job has called it.
+    // Returns when every rank of the job has called barrier().
     Error barrier() {
         if (Error error = enter_barrier()) return error;
         return leave_barrier();
     }
-    // A barrier in three steps, for a caller that has other work meanwhile. enter_barrier() reports that this
-    // rank has arrived. The descriptor becomes readable when all have arrived (-1: they have). Then
-    // leave_barrier() must be called. Until then, other threads' requests to the launcher wait.
+    // The same barrier in three steps, for a caller that has other work meanwhile. enter_barrier() reports
+    // that this rank has arrived. The descriptor becomes readable when all ranks have arrived; -1 means that
+    // they have. Then leave_barrier() must be called. Until then, requests of other threads to the launcher
+    // wait.
     virtual Error enter_barrier() { return {}; }
     virtual int barrier_descriptor() const { return -1; }
     virtual Error leave_barrier() { return {}; }
-    // Writes `message` to standard error and has the launcher end the whole job with exit code `code`. It
-    // returns, and the caller then ends its own process with that code. `asked`: the program called
-    // MPI_Abort; otherwise the reason is an error.
+    // Writes `message` to standard error and has the launcher end the whole job with exit code `code`. Then
+    // abort() returns, and the caller must end its own process with that code. `asked` is true if the program
+    // has called MPI_Abort, and false if the reason is an error.
     virtual void abort(int code, std::string_view message, bool asked) = 0;
-    // Reports to the launcher that this rank may end now without having failed. It is the last call, unless
-    // takes_back().
+    // Reports to the launcher that the end of this rank is no failure from now on. No further call may
+    // follow, except rejoin() if takes_back() is true.
     virtual Error finalize() = 0;
     // True if rejoin() may follow finalize().
     virtual bool takes_back() const { return true; }
-    // Called after finalize(): the rank goes on, and its end would be a failure again.
+    // Takes back finalize(): the rank goes on, and its end would be a failure again.
     virtual Error rejoin() { return {}; }
-    // The MPI function in which all later calls are made, for launchers that show what their ranks wait for.
+    // Sets the name of the MPI function that makes all later calls, for launchers that show what their ranks
+    // wait for.
     void in_call(const char *call) { call_ = call; }
 
 protected:
@@ -93,16 +98,16 @@ protected:
 };
 
 // Joins the job in which this process was started, as the environment describes it. On error returns nullptr
-// and sets `error`. Its sentence has two lines (what was found, what to do) if the process belongs to a job
-// that cannot be joined.
+// and sets `error`. If the process belongs to a job that it cannot join, the error's sentence has two lines:
+// what was found, and what to do.
 std::unique_ptr<Bootstrap> connect_bootstrap(Error &error);
 
-// What maxprocs() of that bootstrap will be, for callers before it exists. -1 if only the launcher can
-// answer.
+// Returns what maxprocs() of the bootstrap will be, for callers before connect_bootstrap(). -1 if only the
+// launcher can answer that.
 int expected_maxprocs();
 
-// Reads "(vector,(first node,nodes,ranks on each)...)", the form in which PMI launchers describe where ranks
-// are, into the node of each of `size` ranks. False if the text has another form.
+// Reads the description of where ranks run that PMI launchers provide, "(vector,(first node,nodes,ranks on
+// each)...)". Stores the node of each of `size` ranks. False if the text has another form.
 bool parse_process_mapping(std::string_view text, int size, std::vector<int> &node_of_rank);
 
 }  // namespace lanyard

@@ -21,10 +21,10 @@ namespace {
 
 constexpr char connection_prefix[] = "lanyard-pmi-";
 constexpr int most_ancestors = 1000;
-// Connections that wait to be accepted. Beyond that, holder_of() answers that the seat is held.
+// The most connections that wait to be accepted. If there are more, holder_of() returns -1: the seat is held.
 constexpr int most_questions = 64;
 
-// An abstract name leaves no file behind.
+// Makes a socket address from an abstract name, which leaves no file behind.
 socklen_t abstract_address(const std::string &name, sockaddr_un &address) {
     address = {};
     address.sun_family = AF_UNIX;
@@ -56,7 +56,7 @@ std::string contents_of(const std::string &path) {
     return text;
 }
 
-// Searches a block of "NAME=VALUE" strings, each ended by a zero.
+// The value of a variable in a block of "NAME=VALUE" strings, each ended by a zero; nullptr if it is absent.
 const char *find_in(const std::string &block, const char *name) {
     size_t length = strlen(name);
     for (size_t at = 0; at < block.size(); at += strlen(block.c_str() + at) + 1) {
@@ -66,9 +66,9 @@ const char *find_in(const std::string &block, const char *name) {
     return nullptr;
 }
 
-// The kernel keeps the environment with which a process was started. A program that removes a few names does
-// so on purpose. A program that has removed most of them has cleared its environment, and with it the
-// launcher's variables.
+// The environment with which this process was started, which the kernel keeps. It is used only if the program
+// has removed more than half of its variables: such a program has cleared its environment, and with it the
+// launcher's variables. A program that removes a few variables does so on purpose.
 class FirstEnvironment {
 public:
     FirstEnvironment() : block_(contents_of("/proc/self/environ")) {
@@ -99,7 +99,8 @@ std::optional<Seat> seat_in(const std::string &block) {
                      find_in(block, "LANYARD_SIZE"));
 }
 
-// "PID (NAME) STATE PARENT ...", where the name may contain any character.
+// Reads the name and the parent of a process from its line in /proc, "PID (NAME) STATE PARENT ...". The name
+// may contain any character.
 bool read_process(pid_t pid, std::string &name, pid_t &parent) {
     std::string text = contents_of("/proc/" + std::to_string(pid) + "/stat");
     size_t begin = text.find('('), end = text.rfind(')');
@@ -165,7 +166,7 @@ pid_t holder_of(const Seat &seat) {
         bool known =
             getsockopt(asking, SOL_SOCKET, SO_PEERCRED, &holder, &holder_length) == 0 && holder.pid > 0;
         pid = known ? holder.pid : -1;
-        // A process that the holder made by fork() may keep the name after the holder has ended.
+        // After the holder has ended, a child that it created by fork() may keep the socket open.
         if (known && kill(pid, 0) != 0 && errno == ESRCH) pid = 0;
     } else if (errno == EAGAIN) pid = -1;
     close(asking);

@@ -1,16 +1,18 @@
-// What a process can find out about how it was started: from variables, from the connection that it
-// inherited, and from the processes above it. bootstrap.cc decides by this; mpirun names the connections.
+// What a process can find out about how it was started: from environment variables, from the connection that
+// it inherited, and from the processes above it. bootstrap.cc uses this to decide how the process joins.
+// mpirun gives the connections their names.
 //
-// mpirun's end of a rank's connection has a name in the kernel's abstract space that identifies the rank,
+// mpirun's end of a rank's connection has a name among the kernel's abstract socket names that identifies the
+// rank:
 //     lanyard-pmi-JOB-RANK-SIZE-SEGMENT
-// and the process that holds the other end can read it. So the connection is found among all descriptors even
-// if the variables are lost, and no other socket with the same number is mistaken for it. The process that
-// joins the job as a rank listens until it ends, at
+// The process with the other end can read this name. So the process finds the connection among all its
+// descriptors even if the variables are lost, and mistakes no other socket with the same number for it. The
+// process that joins the job as a rank listens, until it ends, at the name
 //     lanyard-rank-JOB-RANK
-// (under other launchers, whose jobs have no name that children know, at lanyard-rank-process-PID). So no
-// second process joins as the same rank, and processes that the rank starts can find out that they are not
-// the rank, because it exists already. Connections made there are never accepted: connecting alone shows
-// which process holds the name.
+// (under other launchers, whose jobs have no name that children know: lanyard-rank-process-PID). So no second
+// process joins as the same rank. A process that the rank has started can find out that it is not the rank,
+// because the rank exists already. Connections to this name are never accepted: connecting alone shows which
+// process holds the name.
 #pragma once
 
 #include <sys/types.h>
@@ -21,44 +23,47 @@
 
 namespace lanyard {
 
-// A rank's place in a job of mpirun.
+// A rank's seat: its place in a job of mpirun.
 struct Seat {
     std::string job;
     int rank = -1;
     int size = -1;
-    int segment_fd = -1;  // as the rank has it; -1: none, or unknown
+    int segment_fd = -1;  // the segment's descriptor in the rank; -1 if there is none or it is unknown
 };
 
-// Called by mpirun for its own end; false if the system refuses.
+// Gives mpirun's end of a rank's connection its name. False if the system refuses.
 bool name_connection(int descriptor, const Seat &seat);
-// Reads the name of the other end. `descriptor` need not be a socket, or open.
+// Reads the seat from the name of the connection's other end, if that has such a name. `descriptor` may be
+// anything, even a number that is not open.
 std::optional<Seat> seat_of_connection(int descriptor);
-// Searches all descriptors of this process for such a connection. If there are several, it returns the one
-// with the highest number, which belongs to the innermost job.
+// Searches all descriptors of this process for a connection with such a name. If there are several, chooses
+// the connection with the highest number, which belongs to the innermost job.
 std::optional<Seat> find_connection(int &descriptor);
 
-// The living process that has joined as this rank: 0 if there is none, -1 if its number is not known here.
+// The process id of the living process that has joined as this rank; 0 if there is none, -1 if there is one
+// but its id is not known in this process.
 pid_t holder_of(const Seat &seat);
-// Makes this process the holder of the seat until it ends, and returns 0. Otherwise returns the number of the
-// holder.
+// Makes this process the holder of the seat until the process ends. Returns 0, or what holder_of() returns if
+// another process holds the seat.
 pid_t claim(const Seat &seat);
 
-// The same for a process that has joined by the connection of another launcher.
+// Does the same for a process that has joined by the connection of another launcher.
 void claim_process();
-// True if an ancestor of this process has called claim_process(). The search ends at a process that starts
-// ranks, which it recognises by its name.
+// True if an ancestor of this process has called claim_process(). The search ends at a process whose name is
+// one of `starters`, the names of processes that start ranks.
 bool below_such_process(std::span<const char *const> starters);
 
-// Like getenv, but if the program has cleared its environment, the value with which it was started.
+// The value of an environment variable, as getenv returns it. If the program has cleared its environment, the
+// value with which the program was started.
 const char *started_with(const char *name);
 
-// The seat that the variables of this process describe.
+// The seat that the environment variables of this process describe, if they do.
 std::optional<Seat> seat_told();
 
 struct Ancestry {
-    bool under_mpirun = false;  // under the mpirun of this library
-    std::optional<Seat> seat;   // the seat of the rank above, if its variables can be read
-    std::string parent;         // the name of the process that started this one
+    bool under_mpirun = false;  // this library's mpirun is an ancestor of this process
+    std::optional<Seat> seat;   // the seat of a rank above this process, if its variables can be read
+    std::string parent;         // the name of the process that started this process
 };
 Ancestry read_ancestry();
 

@@ -19,7 +19,8 @@ namespace lanyard {
 
 namespace {
 
-// If a wrapper has closed the segment's descriptor, its number may belong to a file of the program by now.
+// True if the descriptor is a regular file without a name, as the segment's file is. If a wrapper has closed
+// the segment's descriptor, its number may now belong to a file of the program.
 bool is_nameless_file(int descriptor) {
     struct stat about;
     return descriptor >= 0 && fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) && about.st_nlink == 0;
@@ -62,10 +63,10 @@ private:
     bool closed_here() const { return fcntl(fd_, F_GETFD) < 0; }
 
     int fd_;
-    std::mutex asked_;  // held from a request to its answer
+    std::mutex asked_;  // held from a request until its answer has arrived
     bool ours_;         // the launcher is this library's mpirun, which understands slightly more than PMI-1
     int segment_fd_;
-    std::string unread_;  // received after the last complete line
+    std::string unread_;  // bytes received after the last line that was returned
     std::string kvsname_;
     size_t longest_key_ = 64;
     size_t longest_value_ = 1024;
@@ -88,8 +89,9 @@ Error Pmi1::lost(const char *what) const {
                      "): the launcher has ended or closed the connection; start the job again");
 }
 
-// If the program has closed the connection, our mpirun notices this and reports it, perhaps to users who no
-// longer see the output of this process. It then ends the process, if it still exists.
+// If the program has closed its connection to this library's mpirun, waits a few seconds. mpirun notices the
+// closed connection, reports it, and ends this process if it still runs. Users who no longer see the output
+// of this process may still see that of mpirun.
 void Pmi1::await_end_if_closed() const {
     if (ours_ && closed_here()) sleep(longest_farewell_s);
 }
@@ -122,7 +124,7 @@ Error Pmi1::receive_line(std::string &line) {
     }
 }
 
-// Makes one request and reads its answer, which must be the expected command with rc=0 or without rc.
+// Sends one request and reads the answer, which must be the expected command with rc=0 or without rc.
 Error Pmi1::ask(const std::string &request, std::string_view expected_command, std::string &answer) {
     std::lock_guard guard(asked_);
     if (Error error = send_line(request + "\n")) return error;
@@ -159,7 +161,7 @@ Error Pmi1::learn_limits() {
     return {};
 }
 
-// Finds out which ranks share this node: from the launcher's mapping if it has one, else from the
+// Finds out which ranks share this node: from the launcher's mapping if there is one, otherwise from the
 // environment.
 Error Pmi1::learn_places() {
     std::string mapping;
@@ -196,7 +198,7 @@ Error Pmi1::open(int rank, int size) {
     if (Error error = learn_limits()) return error;
     if (Error error = ask("cmd=get_appnum", "appnum", answer)) return error;
     identity_.appnum = PmiLine(answer).number("appnum", identity_.appnum);
-    // A word that only mpirun adds.
+    // Only this library's mpirun adds the word maxprocs to this answer.
     identity_.maxprocs = PmiLine(answer).number("maxprocs", identity_.maxprocs);
     if (Error error = ask_number("get_universe_size", "universe_size", "size", identity_.universe_size))
         return error;
@@ -261,7 +263,8 @@ void Pmi1::abort(int code, std::string_view message, bool asked) {
     if (!text.empty()) text += '\n';
     [[maybe_unused]] ssize_t written = write(2, text.data(), text.size());
     await_end_if_closed();
-    // Our mpirun distinguishes an error from a call of MPI_Abort. Other launchers need not know the word.
+    // This library's mpirun distinguishes an error from a call of MPI_Abort by the word for=error. It is not
+    // sent to other launchers, which need not know it.
     send_line("cmd=abort exitcode=" + std::to_string(code) + (ours_ && !asked ? " for=error\n" : "\n"))
         .discard();
 }

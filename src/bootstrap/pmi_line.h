@@ -1,6 +1,7 @@
-// One line of PMI-1, "cmd=get kvsname=k key=a\n": words name=value separated by spaces, in any order. Client
-// and launcher use it. A value ends at the next space, except for the names in `rest_of_line`, whose value
-// extends to the end of the line.
+// One line of PMI-1, such as "cmd=get kvsname=k key=a\n". A line consists of words name=value, separated by
+// spaces, in any order. Client and launcher use this class. A value ends at the next space. Only the values
+// of the names in `rest_of_line` extend to the end of the line.
+// Tested by: tests/fuzz/pmi_server.cc, tests/fuzz/pmi_client.cc.
 #pragma once
 
 #include <charconv>
@@ -15,7 +16,7 @@ public:
         while (!line_.empty() && (line_.back() == '\n' || line_.back() == '\r')) line_.remove_suffix(1);
     }
 
-    // The value of `name`, or `otherwise` if the line does not contain it.
+    // The value of `name`, or `otherwise` if the line does not contain this name.
     std::string_view value(std::string_view name, std::string_view otherwise = {}) const {
         for (size_t at = 0; at < line_.size();) {
             size_t end = line_.find(' ', at);

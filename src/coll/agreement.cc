@@ -30,8 +30,8 @@ uint32_t root_code(int root) {
     return root == Agreement::no_root ? without_root : static_cast<uint32_t>(root) % some_root;
 }
 
-// Codes for operations of the program, and for unknown ones. Predefined operations have the last bits of the
-// ABI's value.
+// Codes for an operation of the program, and for an unknown one. The code of a predefined operation is the
+// lowest 5 bits of its ABI value.
 constexpr uint32_t own_reduction = 31, some_reduction = 30;
 uint32_t reduction_code(int reduction) {
     if (reduction == Agreement::unknown_reduction) return some_reduction;

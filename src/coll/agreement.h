@@ -1,13 +1,14 @@
 // What all ranks of one collective operation must agree upon (MPI-5.0 6.1: same calls, same order, arguments
-// that fit). It is kept in the 32 bits of an envelope's check word, so that every message of a collective
-// states which one it belongs to.
+// that match). It is encoded in the 32 bits of an envelope's check word ("word" below), so that every message
+// of a collective states to which call it belongs.
 //
 //   kind of operation: 6 bits | persistent: 1 | root: 9 | reduction: 5 | digest of a contribution's bytes: 11
 //
-// 0 states nothing and agrees with everything. So does a field whose value a rank does not know, for example
-// on a rank beside the root of an intercommunicator. Two words that do not agree never belong to a correct
-// program. Different calls may agree by a coincidence of the digests; the lengths of the messages then show
-// the difference. Blocking and nonblocking forms are not distinguished, because they work together here.
+// The word 0 states nothing and agrees with every word. Likewise, a field whose value a rank does not know
+// agrees with every value. For example, in an intercommunicator only the root and the other group have the
+// arguments. In a correct program all words of one collective agree. The words of different calls may agree
+// by a coincidence of the digests; the lengths of the messages then show the difference. Blocking and
+// nonblocking forms of a collective have the same word, because ranks may mix them here.
 // Thread rule: any thread; pure functions.
 #pragma once
 
@@ -29,37 +30,40 @@ enum class CollectiveKind : uint8_t {
 };
 static_assert(static_cast<int>(CollectiveKind::count_of_them) <= 64);
 
-// Envelopes by which ranks find out whether all of them call the same collective. Context and tag are those
-// of the collective, and `check` is its word.
-constexpr EnvelopeKind kind_awaiting{48};  // the sender waits long in it; a rank in another call answers
-constexpr EnvelopeKind kind_calls{49};     // the rank named as source calls it
+// Kinds of envelopes by which ranks find out whether all of them call the same collective. Context and tag of
+// such an envelope are those of the collective, and `check` is the collective's word. The sender has waited
+// long in this collective. A rank that makes a different call at this place answers.
+constexpr EnvelopeKind kind_awaiting{48};
+constexpr EnvelopeKind kind_calls{49};  // the rank in the field `source` calls this collective
 
-const char *name_of(CollectiveKind kind);  // without "MPI_", in lower case
+const char *name_of(CollectiveKind kind);  // in lower case, without "MPI_"
 
 struct Agreement {
-    // Neither a rank nor a constant for one.
+    // Values of `root` that are neither a rank nor an MPI constant.
     static constexpr int no_root = INT_MIN, unknown_root = no_root + 1;
     static constexpr int unknown_reduction = -1;
-    static constexpr int64_t unequal = -1;  // ranks may contribute different numbers of bytes
+    // Value of `bytes` if ranks may contribute different numbers of bytes.
+    static constexpr int64_t unequal = -1;
 
     CollectiveKind kind = CollectiveKind::none;
-    int root = no_root;       // by its index in the team
-    int reduction = 0;        // the ABI's value of a predefined operation, or 1 for one of the program
-    int64_t bytes = unequal;  // that every rank contributes, or gets
+    int root = no_root;  // the root's index in the team
+    int reduction = 0;   // the ABI's value of a predefined operation; 1: an operation of the program; 0: none
+    int64_t bytes = unequal;  // the number of bytes that every rank contributes, or gets
 
     uint32_t word() const;
 };
 
-// What ranks that create a persistent operation must agree upon, from the word of the operation.
+// The word of the call that creates a persistent operation, made from the word of the operation.
 uint32_t persistent_form(uint32_t word);
 
 bool agree_in_all_known(uint32_t word, uint32_t other);
-// May both words come from ranks that are in the same collective?
+// Could both words belong to the same collective?
 inline bool agree(uint32_t word, uint32_t other) { return word == other || agree_in_all_known(word, other); }
-// What two ranks do that do not agree: "rank 2 is in MPI_Bcast with root 1, this rank in MPI_Reduce with root
-// 0 and MPI_SUM".
+// The error that states how the calls of two ranks at one place in the sequence differ, for example: "rank 2
+// calls MPI_Bcast with root 1, this rank with root 0; ...".
 Error disagreement(uint32_t own, uint32_t other, int other_rank);
-// The same for two ranks at different places in the sequence of collectives. Numbers count from 0.
+// The same for two ranks that are at different places in the sequence of collectives. `own_number` and
+// `other_number` are these places, counted from 0.
 Error out_of_order(uint32_t own, uint32_t own_number, uint32_t other, uint32_t other_number, int other_rank);
 
 }  // namespace lanyard

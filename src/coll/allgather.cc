@@ -1,4 +1,5 @@
 // Allgather algorithms, for even and uneven blocks (MPI-5.0 6.7).
+// Tested by: tests/unit/coll/moves_test.cc.
 #include "coll/algorithms.h"
 
 namespace lanyard {
@@ -12,8 +13,8 @@ StepId place_own(const MoveShape &s, Schedule &schedule) {
 
 }  // namespace
 
-// Blocks are collected packed, in the order index, index+1, ... (modulo the size). In round k, 2^k blocks are
-// already here, and as many more arrive from the rank 2^k above.
+// Collects the blocks packed, in the order index, index+1, ... (modulo the size). Before round k a rank has
+// 2^k blocks. In round k it receives up to as many more from the rank 2^k above it.
 void allgather_bruck(const MoveShape &s, Schedule &schedule) {
     auto rank_at = [&](int position) { return (s.index + position) % s.size; };
     std::vector<int64_t> start(s.size + 1, 0);
@@ -32,7 +33,7 @@ void allgather_bruck(const MoveShape &s, Schedule &schedule) {
         have = schedule.join({have, got});
     }
     if (s.received.dense()) {
-        int upper = s.size - s.index;  // blocks from this rank's own to the last
+        int upper = s.size - s.index;  // number of blocks from this rank's own to the last
         schedule.copy(positions(1, upper), s.received.range(s.index + 1, upper - 1), have);
         schedule.copy(positions(upper, s.size), s.received.range(0, s.index), have);
         return;
@@ -53,7 +54,7 @@ Work allgather_bruck_work(const Crew &crew, int64_t bytes) {
             .far = far};
 }
 
-// In each round every rank passes on to its right the block that it received in the round before.
+// In each round every rank sends to its right neighbour the block that it received in the round before.
 void allgather_ring(const MoveShape &s, Schedule &schedule) {
     int right = (s.index + 1) % s.size, left = (s.index - 1 + s.size) % s.size;
     StepId have = place_own(s, schedule);

@@ -1,4 +1,5 @@
 // Allreduce algorithms (MPI-5.0 6.9.6).
+// Tested by: tests/unit/coll/reductions_test.cc.
 #include "coll/running.h"
 #include "coll/tree.h"
 
@@ -6,7 +7,7 @@ namespace lanyard {
 
 namespace {
 
-// The running result, in the result buffer itself. It begins with this rank's contribution.
+// Returns a running result in the result buffer, which begins with this rank's contribution.
 Running begin(const ReduceShape &s, Schedule &schedule) {
     schedule.op = s.op;
     StepId own = s.contribution == s.result ? no_step : schedule.copy(s.contribution, s.result, {});
@@ -15,7 +16,8 @@ Running begin(const ReduceShape &s, Schedule &schedule) {
 
 constexpr int fold_label = 0, unfold_label = 1, first_label = 2;
 
-// A represented rank sends its contribution and receives the result. True: this is all that it does.
+// The steps of a represented rank (Folding), which only sends its contribution and receives the result.
+// False: this rank is not represented, and no step has been added.
 bool represented_part(const Folding &folding, const ReduceShape &s, Schedule &schedule) {
     if (!folding.represented()) return false;
     StepId sent = schedule.send(s.index + 1, s.contribution, {}, fold_label);
@@ -31,13 +33,13 @@ void allreduce_recursive_doubling(const ReduceShape &s, Schedule &schedule) {
     Running running = begin(s, schedule);
     if (folding.represents()) running.take(s.index - 1, true, no_step, fold_label);
 
-    // Before round k a number knows the result of its group of 2^k neighbours. The two groups of a pair then
-    // exchange theirs.
+    // Before round k a rank that takes part has the result of its group of 2^k neighbours. In round k it
+    // exchanges this result with a partner in the neighbouring group.
     int me = folding.number(), label = first_label;
     for (int distance = 1; distance < folding.active(); distance *= 2, ++label) {
         int partner = folding.rank_of(me ^ distance);
-        // As long as nothing has been added, the program's own buffer is sent, because the other rank may
-        // have it in its cache.
+        // As long as no other contribution has been added, sends the program's own buffer, because the other
+        // rank may have it in its cache.
         bool first = distance == 1 && !folding.represents();
         StepId sent = schedule.send(partner, first ? s.contribution : running.value(),
                                     first ? no_step : running.ready(), label);
@@ -110,7 +112,8 @@ void reduce_bcast_along(const Tree &tree, const ReduceShape &s, Schedule &schedu
         [&](int child, int, int) { schedule.send(child, s.result, have, down_label); });
 }
 
-// `rounds` up the tree, and as many down.
+// The work of a reduce up a tree and a broadcast down the tree, with `rounds` rounds each. `way`: the part of
+// one of the two that crosses nodes.
 Work reduce_bcast_work(int size, int64_t bytes, int rounds, const Far &way) {
     int messages = 2 * (size - 1);
     double path = double(rounds) * double(bytes);
@@ -158,7 +161,8 @@ void allreduce_halving_doubling(const ReduceShape &s, Schedule &schedule) {
     auto before = static_cast<StepId>(schedule.steps().size());
     int label = reduce_by_halving(schedule, folding, starts, running, first_label);
 
-    // Data given away while halving returns complete. It may arrive only after the partner has read it.
+    // A part that was sent away while halving is received again, completely reduced. It may be received only
+    // when the earlier send has read its memory.
     std::vector<StepId> given{running.ready()};
     for (StepId id = before; id < static_cast<StepId>(schedule.steps().size()); ++id)
         if (schedule.steps()[id].kind == StepKind::send) given.push_back(id);
@@ -179,7 +183,7 @@ Work allreduce_halving_doubling_work(const Crew &crew, int64_t bytes) {
     int size = crew.size, active = power_of_two_below(size), extra = size - active,
         rounds = doublings(active);
     double all = double(bytes);
-    Far far = far_butterfly(crew, extra > 0, 0);  // one half
+    Far far = far_butterfly(crew, extra > 0, 0);  // of the halving; the doubling costs the same
     return {.rounds = 2 * rounds + 2 * (extra > 0),
             .messages = 2 * extra + 2 * int64_t{active} * rounds,
             .bytes = 2 * extra * bytes + 2 * (active - 1) * bytes,
@@ -199,8 +203,8 @@ void allreduce_ring(const ReduceShape &s, Schedule &schedule) {
         return s.result.part(start, part_start(s.result.count, s.size, number + 1) - start);
     };
 
-    // Part i starts at rank i and collects contributions on its way round. It is complete at rank i-1, and
-    // then travels round again.
+    // Part i starts at rank i and collects contributions on its way round the ring. It is complete at rank
+    // i-1, and then travels round the ring again.
     std::vector<StepId> sent(s.size, no_step);
     StepId have = running.ready();
     Block landing[2] = {schedule.scratch(part(0).count, *s.result.type),

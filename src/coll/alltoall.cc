@@ -1,4 +1,5 @@
 // Alltoall algorithms (MPI-5.0 6.8).
+// Tested by: tests/unit/coll/moves_test.cc.
 #include "coll/algorithms.h"
 
 namespace lanyard {
@@ -19,7 +20,8 @@ namespace {
 
 constexpr int rounds_at_once = 8;
 
-// The blocks to send. In place, these are the copies put aside.
+// The blocks to be sent. With MPI_IN_PLACE these are copies in scratch memory, which are complete when
+// `ready` is done.
 struct Outgoing {
     StepId ready = no_step;
     Division blocks;
@@ -31,7 +33,7 @@ struct Outgoing {
 }  // namespace
 
 // In round k every rank sends to the rank k above and receives from the rank k below. A round begins when the
-// one `rounds_at_once` before it has ended, so that no rank is flooded.
+// round `rounds_at_once` before it has ended, so that no rank gets too many messages at once.
 void alltoall_pairwise(const MoveShape &s, Schedule &schedule) {
     Outgoing outgoing(s, schedule);
     if (!s.in_place) schedule.copy(s.sent.block(s.index), s.received.block(s.index), {});
@@ -49,8 +51,8 @@ void alltoall_pairwise(const MoveShape &s, Schedule &schedule) {
 Work alltoall_pairwise_work(const Crew &crew, int64_t bytes) {
     int size = crew.size;
     int64_t blocks = int64_t{size} * (size - 1);
-    // Rounds are chained only through the window, and each rank handles all of its messages itself, so these
-    // count.
+    // Most rounds do not wait for the round before, but each rank handles the messages of all rounds itself,
+    // so `rounds` counts them all.
     return {.rounds = size - 1,
             .messages = blocks,
             .waits = int64_t{size} * ((size - 2) / rounds_at_once + 1),
@@ -59,8 +61,8 @@ Work alltoall_pairwise_work(const Crew &crew, int64_t bytes) {
             .far = far_pairs(crew, double(bytes), rounds_at_once)};
 }
 
-// Position j holds the block on its way to the rank j above. In round k, positions with bit k move on by 2^k
-// ranks, so each block has travelled its whole distance at the end.
+// Position j holds a block that has to travel j ranks upwards in total. In round k the blocks at positions
+// with bit k set travel 2^k ranks, so that at the end each block has travelled its whole distance.
 void alltoall_bruck(const MoveShape &s, Schedule &schedule) {
     Outgoing outgoing(s, schedule);
     int64_t length = s.received.block(0).bytes();
@@ -103,12 +105,12 @@ void alltoall_bruck(const MoveShape &s, Schedule &schedule) {
 
 Work alltoall_bruck_work(const Crew &crew, int64_t bytes) {
     int size = crew.size;
-    int64_t blocks = 0;  // moved by one rank
+    int64_t blocks = 0;  // sent by one rank in all rounds
     for (int distance = 1; distance < size; distance *= 2) {
         int64_t whole = size / (2 * distance), rest = size % (2 * distance);
         blocks += whole * distance + std::max<int64_t>(rest - distance, 0);
     }
-    // Every block is also copied into a bundle and out of it.
+    // Every block is also copied into a bundle before it is sent, and out of a bundle afterwards.
     return {.rounds = doublings(size),
             .messages = int64_t{size} * doublings(size),
             .bytes = size * blocks * bytes,

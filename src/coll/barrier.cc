@@ -1,4 +1,5 @@
 // Barrier algorithms (MPI-5.0 6.3).
+// Tested by: tests/unit/coll/moves_test.cc.
 #include "coll/algorithms.h"
 
 namespace lanyard {
@@ -20,7 +21,8 @@ Work barrier_dissemination_work(const Crew &crew, int64_t) {
     return {.rounds = rounds, .messages = int64_t{crew.size} * rounds, .far = far_dissemination(crew, 0)};
 }
 
-// The same with `radix` - 1 messages in a round, to ranks at that many multiples of the distance.
+// The same with up to `radix` - 1 signals in a round, to the ranks at 1, 2, ... `radix` - 1 times the
+// distance.
 void barrier_knomial(const Members &m, Schedule &schedule, int radix) {
     StepId heard = no_step;
     int round = 0;
@@ -41,7 +43,7 @@ Work barrier_knomial_work(const Crew &crew, int64_t, int radix) {
         each += std::min<int64_t>(radix - 1, (crew.size - 1) / distance);
     Work work{.rounds = static_cast<int>(each), .messages = crew.size * each};
     if (!crew.spread()) return work;
-    // A rank's messages of one round leave at the same time.
+    // The messages that a rank sends in one round are under way at the same time.
     int rounds = growths(crew.size, radix);
     work.far = {rounds, static_cast<int>(each) - rounds, 0, 0};
     bool even_runs = crew.runs && crew.most == crew.fewest;

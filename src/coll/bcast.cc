@@ -1,4 +1,5 @@
-// Broadcast algorithms (MPI-5.0 6.4). Ranks are counted from the root, which is 0.
+// Broadcast algorithms (MPI-5.0 6.4). Positions count ranks from the root, whose position is 0.
+// Tested by: tests/unit/coll/moves_test.cc.
 #include "coll/algorithms.h"
 #include "coll/tree.h"
 
@@ -9,7 +10,8 @@ namespace {
 template <class Tree>
 void bcast_along(const Tree &tree, const BcastShape &s, Schedule &schedule) {
     StepId have = tree.is_root() ? no_step : schedule.receive(tree.parent(), s.data, {});
-    // The child with the largest subtree first, because its data has the longest way to go.
+    // Sends to the child with the largest subtree first, because the data passes through the most ranks
+    // there.
     tree.each_child_largest_first([&](int child, int, int) { schedule.send(child, s.data, have); });
 }
 
@@ -46,7 +48,7 @@ Work bcast_knomial_work(const Crew &crew, int64_t bytes, int radix) {
 
 namespace {
 
-// The data cut into P pieces of packed bytes. The last pieces may be shorter or empty.
+// The data, cut into P pieces of packed bytes. The last pieces may be shorter or empty.
 struct Pieces {
     Block all;
     int64_t length;
@@ -74,8 +76,8 @@ void bcast_scatter_allgather(const BcastShape &s, Schedule &schedule) {
         schedule.send(child, pieces.range(position, subtree), have);
     });
 
-    // Ring: in each round every rank passes on to its right the piece that it received in the round before.
-    // The pieces of a rank's own subtree are already there and are not sent to it.
+    // The ring: in each round every rank sends to its right neighbour the piece that it received in the round
+    // before. A rank already has the pieces of its own subtree, so these are not sent to it.
     int me = tree.position();
     int right = (s.index + 1) % s.size, left = (s.index - 1 + s.size) % s.size;
     int right_position = (me + 1) % s.size;
@@ -107,7 +109,7 @@ Work bcast_scatter_allgather_work(const Crew &crew, int64_t bytes) {
         int64_t has = std::clamp<int64_t>(filled - position, 0, subtree);
         if (position > 0 && has > 0) ++work.messages;
         if (position > 0) work.bytes += length(position, subtree);
-        // What the ring delivers: all pieces except those of the own subtree.
+        // Round the ring a rank receives all pieces except those of its own subtree.
         work.bytes += bytes - length(position, subtree);
         work.messages += filled - has;
     }

@@ -1,6 +1,7 @@
-// Where the data of a schedule lies: offsets into three spaces whose addresses only the executor knows. A
-// schedule can thus be made in advance, kept, and used with any buffers of the same shape.
+// Where the data of a schedule lies: offsets into three spaces, whose addresses are known only when the
+// schedule runs. A schedule can thus be made in advance, kept, and used with any buffers of the same shape.
 // Thread rule: plain values.
+// Tested by: tests/unit/coll/moves_test.cc, tests/unit/coll/neighbors_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ const Datatype &packed_bytes();
 // The program's two buffers, and memory that belongs to the schedule.
 enum class Space : uint8_t { send, receive, scratch };
 
-// `count` elements of a datatype, at `offset` bytes from the beginning of a space.
+// `count` elements of a datatype, `offset` bytes behind the beginning of a space.
 struct Block {
     Space space = Space::scratch;
     int64_t offset = 0;
@@ -30,13 +31,13 @@ struct Block {
     Block part(int64_t first, int64_t elements) const {
         return {space, offset + first * type->extent, elements, type};
     }
-    // A part of the bytes of the data. For contiguous blocks only.
+    // The bytes from `first` on, `length` of them, as a block. For contiguous blocks only.
     Block slice(int64_t first, int64_t length) const {
         return {space, offset + first, length, &packed_bytes()};
     }
 };
 
-// An array of counts or displacements in either width.
+// An array of counts or displacements, as 32-bit or 64-bit integers.
 struct Numbers {
     const void *data = nullptr;
     int width = 8;  // bytes of one value: 4 or 8
@@ -46,27 +47,28 @@ struct Numbers {
     }
 };
 
-// A buffer that is divided among the ranks of a team. The arrays are read only while the schedule is made.
+// A buffer that is divided into one block for each rank of a team. The program's arrays of counts and
+// displacements are read only while the schedule is made.
 class Division {
 public:
     Division() = default;
-    // `count` elements for each rank, one after the other (gather, allgather, ...).
+    // `count` elements for each rank, with the blocks one after the other (gather, allgather, ...).
     static Division even(Space space, int64_t count, const Datatype &type);
-    // counts[r] elements, displaced by displacements[r] extents (the v forms).
+    // counts[r] elements for rank r, displaced by displacements[r] extents (gatherv, alltoallv, ...).
     static Division uneven(Space space, Numbers counts, Numbers displacements, const Datatype &type);
-    // counts[r] elements of types[r], displaced by displacements[r] bytes (the w form).
+    // counts[r] elements of types[r] for rank r, displaced by displacements[r] bytes (alltoallw).
     static Division typed(Space space, Numbers counts, Numbers displacements, const Datatype *const *types);
-    // The packed data of each rank of `like`, one after the other, from `offset` on.
+    // The packed data of the first `size` blocks of `like`, one after the other, from `offset` on.
     static Division packed(Space space, int64_t offset, const Division &like, int size);
 
-    // The bytes of a contiguous block, divided at `starts` (with one more for the end), which count from the
-    // block's beginning.
+    // The bytes of a contiguous block, divided at the offsets `starts` from the block's beginning. The last
+    // entry of `starts` is the end of the last part.
     static Division cut(const Block &all, std::vector<int64_t> starts);
-    // A single block, the one of rank 0.
+    // A single block, which is that of rank 0.
     static Division one(const Block &block);
 
     Block block(int rank) const;
-    // Is it even and without gaps, so that neighbouring blocks form one block?
+    // Is the division even and without gaps, so that neighbouring blocks form one block?
     bool dense() const { return kind_ == Kind::even && type_->contiguous; }
     // The blocks of the first `ranks` ranks as one. For even and packed divisions only.
     Block whole(int ranks) const;
@@ -84,7 +86,7 @@ private:
     const Datatype *type_ = nullptr;
     const Datatype *const *types_ = nullptr;
     Numbers counts_, displacements_;
-    std::vector<int64_t> starts_;  // packed: where the data of each rank begins
+    std::vector<int64_t> starts_;  // packed: where the data of each rank begins, relative to offset_
 };
 
 }  // namespace lanyard

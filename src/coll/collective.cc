@@ -59,7 +59,7 @@ void Collective::keep(Error &failure) {
     failure = {};
 }
 
-// Allocates memory for everything that the schedule needs. False: there is not enough.
+// Allocates the memory that the schedule needs to run. False: there is not enough memory.
 bool Collective::prepare() {
     if (!plan.make_scratch()) return false;
     auto transfers = static_cast<size_t>(plan.schedule().transfers());
@@ -100,7 +100,7 @@ bool Collective::pass(Team &team) {
     return !begun_;
 }
 
-// Continues a schedule that consists of one exchange. Most of these complete at once.
+// Starts or continues a schedule that consists of one exchange. Most such schedules complete at once.
 void Collective::go_on_with_exchange() {
     if (advance(0)) return completion.finish();
     begin_under_way();
@@ -140,11 +140,12 @@ void Collective::start(Team &team) {
     drain();
     if (queue_.left() == 0) return;
     executor_.engine().set_alarm(executor_.engine().now_ns() + Executor::alarm_every_ns, executor_);
-    // Other ranks may wait in the node area for this one, which waits for a message.
+    // Other ranks may be in a collective that uses the node area and wait there for this rank, while this
+    // rank waits for a message. Polling finds such a mismatch.
     if (exchanges_.empty() && team.node_area && !call_.persistent()) executor_.engine().watch(*this);
 }
 
-// Runs all ready steps, and those that become ready by this. Returns how many.
+// Runs all ready steps, including those that become ready meanwhile, and returns their number.
 int Collective::drain() {
     int steps = 0;
     draining_ = true;
@@ -160,7 +161,8 @@ int Collective::drain() {
     return steps;
 }
 
-// Functions of the program are not called while it computes (engine/helper.h).
+// Must the step wait until a thread of the program is inside MPI? The helper does not call the program's
+// functions (engine/helper.h).
 bool Collective::waits_for_program(StepId id) const {
     const Schedule &schedule = plan.schedule();
     StepKind kind = schedule.steps()[id].kind;
@@ -252,7 +254,7 @@ bool Collective::advance(StepId id) {
     return true;
 }
 
-// A message has been sent or received. Called by the messenger, perhaps from inside launch().
+// Called by the messenger when the message of a step has been sent or received, perhaps from inside launch().
 void Collective::arrived(Completion &completion) {
     Flight &flight = *static_cast<Flight *>(completion.context);
     Collective &self = *flight.collective;
@@ -266,7 +268,8 @@ void Collective::arrived(Completion &completion) {
     self.queue_.done(flight.step);
     if (self.draining_) return;
     if (self.queue_.left() == 0) return self.finish();
-    // Runs ready steps, or withdraws, later: not in the middle of a delivery.
+    // Lets the engine run the ready steps, or withdraw(), later, because this may be the middle of a
+    // delivery.
     if (self.queue_.any_ready() || (self.queue_.stopped() && !self.withdrawn_))
         self.executor_.engine().ready(self);
 }
@@ -279,8 +282,8 @@ void Collective::finish() {
     completion.finish();
 }
 
-// If there are processors to spare, a collective that waits for posts of others polls only these for a while.
-// They arrive soon, and a turn of the engine takes longer than that.
+// Polls for a while only the posts for which the collective waits. They usually arrive within less time than
+// a turn of the engine takes.
 void Collective::look_for_posts() {
     constexpr int looks = 100;
     for (int look = 0; look < looks && polled_.size() == 1 && !waits_for_program(polled_[0]); ++look) {
@@ -294,7 +297,8 @@ void Collective::look_for_posts() {
     }
 }
 
-// False, with the error set: messages that are here show that other ranks called something else.
+// Do the early messages agree with this rank's calls? False: another rank has called a different collective,
+// and `error` says so.
 bool Collective::agrees_with_early_messages() {
     EarlyMessages &early = executor_.early_;
     if (early.empty()) return true;
@@ -309,7 +313,8 @@ bool Collective::agrees_with_early_messages() {
     return false;
 }
 
-// False: it was abandoned, because another rank waits in the node area for a different collective.
+// Do the ranks that use the node area make the same call? False: one of them makes a different call at this
+// place, and this collective has been abandoned.
 bool Collective::agrees_with_area() {
     uint32_t other = 0;
     int rank = called_by_another(call_.team(), number_of(call_.tag()), call_.word(), other);
@@ -334,14 +339,14 @@ void Collective::abandon(Error reason, const TeamCall::Place &place) {
     if (!draining_ && !withdrawn_) withdraw();
 }
 
-// Starts nothing more, and reports the calls to all other ranks.
+// Starts no more steps, and reports the two different calls to all other ranks.
 void Collective::doubt(const Error &reason, const TeamCall::Place &place) {
     if (queue_.stopped()) return;
     queue_.stop();
     call_.tell_mismatch(executor_.messenger_, reason, place);
 }
 
-// Withdraws what has been started, as far as possible.
+// Withdraws the messages that have been started, as far as possible.
 void Collective::withdraw() {
     withdrawn_ = true;
     queue_.leave_the_rest(polled_);

@@ -1,12 +1,14 @@
-// One collective operation, blocking, nonblocking or persistent, from its plan to its completion. It is taken
-// from the executor (executor.h), which starts it. Steps start in the order of the queue (step_queue.h).
-// Messages continue by their completions, and exchanges that wait are polled.
+// One collective operation, blocking, nonblocking or persistent, from its plan to its completion. The caller
+// takes the object from the executor (executor.h), which starts it. Steps start in the order of the queue
+// (step_queue.h). A step that sends or receives ends by the completion of its message. An exchange that waits
+// for other ranks is polled.
 //
-// A step that fails does not stop the schedule, because other ranks count on this rank's messages. The first
+// A step that fails does not stop the schedule, because other ranks wait for this rank's messages. The first
 // error is kept and reported at the end. If ranks turn out to call different collectives, the schedule is
-// abandoned, because it would never end. Nothing more is started, both calls are reported to all other ranks
-// of the team, and what has been started is withdrawn.
+// abandoned, because it would never end. Then no more steps are started, both calls are reported to all other
+// ranks of the team, and messages that have been started are withdrawn where possible.
 // Thread rule: the owner of the engine.
+// Tested by: tests/sim/collectives_test.cc, tests/sim/pending_test.cc.
 #pragma once
 
 #include <variant>
@@ -30,16 +32,18 @@ public:
     Error error;  // valid once complete
     Plan plan;    // written before the start
 
-    // Its number among the collectives started on the team, from 1. 0 for persistent ones, which have no
-    // common order of starts.
+    // The number of this collective among those started on the team, counted from 1. 0 for persistent
+    // collectives, because ranks may start them in different orders.
     uint32_t number() const { return call_.number(); }
 
-    // Starts it and does all of it at once, if it is short, has a kept schedule, and nothing must be waited
-    // for. False: it must still be started, and start() continues with what is already done.
+    // Does the whole collective at once, if it is a few bytes through the node area, has a kept schedule
+    // (ShortUse), and need not wait for any rank. False: the caller must call Executor::start(), which
+    // continues from the steps already done.
     bool pass(Team &team);
 
-    // Makes it persistent by taking the tag of every later start now. Error, with nothing taken: the program
-    // still has the operation that got the same tag long ago.
+    // Makes this collective persistent: takes the tag that every later start uses. Returns an error, and
+    // takes no tag, if an older persistent operation with the same tag still exists, because the numbers in
+    // tags have come round to it.
     Error keep_tag(Team &team);
 
     explicit Collective(Executor &executor);
@@ -49,7 +53,7 @@ public:
 
 private:
     friend class Executor;
-    // The message of one step.
+    // The send or receive of one step.
     struct Flight {
         Collective *collective = nullptr;
         StepId step = no_step;
@@ -81,14 +85,14 @@ private:
     Executor &executor_;
     TeamCall call_;
     Hook under_way_hook_;
-    StepQueue queue_;                // stopped if ranks disagree
-    FallibleArray<Flight> flights_;  // by the number of the transfer
+    StepQueue queue_;                // stopped when ranks disagree
+    FallibleArray<Flight> flights_;  // indexed by Step::number of a send or receive
     std::vector<ExchangeRun> exchanges_;
-    std::vector<StepId> polled_;  // exchanges that wait for other ranks
-    bool begun_ = false;          // by pass()
+    std::vector<StepId> polled_;  // steps that are exchanges and wait for other ranks
+    bool begun_ = false;          // pass() has begun the collective, and start() continues it
     bool draining_ = false;
-    bool withdrawn_ = false;  // ranks disagree, and everything that was started is withdrawn
-    uint8_t alarms_ = 0;      // how many alarms rang while this one was under way
+    bool withdrawn_ = false;  // ranks disagree, and withdraw() has run
+    uint8_t alarms_ = 0;      // how often the executor's timer has fired since the start; 2 at most
     Collective *next_spare_ = nullptr;
 };
 

@@ -1,5 +1,6 @@
 // The tags of collectives' messages.
 // Thread rule: pure functions.
+// Tested by: tests/unit/coll/plan_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +10,10 @@
 
 namespace lanyard {
 
-// A tag consists of: persistent or not (1 bit), the collective's number on its team (19), the label of the
-// message (11). Numbers repeat after half a million. By then the earlier owner has ended or, if persistent,
-// keeps the later one from getting its tag.
+// A tag consists of one bit that says whether the collective is persistent, the number of the collective on
+// its team (19 bits), and the label of the message (11 bits). Numbers repeat after half a million
+// collectives. By then an earlier collective with the same number has ended. A persistent one that still
+// exists makes the creation of the later one fail (Collective::keep_tag).
 static_assert(1 + collective_number_bits + label_bits == 31);
 constexpr uint32_t collective_numbers = 1u << collective_number_bits;
 constexpr int32_t tag_of(uint32_t number, bool persistent) {

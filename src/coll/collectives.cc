@@ -10,19 +10,19 @@ namespace lanyard {
 
 namespace {
 
-// The members of this process's own group, if there are two groups.
+// The members of the team, or of this process's own group if there are two groups.
 Members members(const Team &team) {
     return team.own_group ? members(*team.own_group) : Members{team.index, team.size, team.nodes};
 }
 
-// In a rooted operation: does this process have, or get, the blocks of all ranks?
+// In an operation with a root: does this process have, or get, the blocks of all ranks?
 bool at_root(const Team &team, int root) { return team.own_group ? root == abi::root : root == team.index; }
-// The number of blocks in "the blocks of all".
+// The number of ranks that "all" stands for (collectives.h).
 int64_t blocks(const Team &team) { return team.own_group ? other_size(team) : team.size; }
 
 Block whole(Space space, int64_t count, const Datatype &type) { return {space, 0, count, &type}; }
 
-// A rank's own block as a division, for ranks that have no blocks for others.
+// A division that consists of this rank's own block, or is empty if the block has no datatype.
 Division own_block(Space space, const Buffer &own) {
     return own.datatype ? Division::even(space, own.count, *own.datatype) : Division();
 }
@@ -57,8 +57,9 @@ Agreement agreement_of(CollectiveKind kind, const Reduction &r, int root, int64_
     return {kind, root, r.op->predefined() ? r.op->abi_value : 1, bytes};
 }
 
-// Between two groups the root is named from both sides, and ranks beside it know only that there is one. What
-// moves for all may have a different size in each direction.
+// Adapts an agreement to an intercommunicator. Both groups name the root by its index in the team. The other
+// members of the root's group have neither the root nor the remaining arguments. In a collective without a
+// root the numbers of bytes may differ between the two directions.
 Agreement between_groups(const Team &team, Agreement agreement) {
     bool for_all = agreement.root == Agreement::no_root;
     if (for_all && agreement.reduction == 0) agreement.bytes = Agreement::unequal;
@@ -109,7 +110,7 @@ void make_parts(const Selection &selection, Team &team, const ReduceScatterShape
     else if (!shape.contribution.empty()) make_reduce_scatter(selection, team, shape, schedule);
 }
 
-// `bytes`: of one block; ignored if blocks are uneven.
+// `bytes`: of one block.
 void make_gathering(const Selection &selection, Team &team, const MoveShape &shape, int64_t bytes,
                     Schedule &schedule) {
     if (team.own_group) inter_gather(selection, team, shape, bytes, schedule);
@@ -154,7 +155,7 @@ void plan_bcast(Executor &executor, Team &team, Plan &plan, const Buffer &data, 
 }
 
 void plan_reduce(Executor &executor, Team &team, Plan &plan, const Reduction &r, int root) {
-    // Only the root may reduce in place; elsewhere there is no result.
+    // Only the root may reduce in place, because other ranks have no result buffer.
     plan_reduction(CollectiveKind::reduce, executor, team, plan, r,
                    team.own_group ? inter_reduce : make_reduce, root);
 }
@@ -219,7 +220,8 @@ void plan_gather(Executor &executor, Team &team, Plan &plan, const Buffer &own, 
     describe(team, plan, {CollectiveKind::gather, root, 0, bytes}, own.base, all.base);
 }
 
-// Only the root knows how much each rank contributes, but all must choose alike.
+// The number of bytes for which gatherv chooses its algorithm. Only the root has the real numbers, but all
+// ranks must make the same choice.
 constexpr int64_t usual_gathered_bytes = 2048;
 
 void plan_gatherv(Executor &executor, Team &team, Plan &plan, const Buffer &own, const Uneven &all,

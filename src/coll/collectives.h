@@ -1,13 +1,14 @@
-// Collective operations on a team: from arguments to a schedule that is ready to start. The typed functions
-// of the API and the code that creates communicators call this. plan_x writes the plan of a Collective that
-// the caller has taken from the executor and then starts, once or (persistent) again and again. Buffers,
-// datatypes, operation and team must live until completion, arrays of counts only during the call.
+// Planners of collective operations on a team: from the arguments of a call, each function plan_x() makes a
+// schedule that is ready to start. The typed functions of the API and the code that creates communicators
+// call them. The caller takes a Collective from the executor, has its plan written here, and then starts it,
+// once or (if persistent) repeatedly. Buffers, datatypes, operation and team must live until completion, and
+// arrays of counts only during the call.
 //
-// A send side without a datatype means MPI_IN_PLACE (for scatter at the root: the receive side). Sides that
-// are significant at the root only are not read elsewhere. On the team of an intercommunicator (inter.h),
-// `root` is MPI_ROOT, MPI_PROC_NULL or a rank of the other group. The blocks of all are then those of the
-// other group's ranks, and there is no scan and no exscan. The arguments have been checked. MPI-5.0 chapter
-// 6.
+// A send buffer without a datatype means MPI_IN_PLACE; for scatter, a receive buffer without one at the root.
+// A buffer that is significant only at the root is ignored at other ranks. On the team of an
+// intercommunicator (inter.h), `root` is MPI_ROOT, MPI_PROC_NULL or a rank of the other group. There, "all"
+// stands for the ranks of the other group, and scan and exscan do not exist. The caller has checked the
+// arguments. See MPI-5.0 chapter 6.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -40,7 +41,7 @@ struct Reduction {
     int64_t count = 0;
     const Datatype *datatype = nullptr;
     const Op *op = nullptr;
-    bool in_place = false;  // the contribution is where the result goes
+    bool in_place = false;  // the contribution is in the result buffer (MPI_IN_PLACE)
 };
 
 void plan_barrier(Executor &, Team &, Plan &);
@@ -49,9 +50,9 @@ void plan_reduce(Executor &, Team &, Plan &, const Reduction &, int root);
 void plan_allreduce(Executor &, Team &, Plan &, const Reduction &);
 void plan_scan(Executor &, Team &, Plan &, const Reduction &);
 void plan_exscan(Executor &, Team &, Plan &, const Reduction &);
-// `count` of the reduction: elements for each rank.
+// Reduction::count is the number of elements for each rank.
 void plan_reduce_scatter_block(Executor &, Team &, Plan &, const Reduction &);
-// `count` of the reduction is ignored.
+// Reduction::count is ignored.
 void plan_reduce_scatter(Executor &, Team &, Plan &, const Reduction &, Numbers counts);
 
 void plan_gather(Executor &, Team &, Plan &, const Buffer &own, const Even &all, int root);
@@ -64,16 +65,17 @@ void plan_alltoall(Executor &, Team &, Plan &, const Even &sent, const Even &rec
 void plan_alltoallv(Executor &, Team &, Plan &, const Uneven &sent, const Uneven &received);
 void plan_alltoallw(Executor &, Team &, Plan &, const Typed &sent, const Typed &received);
 
-// For the creation of communicators, on any team; Plan::stand_for() states for which call. plan_spread()
-// sends `data` of member `first` down a binomial tree to all. plan_tell_all() first collects the entries of
-// all members up such a tree. P-1 messages in each direction, log2 P deep; if oversubscribed, the number is
-// what counts. The memory is the caller's and must live until completion.
+// These two serve the creation of communicators, on any team; Plan::stand_for() states for which MPI call.
+// plan_spread() sends `data` of member `first` down a binomial tree to all members. plan_tell_all() first
+// collects the entries of all members up such a tree, and then sends all entries down. Each direction takes
+// P-1 messages in log2 P rounds. The small number of messages matters when ranks are oversubscribed. The
+// memory belongs to the caller and must live until completion.
 void plan_spread(Executor &, Team &, Plan &, void *data, int64_t bytes, int first);
 void plan_tell_all(Executor &, Team &, Plan &, void *entries, int64_t entry_bytes);
 
-// Plans a persistent operation. All ranks create them in the same order but may start them in any order
-// (MPI-5.0 6.14). The messages therefore get their tag here. The node area is not used, because it counts
-// uses in the order of starts.
+// Plans a persistent operation. All ranks create persistent operations in the same order but may start them
+// in any order (MPI-5.0 6.14). The operation therefore gets the tag of its messages here. Persistent
+// operations do not use the node area, because the area numbers its uses in the order of starts.
 template <class... Parameters, class... Arguments>
 Error plan_persistent(Executor &executor, Team &team, Collective &collective,
                       void (*plan)(Executor &, Team &, Plan &, Parameters...),
@@ -87,8 +89,8 @@ Error plan_persistent(Executor &executor, Team &team, Collective &collective,
     return collective.keep_tag(team);
 }
 
-// Plans, starts, waits, and returns the error: blocking(executor, team, kind, plan_bcast, data, root).
-// `kind`: the MPI call for which it runs.
+// Plans and starts a collective, waits for it, and returns its error. Example: blocking(executor, team, kind,
+// plan_bcast, data, root). `kind`: the MPI call for which the collective runs.
 template <class... Parameters, class... Arguments>
 Error blocking(Executor &executor, Team &team, CollectiveKind kind,
                void (*plan)(Executor &, Team &, Plan &, Parameters...), const Arguments &...arguments) {

@@ -12,11 +12,11 @@ Counters<Team> &collective_counters() {
         "coll",
         {
             {"coll_started", counter, user, "collectives",
-             "collective operations called on a communicator, with those that make communicators or "
+             "collective operations called on a communicator, including those that create communicators or "
              "persistent operations",
              &Team::sequence},
             {"coll_persistent_made", counter, user, "collectives",
-             "persistent collectives made on a communicator", &Team::persistent},
+             "persistent collectives created on a communicator", &Team::persistent},
         },
         true);
     return only;

@@ -1,4 +1,6 @@
-// The counters of collectives: one set for each communicator, read from its team.
+// The counters of collectives. Each communicator has a set of its own, which is read from the communicator's
+// team.
+// Tested by: tests/mpi/tool/pvars.cc.
 #pragma once
 
 #include "base/counters.h"

@@ -1,8 +1,9 @@
-// Messages of collectives that arrived before this rank had started those, or after they had ended. Their
-// check words show that ranks do not call the same collectives, even if no receive ever matches them. The
-// latest few are kept. If one is dropped, a mismatch may go unreported, and nothing else is affected. Used by
-// the executor.
+// Remembers messages that belong to collectives which this rank had not started when they arrived, or which
+// had ended. Their check words show whether ranks call different collectives, even if no receive ever matches
+// the messages. The latest few are kept. If one is dropped, a mismatch may go unreported, and nothing else is
+// affected. Used by the executor.
 // Thread rule: the owner of the engine.
+// Tested by: tests/failures/test_mismatch.py.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +15,8 @@ namespace lanyard {
 
 struct EarlyMessage {
     uint64_t context;
-    uint32_t number;  // of the collective, as in the tag
-    bool persistent;  // of a persistent collective; these have numbers of their own
+    uint32_t number;  // the number of the collective in the message's tag
+    bool persistent;  // it belongs to a persistent collective; these are numbered separately
     uint32_t check;
     int32_t source;
 };
@@ -24,23 +25,25 @@ class EarlyMessages {
 public:
     bool empty() const { return count_ == 0; }
     void add(const EarlyMessage &message);
-    // Removes the messages of the team's collective `number`, which is about to start, and of earlier ones.
-    // True: one of them does not agree with what this rank does (team.recent), and is in `found`.
+    // Removes the messages of the team's collective `number` and of all earlier collectives. True: the check
+    // word of a removed message does not agree with this rank's call (team.recent). `found` is then this
+    // message.
     bool take_disagreeing(const Team &team, uint32_t number, EarlyMessage &found);
-    // The same for the messages of a persistent collective that is about to start and has this word.
+    // The same for the messages of a persistent collective that is about to start. `word`: this rank's word
+    // for it.
     bool take_disagreeing_persistent(const Team &team, uint32_t number, uint32_t word, EarlyMessage &found);
 
 private:
     static constexpr size_t most = 16;
 
-    // Removes those for which belongs() is true. True: some of them do not fit(), and the last of these is in
-    // `found`.
+    // Removes the messages for which belongs() is true. True: fits() is false for some of them, and `found`
+    // is the last of these.
     template <class Belongs, class Fits>
     bool take(Belongs belongs, Fits fits, EarlyMessage &found);
 
     EarlyMessage messages_[most] = {};
     size_t count_ = 0;
-    size_t next_ = 0;  // the place to overwrite next once all are in use
+    size_t next_ = 0;  // counts the overwritten entries once all are in use
 };
 
 }  // namespace lanyard

@@ -1,4 +1,5 @@
-// Gather and scatter algorithms (MPI-5.0 6.5, 6.6). Trees count ranks from the root.
+// Gather and scatter algorithms (MPI-5.0 6.5, 6.6). Positions in trees count ranks from the root.
+// Tested by: tests/unit/coll/moves_test.cc.
 #include "coll/algorithms.h"
 #include "coll/tree.h"
 
@@ -27,7 +28,8 @@ Work gather_linear_work(const Crew &crew, int64_t bytes) {
 
 namespace {
 
-// A rank with children collects the packed blocks of its subtree, its own first, and sends them on together.
+// A rank with children collects the packed blocks of its subtree, its own block first, and sends them to its
+// parent in one message.
 template <class Tree>
 void gather_along(const Tree &tree, const MoveShape &s, Schedule &schedule) {
     if (tree.subtree() == 1 && !tree.is_root()) {
@@ -51,8 +53,8 @@ void gather_along(const Tree &tree, const MoveShape &s, Schedule &schedule) {
     if (!tree.is_root()) schedule.send(tree.parent(), all, have);
 }
 
-// The bytes that arrive at the root and, if ranks of a node are in several subtrees, also the bytes that pass
-// through them.
+// The bytes along the chain that cross nodes: those that arrive at the root. If the ranks of a node belong to
+// several subtrees, also the bytes that pass through these ranks.
 double far_gathered(const Crew &crew, int64_t bytes, int rounds) {
     if (!crew.spread()) return 0;
     return double(bytes) * (crew.runs ? crew.size - crew.fewest : crew.size * std::min(rounds, crew.most));

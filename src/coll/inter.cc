@@ -8,8 +8,9 @@ namespace lanyard {
 
 namespace {
 
-// Begins a phase: what is written from here on starts when everything before is done, and `peer` counts from
-// the first member of that group.
+// Both begin a phase: steps that are added from now on start when all earlier steps are done, and `peer` is
+// counted from the first member of the group in question. The first function returns the team of the own
+// group.
 Team &phase_in_own_group(Team &team, Schedule &schedule) {
     schedule.next_phase();
     schedule.number_from(own_begin(team));
@@ -20,15 +21,16 @@ void phase_with_other_group(Team &team, Schedule &schedule) {
     schedule.number_from(other_begin(team));
 }
 
-constexpr int first = 0;  // the member of a group through which data travels
+constexpr int first = 0;  // the member of a group that exchanges messages with the other group
 
-// Combines the own group's contributions at its first member, and returns the block with the result there.
+// Combines the contributions of the own group at its first member. Returns the block that contains the result
+// at that member.
 Block reduce_in_own_group(const Selection &selection, Team &team, const Op &op, const Block &contribution,
                           Schedule &schedule) {
     Team &own = phase_in_own_group(team, schedule);
     ReduceShape shape{{own.index, own.size, own.nodes}, first, contribution, contribution, &op};
     if (own.size == 1) return contribution;
-    // Elsewhere the result is not written.
+    // At other members no result is written.
     shape.result = own.index == first ? schedule.scratch(contribution.count, *contribution.type)
                                       : Block{Space::receive, 0, contribution.count, contribution.type};
     make_reduce(selection, own, shape, schedule);
@@ -40,8 +42,8 @@ void bcast_in_own_group(const Selection &selection, Team &team, const Block &dat
     if (own.size > 1) make_bcast(selection, own, {{own.index, own.size, own.nodes}, first, data}, schedule);
 }
 
-// Does it cost less to collect even blocks at the first of the `size` members of their group than to exchange
-// them with the root one by one?
+// Do the blocks travel through the first of the `size` members of their group? False: they are uneven, or it
+// costs less if each member exchanges its block with the root directly.
 bool goes_by_first(const Selection &selection, const Team &team, int size, const MoveShape &s,
                    int64_t bytes) {
     if (!s.even || size == 1) return false;
@@ -57,8 +59,8 @@ bool goes_by_first(const Selection &selection, const Team &team, int size, const
     return estimate(collected) < estimate(straight);
 }
 
-// The blocks of all `size` ranks of a division as one: in place if they are dense, else packed in scratch
-// memory.
+// One block for the blocks of all `size` ranks of a division: these blocks themselves if they are dense, else
+// scratch memory for their packed bytes.
 Block as_one(const Division &blocks, int size, int64_t bytes, Schedule &schedule) {
     return blocks.dense() ? blocks.range(0, size) : schedule.scratch_bytes(size * bytes);
 }
@@ -182,7 +184,8 @@ void inter_scatter(const Selection &selection, Team &team, const MoveShape &s, i
     scatter_binomial(scatter, schedule);
 }
 
-// The other group has n members, the own group m. Member j receives the blocks from part_start(n, m, j) on.
+// If the other group has n members and the own group m, member j of the own group receives the blocks of the
+// ranks from part_start(n, m, j) on. An allgather in the own group follows.
 void inter_allgather(const Selection &selection, Team &team, const MoveShape &s, Schedule &schedule) {
     int own = own_size(team), others = other_size(team);
     phase_with_other_group(team, schedule);
@@ -215,7 +218,8 @@ void inter_allgather(const Selection &selection, Team &team, const MoveShape &s,
         schedule.copy(packed(rank), s.received.block(rank), {});
 }
 
-// In round r the ranks i and j with i + j = r exchange, counted modulo the size of the larger group.
+// In round r the ranks i and j of the two groups exchange blocks if i + j = r, modulo the size of the larger
+// group.
 void inter_alltoall(Team &team, const MoveShape &s, Schedule &schedule) {
     constexpr int rounds_at_once = 8;
     phase_with_other_group(team, schedule);

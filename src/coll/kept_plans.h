@@ -1,11 +1,11 @@
-// Schedules that the latest collectives of a communicator have left, one of each kind. Programs call the same
-// collective in loops, and a call with the same arguments need not write its schedule again. A schedule holds
-// no addresses (block.h), so the buffers may be different, and several operations may use one schedule at the
-// same time.
-// A key compares everything on which a schedule depends, apart from its team: kind, root, counts,
+// Keeps, for each kind of collective, the schedule of a communicator's latest call. Programs call collectives
+// in loops, and a call with the same arguments need not write its schedule again. A schedule holds no
+// addresses (block.h), so the buffers may differ, and several operations may use one schedule at the same
+// time. A key compares everything on which a schedule depends, apart from its team: kind, root, counts,
 // displacements, datatypes, operation. Datatypes and operations that the program has created may be freed,
-// and their memory reused for others, so calls with these are not kept.
+// and other objects may get their addresses. So plans of calls with such objects are not kept.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/coll/plan_test.cc, tests/mpi/coll/again.cc.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace lanyard {
 
-// The arguments of a call, in order. Two calls of a kind with equal keys do the same.
+// The arguments of a call, in order. Two calls of one kind with equal keys have the same schedule.
 class PlanKey {
 public:
     PlanKey() = default;
@@ -48,8 +48,8 @@ public:
         return *this;
     }
 
-    // May a plan with this key be kept? Not with objects that the program has created. No kept key contains
-    // their addresses.
+    // May a plan with this key be kept? Not if the key is too long, or contains the address of an object that
+    // the program has created.
     bool comparable() const {
         if (length_ > most) return false;
         for (int i = 0; i < length_; ++i) {
@@ -66,18 +66,18 @@ public:
 
 private:
     static constexpr int most = 40;
-    int length_ = 0;        // more than `most`: too many to be kept
-    uint64_t objects_ = 0;  // which of the values are addresses of objects, by bit
+    int length_ = 0;        // the number of values; more than `most`: the key is too long to be kept
+    uint64_t objects_ = 0;  // bit i is set if value i is the address of an object
     int64_t values_[most];
 };
 
 struct KeptPlan {
-    // Longer schedules would hold too much memory and are written again.
+    // Longer schedules are not kept, because they would hold too much memory.
     static constexpr size_t most_steps = 128;
 
     PlanKey key;
     bool valid = false;
-    int users = 0;  // operations under way; while there are any, it is not overwritten
+    int users = 0;  // operations that use this plan now; not 0: the plan is not overwritten
     Schedule schedule;
     ShortUse short_use;
     const char *name = "";
@@ -87,7 +87,7 @@ struct KeptPlan {
 class KeptPlans {
 public:
     std::unique_ptr<KeptPlan> &of(CollectiveKind kind) { return plans_[static_cast<size_t>(kind)]; }
-    // To be called when choices change.
+    // To be called when the choice of algorithms changes, so that no kept plan is used any more.
     void forget() {
         for (auto &plan : plans_)
             if (plan) plan->valid = false;

@@ -10,14 +10,14 @@ namespace lanyard {
 namespace {
 
 std::vector<Neighbor> numbered(const std::vector<int> &ranks) {
-    std::unordered_map<int, int> named;  // how often each rank was named so far
+    std::unordered_map<int, int> named;  // how often each rank has been named so far
     std::vector<Neighbor> neighbors;
     neighbors.reserve(ranks.size());
     for (int rank : ranks) neighbors.push_back({rank, named[rank]++});
     return neighbors;
 }
 
-// Edges between the same two ranks, in one direction, run one after the other if they must share a label.
+// Gives labels to edges. Edges from one rank to another that have the same label run one after the other.
 class Labels {
 public:
     int label(const Neighbor &neighbor) const { return neighbor.number % max_labels; }
@@ -25,7 +25,7 @@ public:
         auto place = last_.find({neighbor.rank, label(neighbor)});
         return place == last_.end() ? no_step : place->second;
     }
-    // Only worth remembering if there are more edges than labels.
+    // Only necessary if there are more edges than labels, because no two edges have the same label otherwise.
     void used(const Neighbor &neighbor, StepId step, size_t edges) {
         if (edges > max_labels) last_[{neighbor.rank, label(neighbor)}] = step;
     }
@@ -34,7 +34,8 @@ private:
     std::map<std::pair<int, int>, StepId> last_;
 };
 
-// For a rank that is its own neighbour: no message, but a copy into the block at which the same edge ends.
+// For an edge from this rank to itself, which has this number: copies the block to the place for the block
+// that arrives by the same edge.
 void copy_to_self(const NeighborShape &s, int number, const Block &from, Schedule &schedule) {
     const std::vector<Neighbor> &sources = s.neighbors->sources;
     for (size_t i = 0; i < sources.size(); ++i)
@@ -57,7 +58,8 @@ Neighborhood graph_neighborhood(const std::vector<int> &sources, const std::vect
 Neighborhood grid_neighborhood(const std::vector<int> &before_and_after) {
     Neighborhood neighborhood;
     for (size_t i = 0; i < before_and_after.size(); ++i) {
-        int towards = static_cast<int>(i);  // as the sender sees it; the receiver sees the opposite one
+        // The direction as the sender sees it; the receiver sees the opposite direction.
+        int towards = static_cast<int>(i);
         neighborhood.destinations.push_back({before_and_after[i], towards});
         neighborhood.sources.push_back({before_and_after[i], towards ^ 1});
     }

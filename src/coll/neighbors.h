@@ -1,7 +1,7 @@
 // Neighbourhood collectives (MPI-5.0 section 8.6): each rank exchanges blocks with the neighbours that a
-// topology names. Block i of the sent data goes to destination i, block i of the received data comes from
-// source i. The messages are the edges of the topology, so there is one algorithm: all edges at once.
-// Contracts are those of collectives.h.
+// topology names. Block i of the sent data goes to destination i, and block i of the received data arrives
+// from source i. One message is needed for each edge of the topology, so there is only one algorithm, which
+// starts all messages at once. The rules for arguments and lifetimes are those of collectives.h.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace lanyard {
 
-// One edge as one of its ends sees it.
+// An edge of the topology, as seen from one of its two ends.
 struct Neighbor {
-    int rank = abi::proc_null;  // at the other end; proc_null: there is none, and nothing moves
-    int number = 0;             // distinguishes edges from one rank to another; the same at both ends
+    int rank = abi::proc_null;  // the rank at the other end; proc_null: no such rank, and no data moves
+    int number = 0;             // distinguishes several edges from one rank to another; the same at both ends
 };
 
 // The edges that end at a rank and those that begin there, in the order of the blocks.
@@ -24,11 +24,13 @@ struct Neighborhood {
     std::vector<Neighbor> sources, destinations;
 };
 
-// For a graph. The k-th time that a names b as a destination and the k-th time that b names a as a source are
-// one edge.
+// The neighbourhood of a rank in a graph. If a names b as a destination several times, the k-th of these
+// edges is the k-th one for which b names a as a source.
 Neighborhood graph_neighborhood(const std::vector<int> &sources, const std::vector<int> &destinations);
-// For a grid: by dimension, the rank before and the rank after, each both source and destination. What goes
-// to the rank after arrives there from the rank before. This matters if both are the same rank.
+// The neighbourhood of a rank in a grid. The argument has two ranks for each dimension, the one before this
+// rank and the one after it. Each of them is both a source and a destination. A block sent to the rank after
+// is received there as the block from the rank before, even if both neighbours of a dimension are the same
+// rank.
 Neighborhood grid_neighborhood(const std::vector<int> &before_and_after);
 
 struct NeighborShape : Members {
@@ -38,7 +40,8 @@ struct NeighborShape : Members {
     Division received;
 };
 
-// One message for each edge between different ranks; none waits for another.
+// Appends one message for each edge between different ranks, and a copy for an edge to this rank itself. The
+// messages do not wait for each other, except if two ranks share more edges than there are labels.
 void neighbors_direct(const NeighborShape &, Schedule &);
 
 void plan_neighbor_allgather(Executor &, Team &, Plan &, const Neighborhood &, const Buffer &own,

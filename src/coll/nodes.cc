@@ -8,7 +8,7 @@ namespace lanyard {
 
 namespace {
 
-// Numbers the hosts in the order in which they first appear. Returns how many there are.
+// Numbers the hosts in the order in which they first appear, and returns the number of hosts.
 int number_nodes(std::span<const uint32_t> hosts, std::vector<int32_t> &number_of) {
     std::unordered_map<uint32_t, int32_t> numbers;
     for (uint32_t host : hosts)

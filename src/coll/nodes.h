@@ -1,7 +1,8 @@
-// Which members of a team share a node, that is, its memory. Algorithms in two levels and the cost model use
-// it. It is made once with the communicator (comm/create.cc), from facts that every member knows, and only
-// read afterwards. A team on one node has none.
+// States which members of a team are on the same node, that is, can share memory. Algorithms in two levels
+// and the cost model use it. The object is made once, with the communicator (comm/create.cc), from facts that
+// every member has, and is only read afterwards. A team whose members are all on one node has no such object.
 // Thread rule: any thread may read it.
+// Tested by: tests/unit/coll/two_level_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +13,16 @@
 namespace lanyard {
 
 struct Nodes {
-    std::vector<int32_t> node_of;  // by index in the team; nodes are numbered by their lowest members
-    std::vector<int32_t> members;  // those of node 0, of node 1, ..., each ascending
-    std::vector<int32_t> first;    // by node, and one more: where its members begin in `members`
-    int most = 0, fewest = 0;      // members of a node
-    int most_on_host = 0;          // more than `most` if processes of a host do not share memory
-    bool runs = true;              // each node's members follow one another: the order by nodes is rank order
+    // The node of each member, by its index in the team; nodes are numbered in the order of their lowest
+    // members.
+    std::vector<int32_t> node_of;
+    // The members of node 0, then those of node 1, ..., ascending within a node.
+    std::vector<int32_t> members;
+    std::vector<int32_t> first;  // by node: where its members begin in `members`; one more entry for the end
+    int most = 0, fewest = 0;    // members of the largest and of the smallest node
+    // Members on the host that has most; not `most` if processes of a host do not share memory.
+    int most_on_host = 0;
+    bool runs = true;  // `members` is in rank order, so that each node's members have consecutive ranks
 
     int count() const { return static_cast<int>(first.size()) - 1; }
     std::span<const int32_t> of(int node) const {
@@ -25,8 +30,8 @@ struct Nodes {
     }
 };
 
-// `hosts`: a number for each member. If processes of a host do not share memory, each process is a node of
-// its own. nullptr: one node.
+// `hosts`: for each member, the number of its host. If processes of a host do not share memory, each process
+// counts as a node of its own. Returns nullptr if all members are on one node.
 std::shared_ptr<const Nodes> find_nodes(std::span<const uint32_t> hosts, bool memory_is_shared);
 
 }  // namespace lanyard

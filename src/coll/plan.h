@@ -1,7 +1,7 @@
-// What one collective operation is to do: its schedule, the meaning of the spaces of the schedule's blocks,
-// and what all ranks must agree upon. Planners (collectives.h) write it, or find that an earlier call has
-// left the same (kept_plans.h). The executor (executor.h) runs it, once or, for persistent operations, many
-// times.
+// The plan of one collective operation: its schedule, the addresses of the spaces of the schedule's blocks,
+// and what all ranks must agree upon. Planners (collectives.h) write the plan, or recall the schedule that an
+// earlier call has left (kept_plans.h). The executor (executor.h) runs the plan, once or, for persistent
+// operations, many times.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -17,16 +17,17 @@ namespace lanyard {
 
 class Plan {
 public:
-    const char *name() const { return name_; }  // of the operation, for reports
+    const char *name() const { return name_; }  // the operation's name, for reports
     uint32_t word() const { return word_; }     // what all ranks must agree upon (agreement.h)
     const Schedule &schedule() const { return *schedule_; }
     const Spaces &spaces() const { return spaces_; }
 
-    // The schedule to be written, and its description: what it does, and what the spaces of its blocks mean.
+    // A planner writes the schedule, and then calls describe() with the call's agreement and the addresses of
+    // the program's buffers.
     Schedule &schedule() { return *schedule_; }
     void describe(const Agreement &agreement, const void *send, void *receive);
-    // To be called first. True: an earlier call on the team has left all of this. False: what is written and
-    // described next is kept by keep().
+    // A planner calls this first. True: an earlier call on the team with the same key has left a schedule,
+    // and the plan is complete. False: the planner must write and describe the plan, and then call keep().
     bool recall(Team &team, CollectiveKind kind, const PlanKey &key, const void *send, void *receive) {
         KeptPlan *plan = team.kept ? team.kept->of(kind).get() : nullptr;
         if (!plan || !plan->valid || !(key == plan->key)) return write_to_keep(team, kind, key), false;
@@ -39,18 +40,18 @@ public:
         return true;
     }
     void keep(const Team &team);
-    // It runs for this call of the program, whatever was planned for it.
+    // Names the MPI call for which the plan runs, in place of the planned operation.
     void stand_for(CollectiveKind kind);
     void make_persistent() { word_ = persistent_form(word_); }
 
-    // The recalled plan, if all of it is a short use of the node area; else nullptr.
+    // The kept plan, if it consists of one short use of the node area (ShortUse); else nullptr.
     const KeptPlan *short_one() const { return kept_ && kept_->short_use.ready() ? kept_ : nullptr; }
 
-    // Allocates memory for the schedule's scratch blocks. False: there is not enough.
+    // Allocates memory for the schedule's scratch blocks. False: there is not enough memory.
     bool make_scratch() { return spaces_.make_scratch(schedule_->scratch_size()); }
-    // The operation has ended, and nothing is planned.
+    // Empties the plan after the operation has ended.
     void clear();
-    // The same for a short one.
+    // The same for a plan for which short_one() is not nullptr.
     void clear_short() {
         --kept_->users;
         kept_ = nullptr;
@@ -62,7 +63,7 @@ private:
 
     Schedule own_schedule_;
     Schedule *schedule_ = &own_schedule_;
-    KeptPlan *kept_ = nullptr;  // the owner of the schedule, unless it is the own one
+    KeptPlan *kept_ = nullptr;  // the owner of `*schedule_`, unless that is own_schedule_
     const char *name_ = "";
     uint32_t word_ = 0;
     Spaces spaces_;

@@ -1,4 +1,5 @@
 // Reduce algorithms (MPI-5.0 6.9.1).
+// Tested by: tests/unit/coll/reductions_test.cc.
 #include "coll/running.h"
 #include "coll/tree.h"
 
@@ -22,11 +23,12 @@ int reduce_by_halving(Schedule &schedule, const Folding &folding, const std::vec
 
 namespace {
 
-// An operation that does not commute is combined at rank 0, and the result is sent to the root.
+// The root of the tree. If the operation does not commute, contributions are combined at rank 0, which sends
+// the result to the root.
 int top_of(const ReduceShape &s) { return s.op->commutative ? s.root : 0; }
 
-// Each rank combines what its subtree, a run of ranks right above it, sends. The nearest child is first, so
-// order is kept.
+// Each rank combines its contribution with those of its subtree, which consists of the ranks right above it.
+// It takes the nearest child first, so that rank order is kept.
 template <class Tree>
 void reduce_along(const Tree &tree, const ReduceShape &s, int top, Schedule &schedule) {
     schedule.op = s.op;
@@ -94,8 +96,8 @@ void reduce_halving(const ReduceShape &s, Schedule &schedule) {
     if (folding.represented()) schedule.send(s.index + 1, s.contribution, {}, fold_label);
     Block mine;
     StepId reduced = no_step;
-    // The root works in its result, in place or not, because it no longer needs its contribution once this
-    // has been combined.
+    // The root combines in its result buffer, even with MPI_IN_PLACE, because its own contribution is not
+    // needed once it has been combined.
     if (!folding.represented()) {
         Block value = s.index == s.root ? s.result : schedule.scratch(count, *s.contribution.type);
         StepId own = value == s.contribution ? no_step : schedule.copy(s.contribution, value, {});
@@ -109,8 +111,8 @@ void reduce_halving(const ReduceShape &s, Schedule &schedule) {
         if (s.index != s.root) schedule.send(s.root, mine, reduced, part_label);
     }
     if (s.index != s.root) return;
-    // Parts of others arrive where this rank's own data was read. The reads must have ended, and sends of
-    // this data too.
+    // The parts of other ranks arrive in memory that earlier steps of this rank read or send. So all earlier
+    // steps must be done.
     std::vector<StepId> over;
     for (StepId id = 0; id < static_cast<StepId>(schedule.steps().size()); ++id) over.push_back(id);
     StepId free = schedule.join(over);
@@ -125,7 +127,8 @@ Work reduce_halving_work(const Crew &crew, int64_t bytes) {
     int size = crew.size, active = power_of_two_below(size), extra = size - active;
     Far halves = far_butterfly(crew, extra > 0, 0), parts = far_star(crew, double(bytes) / size);
     double far_bytes = crew.spread() ? double(bytes) * (crew.most + 1 + (extra > 0)) : 0;
-    // Assumes that the root represents itself. If another rank represents it, one more part travels.
+    // Assumes that the root is not represented by another rank (Folding). If it is, the root receives one
+    // more part.
     return {.rounds = doublings(active) + 1 + (extra > 0),
             .messages = extra + int64_t{active} * doublings(active) + active - 1,
             .bytes = extra * bytes + (active - 1) * bytes + bytes - bytes / active,

@@ -1,4 +1,5 @@
 // Reduce-scatter algorithms, for equal and different counts (MPI-5.0 6.10).
+// Tested by: tests/unit/coll/reductions_test.cc.
 #include "coll/running.h"
 #include "coll/tree.h"
 
@@ -6,7 +7,7 @@ namespace lanyard {
 
 namespace {
 
-// Where the elements of each rank begin in the contribution, and one more for the end.
+// The first element of each rank's part in a contribution, and one more entry for the end.
 std::vector<int64_t> starts_of(const ReduceScatterShape &s) {
     std::vector<int64_t> starts(s.size + 1, 0);
     for (int rank = 0; rank < s.size; ++rank)
@@ -56,8 +57,8 @@ Work reduce_scatter_halving_work(const Crew &crew, int64_t bytes) {
             .far = far};
 }
 
-// In round k every rank sends to the rank k above the part for that rank, and receives a part for itself from
-// the rank k below.
+// In round k every rank sends the part for the rank k above it to that rank, and receives its own part from
+// the rank k below it.
 void reduce_scatter_pairwise(const ReduceScatterShape &s, Schedule &schedule) {
     schedule.op = s.op;
     std::vector<int64_t> starts = starts_of(s);
@@ -65,7 +66,8 @@ void reduce_scatter_pairwise(const ReduceScatterShape &s, Schedule &schedule) {
         return s.contribution.part(starts[rank], starts[rank + 1] - starts[rank]);
     };
     Block own = part_of(s.index);
-    // In place, the result lies where parts for others must still be read, so it is stored there last.
+    // With MPI_IN_PLACE the result overwrites parts that must still be sent to other ranks, so it is stored
+    // there last.
     bool apart = s.contribution.space == s.result.space;
     Block value = apart ? schedule.scratch(own.count, *own.type) : s.result;
     StepId ready = schedule.copy(own, value, {});
@@ -103,8 +105,8 @@ void reduce_scatter_ordered(const ReduceScatterShape &s, Schedule &schedule) {
         [&](int child, int, int) { running.take(child, false, no_step, tree_label); });
     if (!tree.is_root()) {
         StepId sent = schedule.send(tree.parent(), running.value(), running.ready(), tree_label);
-        // In place, the children were combined with the data that the result replaces, so that must be done
-        // first.
+        // With MPI_IN_PLACE the result overwrites the contribution, so it may be received only when the
+        // contribution has been combined and sent.
         schedule.receive(0, s.result, {sent, running.ready()}, part_label);
         return;
     }

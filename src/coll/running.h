@@ -1,6 +1,7 @@
-// What the reduction algorithms share: a running result that keeps rank order, and the reduction of a team to
-// a power of two.
+// Helpers of the reduction algorithms: a running result that keeps rank order, and the mapping of a team to a
+// number of ranks that is a power of two.
 // Thread rule: one thread at a time, the one that writes the schedule.
+// Tested by: tests/unit/coll/reductions_test.cc, tests/unit/coll/inter_test.cc.
 #pragma once
 
 #include <algorithm>
@@ -10,15 +11,15 @@
 
 namespace lanyard {
 
-// A result that grows by the contributions of lower and higher ranks. It has two blocks of the same shape:
-// the value, and a spare block into which the next contribution is received.
+// A result to which contributions of lower and higher ranks are added one after the other. It uses two blocks
+// of the same shape: the value so far, and a spare block into which the next contribution is received.
 class Running {
 public:
-    // `value` holds a contribution once `ready` is done, and may be overwritten.
+    // `value` holds this rank's contribution once the step `ready` is done, and may be overwritten.
     Running(Schedule &schedule, const Op &op, const Block &value, StepId ready)
         : schedule_(schedule), op_(op), value_(value), ready_(ready) {}
-    // `value` may only be read, and contributions are taken from higher ranks only. The first is received
-    // into `spare` if there is one.
+    // Here `value` must not be overwritten, and contributions may be taken from higher ranks only. The first
+    // contribution is received into `spare`, if that is not empty.
     static Running reading(Schedule &schedule, const Op &op, const Block &value, const Block &spare) {
         Running running(schedule, op, value, no_step);
         running.spare_ = spare;
@@ -29,7 +30,8 @@ public:
     const Block &value() const { return value_; }
     StepId ready() const { return ready_; }
 
-    // Receives from `peer` and combines. `sent` is a step that still reads the value, or no_step.
+    // Receives the contribution of `peer` and combines it with the value. `sent`: a step that still reads the
+    // value, or no_step.
     void take(int peer, bool peer_is_lower, StepId sent, int label) {
         take_part(peer, peer_is_lower, 0, value_.count, sent, label);
     }
@@ -61,8 +63,9 @@ private:
     bool read_only_ = false;
 };
 
-// P ranks reduced to Q, the largest power of two. Among the first 2(P-Q) ranks, each even one is represented
-// by its odd neighbour. The ranks that take part are numbered without gaps, in rank order.
+// Maps P ranks to Q of them, where Q is the largest power of two up to P. Each even rank among the first
+// 2(P-Q) ranks is represented by the next higher rank, and does not take part itself. The Q ranks that take
+// part are numbered from 0, in rank order.
 class Folding {
 public:
     Folding(int index, int size)
@@ -70,25 +73,26 @@ public:
 
     int active() const { return active_; }
     bool folded() const { return index_ < 2 * extra_; }
-    bool represented() const { return folded() && index_ % 2 == 0; }  // by index + 1
-    bool represents() const { return folded() && index_ % 2 == 1; }   // index - 1
+    bool represented() const { return folded() && index_ % 2 == 0; }  // represented by rank index + 1
+    bool represents() const { return folded() && index_ % 2 == 1; }   // represents rank index - 1
     int number() const { return folded() ? index_ / 2 : index_ - extra_; }
     int rank_of(int number) const { return number < extra_ ? 2 * number + 1 : number + extra_; }
-    // The first of the ranks whose data the number stands for; for active(): P.
+    // The lowest rank that the rank with this number stands for; P for the number active().
     int first_rank_of(int number) const { return number < extra_ ? 2 * number : number + extra_; }
 
 private:
     int index_, extra_, active_;
 };
 
-// Recursive halving among the numbers of a folding. `starts[i]` is the first element of the part with which
-// number i ends, and starts[active] is the count. Each number halves the range that it works on, sends the
-// other half away, and combines its own. Uses one label a round, from `label` on, and returns the next free
-// one.
+// Recursive halving among the ranks that take part in a folding, named by their numbers. At the end, number i
+// has the result of the elements from starts[i] to before starts[i + 1]; starts[active] is the count of all
+// elements. In each round a rank halves its range of elements, sends one half to its partner, and combines
+// the other half with the partner's. Uses one label for each round, from `label` on, and returns the next
+// free label.
 int reduce_by_halving(Schedule &schedule, const Folding &folding, const std::vector<int64_t> &starts,
                       Running &running, int label);
 
-// The first element of part i, if the elements are cut into `parts` parts as evenly as possible.
+// The first element of part i, if `count` elements are cut into `parts` parts as evenly as possible.
 inline int64_t part_start(int64_t count, int parts, int i) {
     return count / parts * i + std::min<int64_t>(i, count % parts);
 }

@@ -1,10 +1,11 @@
 // Scan and exscan algorithms (MPI-5.0 6.12, 6.13).
+// Tested by: tests/unit/coll/reductions_test.cc.
 #include "coll/algorithms.h"
 
 namespace lanyard {
 
-// Before round k the value covers this rank and the 2^k - 1 ranks below it. The rank 2^k below then sends
-// what precedes them.
+// Before round k the value combines this rank and the 2^k - 1 ranks below it. In round k the rank 2^k below
+// sends its value, which combines the ranks that precede these.
 void scan_doubling(const ReduceShape &s, Schedule &schedule) {
     schedule.op = s.op;
     StepId ready = s.contribution == s.result ? no_step : schedule.copy(s.contribution, s.result, {});
@@ -20,7 +21,8 @@ void scan_doubling(const ReduceShape &s, Schedule &schedule) {
     }
 }
 
-// The same, with the value in scratch memory. The result is what was received, without this rank's own part.
+// The same, with the value in scratch memory. The result combines only the values received, without this
+// rank's own contribution.
 void exscan_doubling(const ReduceShape &s, Schedule &schedule) {
     schedule.op = s.op;
     Block value = schedule.scratch(s.contribution.count, *s.contribution.type);
@@ -68,7 +70,8 @@ void scan_linear(const ReduceShape &s, Schedule &schedule) {
     if (s.index + 1 < s.size) schedule.send(s.index + 1, s.result, ready);
 }
 
-// The data from below is the result. With this rank's own part it travels on.
+// The data from the rank below is the result. Combined with this rank's own contribution, it is sent to the
+// rank above.
 void exscan_linear(const ReduceShape &s, Schedule &schedule) {
     schedule.op = s.op;
     bool last = s.index + 1 == s.size;

@@ -122,7 +122,7 @@ StepId Schedule::reduce(const Block &from, const Block &to, After after) {
     return add(step, after);
 }
 
-// With at most one step to wait for there is nothing to join.
+// Adds no step if there is at most one step to wait for.
 StepId Schedule::join(After after) {
     StepId only = no_step;
     for (StepId first : after) {
@@ -156,7 +156,7 @@ Block Schedule::scratch_bytes(int64_t bytes) {
 Block Schedule::scratch(int64_t count, const Datatype &type) {
     int64_t span =
         count > 0 ? type.true_extent + (count - 1) * (type.extent < 0 ? -type.extent : type.extent) : 0;
-    // With a negative extent, element i lies below element 0. The block's address is then that of the highest
+    // If the extent is negative, element i lies below element 0. The block then begins at its highest
     // element.
     int64_t below = type.extent < 0 && count > 0 ? (count - 1) * -type.extent : 0;
     Block block{Space::scratch, scratch_size_ + below - type.true_lower_bound, count, &type};

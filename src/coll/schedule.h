@@ -1,15 +1,22 @@
-// A schedule: what one rank does in one collective operation, as a list of steps and the order between them.
-// An algorithm (algorithms.h) is a pure function that writes one. The executor (executor.h) runs it, for
+// A schedule: the steps of one rank in one collective operation, and the order between them. An algorithm
+// (algorithms.h) is a pure function that writes a schedule. The executor (executor.h) runs the schedule, for
 // blocking, nonblocking and persistent operations alike. A schedule holds no addresses (block.h).
 //
 // Rules for algorithms
-// - A step may start when all steps that it names as its `after` are done. Otherwise steps run in any order.
-//   A send reads its block, and a receive writes it, at any time between start and completion.
-// - Two messages between the same two ranks have different labels (for example the round; below max_labels),
-//   unless steps order both their sends and their receives.
-// - Every rank takes the same decisions from the same arguments. Both sides leave out a message of 0 bytes.
-// clear() keeps the memory for the next schedule.
-// Thread rule: one thread at a time.
+// - A step may start when all steps given as its `after` are done. Apart from that, steps run in any order. A
+//   send reads its block, and a receive writes its block, at any time between the start and the completion of
+//   the step.
+// - Two messages from one rank to another have different labels, for example the number of the round, unless
+//   the schedules put both the sends and the receives in the same order. Labels are below max_labels.
+// - Every rank makes the same decisions from the same arguments. The sender and the receiver both leave out a
+//   message of 0 bytes.
+//
+// An algorithm adds steps and scratch memory. The executor then reads the schedule and does not change it, so
+// that the schedule can be run again. No function here returns an error. A datatype or operation that the
+// schedule names belongs to the caller and must live as long as the schedule is used.
+// Thread rule: one thread at a time; in the library, the owner of the engine.
+// Tested by: tests/unit/coll/step_queue_test.cc, tests/unit/coll/neighbors_test.cc.
+// Tested by: tests/unit/coll/moves_test.cc.
 #pragma once
 
 #include <algorithm>
@@ -27,33 +34,38 @@ using StepId = int32_t;
 constexpr StepId no_step = -1;
 constexpr int label_bits = 11, max_labels = 1 << label_bits;
 
-// One use of the node area (shm/exchange_run.h). This rank may post one block for all ranks, or one for each,
-// and may take what others have posted.
+// One use of the node area (shm/exchange_run.h), as one rank takes part in it. The rank may post one block
+// for all ranks, or a block for each rank, and may take what other ranks have posted.
 struct Exchange {
-    enum class Among : uint8_t { none, root, lower, higher, everyone };  // lower, higher: than this rank
+    // Lower, higher: the ranks below or above this rank.
+    enum class Among : uint8_t { none, root, lower, higher, everyone };
     enum class Take : uint8_t { nothing, copy, reduce };
 
     StepId step = no_step;
     int root = 0;
-    bool posts = false;  // `data` for all ranks, or one block for each from posted_each on
-    // Ends when others have read this rank's memory; false: a later exchange implies this.
+    bool posts = false;  // this rank posts `data` for all ranks, or a block for each rank (posted_each)
+    // If other ranks read this rank's memory, the exchange ends only when they have done so. false: the end
+    // of a later exchange in the schedule implies this.
     bool awaits_readers = true;
-    Among wants = Among::none;  // the ranks whose posts this rank waits for: none, root, lower, everyone
-    Among wakes = Among::none;  // the ranks that may wait for this rank's post: none, root, higher, everyone
+    Among wants = Among::none;  // the ranks for whose posts this rank waits; not `higher`
+    Among wakes = Among::none;  // the ranks that may wait for this rank's post; not `lower`
     Take take = Take::nothing;
-    Block own_from = {}, own_to = {};  // an additional copy, where the rank keeps a block of its own
+    Block own_from = {}, own_to = {};  // a copy within this rank, of a block that it keeps for itself
     Block data = {};
     int32_t posted_each = -1;
-    int32_t read_each = -1;  // the parts of `data` that ranks take: listed blocks from here on; -1: all of it
-    int64_t unit = 1;        // pieces that are taken have a multiple of this number of bytes
-    // Scratch memory for posted data that is not contiguous and does not fit a slot.
+    // The part of `data` that each rank takes, as blocks listed from this number on; -1: ranks take all of
+    // `data`.
+    int32_t read_each = -1;
+    int64_t unit = 1;  // data is taken in pieces of a multiple of this number of bytes
+    // Scratch memory, into which posted data is packed that is not contiguous and does not fit in a slot.
     Block packed = {};
-    // copy: takes what the root posted into `into`; with `parts` > 1, only one of this number of equal parts,
-    // the one that begins at byte `skip`. From everyone: into the blocks listed from copied_each on, by rank;
-    // a block without a datatype is not taken.
-    // reduce: combines, in rank order and into `into`, the part from byte `skip` on of what the ranks up to
-    // `last` posted. Each has posted as much as `data`. If others may still read `into`, the result first
-    // goes into `aside`.
+    // Take::copy from the root: into `into`. If `parts` > 1, the root has posted this number of equal parts,
+    // and the rank takes the part that begins at byte `skip`. Take::copy from every rank: into the blocks
+    // listed from copied_each on, by rank; nothing is taken from a rank whose block has no datatype.
+    // Take::reduce: combines what the ranks up to `last` have posted, in rank order, into `into`. Each of
+    // them has posted as many bytes as `data` has, of which the part from byte `skip` on is combined. If
+    // `aside` is set, `into` overlaps what this rank posts, and the result is kept in `aside` as long as
+    // other ranks may read that memory.
     Block into = {};
     int parts = 1;
     int32_t copied_each = -1;
@@ -65,19 +77,19 @@ struct Exchange {
 enum class StepKind : uint8_t {
     send,      // from -> peer
     receive,   // peer -> to
-    copy,      // from -> to: as many bytes, whatever the datatypes
-    reduce,    // to = from op to; calls the program's function if the operation has one
-    join,      // no work: done when its predecessors are
-    exchange,  // node area; `number` is that of the exchange in the schedule
+    copy,      // from -> to, which have the same number of bytes but perhaps different datatypes
+    reduce,    // to = from op to; may call a function of the program
+    join,      // no work; done when all its predecessors are done
+    exchange,  // a use of the node area
 };
 
 struct Step {
     StepKind kind;
     uint16_t label = 0;
-    int32_t peer = 0;         // index in the team
-    int32_t number = 0;       // of a transfer among the schedule's transfers, of an exchange among exchanges
-    int32_t before = 0;       // how many steps must be done before this one
-    int32_t first_edge = -1;  // to the steps that wait for this one
+    int32_t peer = 0;         // the other rank's index in the team
+    int32_t number = 0;       // counts sends and receives together, and exchanges separately
+    int32_t before = 0;       // the number of steps that must be done before this one
+    int32_t first_edge = -1;  // head of the list of edges to the steps that wait for this one
     Block from = {}, to = {};
 };
 
@@ -86,8 +98,8 @@ struct Edge {
     int32_t next;
 };
 
-// The steps that must be done first; no_step is ignored. Only for use as an argument, because a long list is
-// not copied.
+// The steps that must be done before another one; no_step is ignored. Only for use as an argument, because a
+// long list is not copied but referred to.
 class After {
 public:
     After() = default;
@@ -109,51 +121,66 @@ private:
 
 class Schedule {
 public:
+    // Empties the schedule, but keeps its memory for the next one.
     void clear();
 
+    // Each of the next functions adds a step and returns the step's number (exchange() returns the exchange).
+    // `after`: earlier steps of this schedule. If there is nothing to do (a block without bytes, or at most
+    // one step to join), the function adds no step and returns the step for which a later one must wait,
+    // which may be no_step. `peer` is counted as number_from() and enter() say. `label` is at least 0 and
+    // below max_labels. Both blocks of a copy have the same number of bytes, and both blocks of a reduction
+    // the same number of elements. `op` must be set before a schedule with reductions is started.
     StepId send(int peer, const Block &from, After after, int label = 0);
     StepId receive(int peer, const Block &to, After after, int label = 0);
-    // Sends a message without data, although empty messages are otherwise left out.
+    // signal() and await_signal() send and receive a message without data, which send() and receive() would
+    // leave out.
     StepId signal(int peer, After after, int label = 0);
     StepId await_signal(int peer, After after, int label = 0);
     StepId copy(const Block &from, const Block &to, After after);
     StepId reduce(const Block &from, const Block &to, After after);
     StepId join(After after);
-    // The caller must fill in the exchange before it adds another one.
+    // Adds a step for an exchange. The returned reference is valid until the next exchange is added, and the
+    // caller must fill in the exchange before that.
     Exchange &exchange(After after);
     bool is_one_exchange() const { return steps_.size() == 1 && exchanges_.size() == 1; }
-    // Lists one block for each rank of the team, for an exchange, and returns the number of the first. They
-    // may be changed until the schedule is complete.
+    // Adds a list of one block for each rank of the team, for an exchange, and returns the number of the
+    // first block. The blocks are empty at first and may be changed until the schedule is complete.
+    // References to them are valid until the next list is added.
     int32_t list_blocks(int size);
     Block &listed(int32_t first, int rank) { return blocks_[static_cast<size_t>(first + rank)]; }
     const Block &listed(int32_t first, int rank) const { return blocks_[static_cast<size_t>(first + rank)]; }
 
-    // From now on, `peer` counts from member `first` of the team. For an algorithm among a part of the team.
+    // From now on, `peer` is counted from member `first` of the team. Used for an algorithm that runs among
+    // consecutive members of the team.
     void number_from(int first) { first_member_ = first; }
-    // Ends a phase: steps added from now on start when all those added before are done.
+    // Begins a new phase: steps that are added from now on start when all steps added before are done.
     void next_phase();
-    // Begins a phase, which may lie within one of the phases above. Until leave(), peers are indices in
-    // `members`, and every step runs after `gate`. Algorithms can thus run on parts of a team, one after the
-    // other. These phases do not nest. `members` must live until leave().
+    // Begins an inner phase, which may lie within a phase of next_phase(). Until leave(), peers are indices
+    // in `members`, and every step starts after the step `gate`. Algorithms can thus run on parts of a team,
+    // one after the other. Inner phases do not nest. `members` must live until leave().
     enum class Over : uint8_t { data, everything };
     void enter(const int32_t *members, StepId gate);
-    // Returns a step that is done when all steps of the phase are. With Over::data its sends may still be
-    // under way, so what it reads must not be written yet.
+    // Ends the inner phase, and returns a step that is done when all steps of the phase are done. With
+    // Over::data the phase's sends may still be under way then, so blocks that they read must not be written
+    // yet.
     StepId leave(Over over = Over::everything);
 
-    // Memory that belongs to the schedule, aligned for any datatype.
+    // Reserves memory that belongs to the schedule, aligned for any datatype. The memory exists while the
+    // schedule runs, and its contents are undefined at first.
     Block scratch_bytes(int64_t bytes);
-    // The same for `count` elements of `type`. The block may be used like a buffer of the program.
+    // The same for `count` elements of `type`, which lie in the block as in a buffer of the program.
     Block scratch(int64_t count, const Datatype &type);
 
     const Op *op = nullptr;  // used by the reduce steps and exchanges
 
+    // For the executor.
     const std::vector<Step> &steps() const { return steps_; }
     const std::vector<Edge> &edges() const { return edges_; }
     const std::vector<Exchange> &exchanges() const { return exchanges_; }
     int32_t transfers() const { return transfers_; }
     int64_t scratch_size() const { return scratch_size_; }
-    // Reductions with a function of the program run only on a thread that is inside an MPI call.
+    // Does the step call a function of the program? Such a step runs only on a thread that is inside an MPI
+    // call.
     bool calls_program(const Step &step) const {
         bool reduces =
             step.kind == StepKind::reduce ||
@@ -173,8 +200,8 @@ private:
     int32_t transfers_ = 0;
     int64_t scratch_size_ = 0;
     int first_member_ = 0;
-    size_t phase_begin_ = 0;         // the first step of this phase
-    StepId before_phase_ = no_step;  // ends the previous phase
+    size_t phase_begin_ = 0;         // the first step of the current phase
+    StepId before_phase_ = no_step;  // the step that ends the previous phase
     const int32_t *phase_members_ = nullptr;
     StepId phase_gate_ = no_step, phase_first_ = 0;
 };

@@ -19,7 +19,7 @@ using namespace property;
 
 namespace {
 
-// An algorithm with a fixed radix, for the tables.
+// Algorithms with a fixed radix, for the tables below.
 template <auto make, int radix, class Shape>
 void of_radix(const Shape &shape, Schedule &schedule) {
     make(shape, schedule, radix);
@@ -28,7 +28,7 @@ template <auto work, int radix>
 Work of_radix_work(const Crew &crew, int64_t bytes) {
     return work(crew, bytes, radix);
 }
-// An algorithm in two levels, with the algorithm of the leaders.
+// Algorithms in two levels, with the algorithm that the leaders use.
 template <auto make, auto leaders, class Shape>
 void above(const Shape &shape, Schedule &schedule) {
     make(shape, schedule, leaders);
@@ -148,7 +148,8 @@ const Candidate<ReduceShape> exscans[] = {
 int size_class(int64_t bytes) {
     return std::min(static_cast<int>(std::bit_width(static_cast<uint64_t>(bytes))), size_classes - 1);
 }
-// The number of bytes for which a whole class is judged: its least, because programs prefer powers of two.
+// The number of bytes for which the algorithm of a whole size class is chosen: the least of the class,
+// because programs prefer powers of two.
 int64_t typical_bytes(int size_class) { return size_class == 0 ? 0 : int64_t{1} << (size_class - 1); }
 
 template <class Shape>
@@ -169,7 +170,7 @@ size_t cheapest(std::span<const Candidate<Shape>> candidates, unsigned offers, c
 // The first number of bytes of a class.
 long long first_bytes(int size_class) { return size_class == 0 ? 0 : 1LL << (size_class - 1); }
 
-// Does what each rank posts fit into its slot, or can it stay where it is?
+// The bit `area`, if what each rank posts fits in its slot, or the others can read it where it is.
 unsigned area_for(Team &team, int64_t bytes) {
     int64_t capacity = node_slot_capacity(team);
     return bytes <= capacity || (capacity >= 0 && team.direct_reads) ? area : 0u;
@@ -205,7 +206,7 @@ void make(Operation operation, const Candidate<Shape> (&table)[n], const Selecti
                        {static_cast<int64_t>(number), chosen, first_bytes(size_class(bytes)), team.size});
     }
     size_t best = chosen - 1u;
-    // The best candidate cannot be used for the data of this call, so the best of the others is taken.
+    // If the best candidate cannot be used for the data of this call, takes the best of those that can.
     if (candidates[best].needs & ~offers)
         best = cheapest(candidates, offers, selection.costs, crew_of(team), team.processors, typical);
     candidates[best].make(shape, schedule);
@@ -214,7 +215,8 @@ void make(Operation operation, const Candidate<Shape> (&table)[n], const Selecti
 unsigned offers_of(Team &team, const Op &op, const Block &contribution) {
     const Datatype &type = *contribution.type;
     bool ordered = op.commutative || !team.nodes || team.nodes->runs;
-    // Elements are combined whole, so one must fit into the memory that they are read into.
+    // Only whole elements can be combined, so one element must fit into the memory into which pieces are
+    // read.
     bool divisible = type.size <= exchange_pieces_bytes || contribution.bytes() <= node_slot_capacity(team);
     return (op.commutative ? commutes : 0u) | (ordered ? in_order : 0u) |
            (type.contiguous ? contiguous : 0u) | (divisible ? area_for(team, contribution.bytes()) : 0u);
@@ -222,13 +224,13 @@ unsigned offers_of(Team &team, const Op &op, const Block &contribution) {
 
 unsigned offers_of(Team &team, const ReduceShape &s) { return offers_of(team, *s.op, s.contribution); }
 
-// `fits`: what each rank posts fits into its slot, and all ranks know this.
+// `fits`: what each rank posts fits in its slot, as all ranks can compute.
 unsigned offers_of(const Team &team, const MoveShape &s, bool fits) {
     bool through_area = team.node_area && (team.direct_reads || (s.even && fits));
     return (s.even ? even : 0u) | (through_area ? area : 0u);
 }
 
-// The same for one posted block for each rank.
+// The same for an operation in which ranks post a block for each rank.
 unsigned offers_for_each(Team &team, const MoveShape &s, int64_t bytes) {
     unsigned offers = offers_of(team, s, bytes <= node_slot_capacity_for_each(team));
     return node_slot_capacity_for_each(team) < 0 ? offers & ~area : offers;
@@ -253,7 +255,7 @@ void each_table(Visit visit) {
     visit(Operation::exscan, name_of(Operation::exscan), std::span<const Candidate<ReduceShape>>(exscans));
 }
 
-// "64k" as a number. False: the text is no number.
+// Reads a number of bytes such as "64k". False: the text is no such number.
 bool parse_bytes(const std::string &text, int64_t &bytes) {
     char *end = nullptr;
     bytes = std::strtoll(text.c_str(), &end, 10);
@@ -373,7 +375,7 @@ Error describe_selection(const Selection &selection, const std::string &operatio
             unsigned offers =
                 commutes | contiguous | even | in_order | (crew.spread() && crew.most > 1 ? nodes : 0u);
             int64_t bytes = typical_bytes(c);
-            // Assumes that ranks can read each other's memory, which depends on the host.
+            // Assumes that ranks on a node can read each other's memory, although this depends on the host.
             if (!crew.spread() && crew.size * int64_t{sizeof(SlotPlace)} <= usual_slot_capacity)
                 offers |= area;
             const char *wanted = selection.wanted[static_cast<size_t>(number)][c];

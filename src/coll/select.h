@@ -1,8 +1,8 @@
-// The choice of algorithms: the one with the shortest estimated time (work.h) among those that may be used,
-// once for each team, operation and size class. No other file chooses. All ranks must choose alike, so only
-// what all of them know may count: the team's size, nodes and processors, the bytes, and the properties of
-// the operation and the datatype. The user can override it by text: "allreduce=ring,bcast:64k=binomial", the
-// second from 64 KiB on.
+// Chooses the algorithm of a collective. Among the algorithms that may be used, the one with the shortest
+// estimated time (work.h) is chosen, once for each team, operation and size class. All ranks must make the
+// same choice, so it depends only on facts that all of them have: the team's size, nodes and processors, the
+// number of bytes, and the properties of the operation and the datatype. The user can override the choice by
+// a text such as "allreduce=ring,bcast:64k=binomial", whose second part applies from 64 KiB on.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -22,15 +22,15 @@ enum class Operation : uint8_t {
 };
 static_assert(static_cast<int>(Operation::count_of_them) <= collective_operations);
 
-// What an algorithm needs and what a call offers, as bits.
+// Bits for the properties that an algorithm needs, and that a call offers.
 namespace property {
-constexpr unsigned commutes = 1;    // the operation commutes
-constexpr unsigned area = 2;        // the team has a node area and the data fits into a slot
+constexpr unsigned commutes = 1;  // the operation commutes
+constexpr unsigned area = 2;  // the team has a node area, and the data fits a slot or can be read where it is
 constexpr unsigned contiguous = 4;  // the datatype is contiguous
 constexpr unsigned even = 8;        // all blocks have the same bytes
 constexpr unsigned nodes = 16;      // the team has several nodes, and several ranks on some node
 constexpr unsigned in_order = 32;   // the operation commutes, or the order by nodes is the rank order
-}                                   // namespace property
+}  // namespace property
 
 template <class Shape>
 struct Candidate {
@@ -40,20 +40,23 @@ struct Candidate {
     unsigned needs;
 };
 
-// The names for users: of the operation, and of its algorithms in the order of their numbers (Team::wanted).
+// The names that users see: of an operation, and of its algorithms, in the order of the numbers in
+// Team::wanted.
 const char *name_of(Operation operation);
 std::vector<const char *> algorithms_of(Operation operation);
 
 struct Selection {
     Costs costs;
-    // By operation and size class: the name of the algorithm that the user wants, else nullptr.
+    // By operation and size class: the name of the algorithm that the user has set, or nullptr.
     const char *wanted[collective_operations][size_classes] = {};
 };
 
-// Reads an override. Error: the text is wrong; the sentence lists the known names.
+// Reads a text by which the user overrides choices. Error: the text is wrong; the error sentence says how to
+// correct it.
 Error parse_selection(const std::string &text, Selection &selection);
-// For reports: which algorithms such a team uses from which number of bytes on, with the estimates of all
-// algorithms. `operation` is the name of one operation, or "" for all; an unknown name is an error.
+// For reports: each row states which algorithm a team like `crew` uses from a number of bytes on, with the
+// estimates of all algorithms. `operation` is the name of one operation, or "" for all; an unknown name is an
+// error.
 struct SelectionRow {
     struct Estimate {
         std::string algorithm;
@@ -68,11 +71,11 @@ struct SelectionRow {
 Error describe_selection(const Selection &selection, const std::string &operation, const Crew &crew,
                          int processors, std::vector<SelectionRow> &rows);
 Crew crew_of(const Team &team);
-// The work of an algorithm as it states it. False: there is no algorithm of that name.
+// The work that an algorithm states for itself. False: there is no algorithm of that name.
 bool find_work(const std::string &operation, const std::string &algorithm, const Crew &crew, int64_t bytes,
                Work &work);
 
-// Append to the schedule what the best algorithm does. `bytes`: as the algorithms count them.
+// These choose an algorithm and let it append its steps to the schedule. `bytes`: the n of algorithms.h.
 void make_barrier(const Selection &, Team &, const Members &, Schedule &);
 void make_bcast(const Selection &, Team &, const BcastShape &, Schedule &);
 void make_reduce(const Selection &, Team &, const ReduceShape &, Schedule &);

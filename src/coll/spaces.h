@@ -1,6 +1,8 @@
-// What the spaces of a schedule's blocks (block.h) mean for one operation: the program's two buffers, and
-// scratch memory of the operation, which is kept for the next one. Belongs to an operation's plan (plan.h).
+// The addresses of the spaces of a schedule's blocks (block.h) for one operation: the program's two buffers,
+// and the operation's scratch memory, which is kept for the next operation. Belongs to an operation's plan
+// (plan.h).
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/coll/plan_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +22,7 @@ public:
     std::byte *send() const { return send_; }
     std::byte *receive() const { return receive_; }
 
-    // Allocates this much scratch memory, aligned for any datatype. False: there is not enough.
+    // Allocates this much scratch memory, aligned for any datatype. False: there is not enough memory.
     bool make_scratch(int64_t bytes) {
         size_t wanted = static_cast<size_t>(bytes) + alignment;
         if (bytes == 0 || (scratch_ && wanted <= scratch_.get_deleter().count)) return true;

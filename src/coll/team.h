@@ -1,6 +1,7 @@
-// A team: what a collective schedule needs to know of its communicator, and nothing more. It belongs to the
-// communicator, which lives until every collective started on it is complete.
+// A team: the part of a communicator that collectives need. A team belongs to its communicator, which lives
+// until every collective started on it is complete.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/coll/plan_test.cc, tests/sim/communicators_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +11,18 @@
 
 namespace lanyard {
 
-// Collectives that used the node area. Those that have ended are counted in order, because others read this
-// count.
+// This rank's record of the uses of the node area, each of which has a number, its generation.
 struct NodeUse {
-    // Generations given out; the same on every rank, because all start the same collectives.
+    // The latest generation given out. It is the same on every rank after the same calls, because all ranks
+    // start the same collectives.
     uint32_t started = 0;
-    uint32_t done_through = 0;   // this rank has finished all of them up to here
-    uint64_t done_beyond = 0;    // bit i: generation done_through + 1 + i is finished too
-    bool reads_refused = false;  // direct reads were refused, though possible at the start
-    uint32_t known_done = 0;     // every rank has finished all up to here, as far as this rank knows
-    // Uses in which this rank posted without reading the posts of others, and what it recorded of them
-    // (CallLog), for a later comparison.
+    uint32_t done_through = 0;   // this rank has finished all generations up to this one
+    uint64_t done_beyond = 0;    // bit i: this rank has finished generation done_through + 1 + i too
+    bool reads_refused = false;  // a direct read was refused, although reads were possible at first
+    // Every rank has finished all generations up to this one, as far as this rank knows.
+    uint32_t known_done = 0;
+    // Uses in which this rank posted without reading the posts of others. What this rank recorded for them
+    // (CallLog) is kept here, to be compared with the records of the others later.
     struct Alone {
         uint32_t generation;
         uint64_t told;
@@ -33,44 +35,48 @@ struct NodeUse {
 constexpr int collective_operations = 16;
 constexpr int size_classes = 48;
 constexpr uint32_t recent_collectives = 16;
-constexpr int collective_number_bits = 19;  // numbers repeat after this
+constexpr int collective_number_bits = 19;  // numbers of collectives repeat after 2^19
 
 struct Nodes;     // nodes.h
 class KeptPlans;  // kept_plans.h
 
 struct Team {
     uint64_t context = 0;  // with collective_bit set
-    int index = 0;         // of this process
+    int index = 0;         // of this process in the team
     int size = 1;
-    const uint32_t *peers = nullptr;  // by index: numbers of the peer table
+    const uint32_t *peers = nullptr;  // by index in the team: the member's number in the peer table
     Tally<uint32_t> sequence;         // collectives started so far; part of the tag of the next one
-    // By number: what ranks agree on in the latest ones (agreement.h).
+    // This rank's words (agreement.h) for its latest collectives, by the collective's number modulo
+    // recent_collectives.
     uint32_t recent[recent_collectives] = {};
     Tally<uint32_t> persistent;      // persistent collectives created so far; part of their tags
     std::byte *node_area = nullptr;  // memory shared by the whole team if it is on one node, else nullptr
-    // The memory is zero at first. For the size needed, see node_area_bytes(size) in shm/node_area.h.
+    // The size of the node area, as node_area_bytes(size) in shm/node_area.h states. Its memory is zero at
+    // first.
     size_t node_area_bytes = 0;
-    // All members of a team with an area can read each other's memory; the same on all.
+    // All members of a team with a node area can read each other's memory. The value is the same on all
+    // members.
     bool direct_reads = false;
-    // Processors that all of the team's ranks on a node share; 0: each rank has its own. Algorithms are
-    // chosen by it, so it must be the same number on every rank. The code that creates the communicator sets
-    // it.
+    // The number of processors that the team's ranks on a node share; 0: each rank has a processor of its
+    // own. The choice of algorithms depends on this number, so it must be the same on every rank. The code
+    // that creates the communicator sets it.
     int processors = 0;
-    // Algorithms chosen so far (select.h); 0: none yet.
+    // The algorithms chosen so far (select.h), by their numbers from 1, by operation and size class; 0: none
+    // yet.
     uint8_t choices[collective_operations][size_classes] = {};
-    // By operation: the algorithm that the user wants, from 1; 0: the best.
+    // By operation: the number, from 1, of the algorithm that the user has set; 0: the best one is chosen.
     uint8_t wanted[collective_operations] = {};
     NodeUse node_use;
     KeptPlans *kept = nullptr;  // nullptr: schedules are not kept
-    // For an intercommunicator, whose two groups form the team, one after the other: the team of this
-    // process's own group. It serves phases within the group, which are part of collectives of the whole
-    // team. No collective is started on it.
+    // For an intercommunicator, whose two groups form the team one after the other, this is the team of this
+    // process's own group; else nullptr. Collectives of the whole team use it for their phases within the
+    // group. No collective is started on the group's team itself.
     Team *own_group = nullptr;
-    const Nodes *nodes = nullptr;  // where the members are; nullptr: on one node
+    const Nodes *nodes = nullptr;  // which members share a node; nullptr: all are on one node
 };
 
-// Where this process's own group begins in the team, and its size; and the same for the other group of an
-// intercommunicator.
+// The index in the team at which this process's own group begins, and the size of this group. other_begin()
+// and other_size() state the same for the other group of an intercommunicator.
 inline int own_begin(const Team &team) { return team.own_group ? team.index - team.own_group->index : 0; }
 inline int own_size(const Team &team) { return team.own_group ? team.own_group->size : team.size; }
 inline int other_begin(const Team &team) { return own_begin(team) == 0 ? own_size(team) : 0; }

@@ -19,8 +19,8 @@ void TeamCall::make_persistent(Team &team, uint32_t word) {
     persistent_ = true;
 }
 
-// A persistent operation is also reported as its creation, as long as that number stands for no other call: a
-// rank that never created it does not expect its starts.
+// A persistent operation is also reported by the number of its creation, because a rank that never created it
+// does not expect its starts. This is done only as long as that number stands for no later call.
 void TeamCall::tell(Messenger &messenger, int rank, EnvelopeKind kind) const {
     uint32_t peer = team_->peers[rank];
     tell_call(messenger, peer, kind, message_from(team_->index), word_);

@@ -1,5 +1,6 @@
-// Trees of messages for the creation of communicators (collectives.h). They use messages only, so they also
-// work on the teams of intercommunicators, whose two groups count as one here.
+// Trees of messages for the creation of communicators (collectives.h). They use only messages, so they also
+// work on the team of an intercommunicator, whose two groups are treated as one here.
+// Tested by: tests/sim/communicators_test.cc, tests/unit/comm/create_test.cc.
 #include "coll/collectives.h"
 #include "coll/tree.h"
 
@@ -7,7 +8,8 @@ namespace lanyard {
 
 namespace {
 
-// Receives from the rank above and sends to those below, the deepest subtree first, once `after` is done.
+// Once `after` is done, receives the data from the parent and sends it to the children, the largest subtree
+// first.
 void spread(const BinomialTree &tree, const Block &all, StepId after, Schedule &schedule) {
     StepId known = tree.is_root() ? after : schedule.receive(tree.parent(), all, after, 1);
     tree.each_child_largest_first([&](int child, int, int) { schedule.send(child, all, known, 1); });

@@ -1,7 +1,8 @@
-// Trees over the ranks of a team, counted from the root. Binomial: the parent of a position is the position
-// without its lowest one-bit, so a subtree is a run of positions. K-nomial: the same with digits of a radix
-// instead of bits.
+// Trees over the ranks of a team. A rank's position is its distance from the root. In a binomial tree the
+// parent of a position is the position with its lowest one-bit cleared, so a subtree is a run of consecutive
+// positions. A k-nomial tree is the same with digits of a radix instead of bits.
 // Thread rule: plain values.
+// Tested by: tests/unit/coll/moves_test.cc, tests/unit/coll/reductions_test.cc.
 #pragma once
 
 #include <algorithm>
@@ -18,11 +19,11 @@ public:
     int position() const { return position_; }
     bool is_root() const { return position_ == 0; }
     int parent() const { return rank_at(position_ & (position_ - 1)); }
-    // How many positions the subtree has, from this one on.
+    // The number of positions in the subtree, which begins with this position.
     int subtree() const { return subtree_of(position_, size_); }
     int rank_at(int position) const { return (position + root_) % size_; }
 
-    // visit(rank, position, positions in its subtree)
+    // Calls visit(rank, position, positions in its subtree) for each child.
     template <class Visit>
     void each_child_largest_first(Visit visit) const {
         for (int distance = reach() / 2; distance > 0; distance /= 2) visit_child(distance, visit);
@@ -37,7 +38,7 @@ public:
     }
 
 private:
-    // All children are nearer than this.
+    // A limit above the distances of all children from this position.
     int reach() const { return is_root() ? 1 << doublings(size_) : position_ & -position_; }
     template <class Visit>
     void visit_child(int distance, Visit visit) const {
@@ -82,7 +83,8 @@ public:
     }
 
 private:
-    // The place value of the lowest digit that is not 0. All children are nearer than this.
+    // The place value of the lowest digit that is not 0, or for position 0 a power of the radix that is not
+    // below the size. The distances of all children are below this value.
     static int64_t reach_of(int position, int size, int radix) {
         int64_t reach = 1;
         while (position == 0 ? reach < size : position / reach % radix == 0) reach *= radix;

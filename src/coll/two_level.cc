@@ -7,17 +7,17 @@ namespace lanyard::two_level {
 
 namespace {
 
-// The position of a rank: among its node's ranks, and of its node among the nodes.
+// The position of a rank among the ranks of its node ("mates"), and of the node among the nodes.
 struct Standing {
     const Nodes &nodes;
     int node;
     int root_node;
     std::span<const int32_t> mates;
-    int own = 0;                   // position of this rank among its mates
-    int lead = 0;                  // position of their leader
-    std::vector<int32_t> leaders;  // by node
+    int own = 0;                   // position of this rank among `mates`
+    int lead = 0;                  // position of the leader among `mates`
+    std::vector<int32_t> leaders;  // the leader of each node
 
-    // root < 0: the leaders are the lowest ranks.
+    // root < 0: there is no root, and the lowest rank of each node leads.
     Standing(const Members &m, int root)
         : nodes(*m.nodes),
           node(nodes.node_of[m.index]),
@@ -39,8 +39,8 @@ private:
     }
 };
 
-// Turns the work of one node's phase into that of all nodes: each member except the leader sends, or
-// receives, one message.
+// Turns the work of the phase inside one node into that inside all nodes, in which each rank except the
+// leader sends, or receives, one message.
 Work in_all_nodes(const Crew &crew, Work one, int64_t bytes_each) {
     one.messages = crew.size - crew.nodes;
     one.bytes = one.messages * bytes_each;
@@ -114,7 +114,7 @@ ReduceShape reduce_shape(const Members &m, int root, const Block &contribution, 
     return shape;
 }
 
-// Combines the contributions of a node at its leader, into `result`.
+// Combines the contributions of a node's ranks at their leader, into `result`.
 StepId reduce_in_node(const Standing &standing, const ReduceShape &s, const Block &result,
                       Schedule &schedule) {
     if (standing.alone()) return no_step;
@@ -129,8 +129,8 @@ StepId reduce_in_node(const Standing &standing, const ReduceShape &s, const Bloc
 void reduce(const ReduceShape &s, Schedule &schedule, ReduceAmong leaders) {
     Standing standing(s, s.root);
     schedule.op = s.op;
-    // The block on which the leader works: at the root the result itself, elsewhere scratch memory, or none
-    // if the node has one rank.
+    // The block into which the leader combines: at the root the result buffer, at other leaders scratch
+    // memory, or no block if the leader is alone on its node.
     Block partial = s.index == s.root ? s.result : Block{};
     if (!partial.type && standing.leads() && !standing.alone())
         partial = schedule.scratch(s.contribution.count, *s.contribution.type);

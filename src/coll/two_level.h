@@ -1,11 +1,11 @@
-// Algorithms in two levels: a phase inside each node towards or from its leader, by messages through its
-// memory, and a phase among the leaders, by any algorithm for one level. One rank of each node uses the
-// network, and each byte enters a node once. In the root's node the root is the leader, in the others the
-// lowest rank.
+// Algorithms in two levels. Inside each node, data moves to or from the node's leader by messages through
+// shared memory. Among the leaders, data moves by any algorithm of algorithms.h. Only one rank of each node
+// uses the network, and each byte enters a node once. The leader of a node is its lowest rank, except in the
+// root's node, where it is the root.
 //
-// They require Members::nodes. Those that reduce keep rank order if nodes are runs of ranks and the algorithm
-// among the leaders keeps it. The names are those of the algorithms among the leaders. N: nodes; inside them
-// P-N messages in each direction.
+// All of them require Members::nodes. Reductions keep rank order if each node has consecutive ranks and the
+// algorithm among the leaders keeps rank order. Most of their names in select.cc end with that of the
+// algorithm among the leaders. N: number of nodes. Inside the nodes P-N messages travel in each direction.
 // Thread rule: pure functions; one thread at a time for each schedule.
 #pragma once
 
@@ -18,34 +18,38 @@ using BcastAmong = void (*)(const BcastShape &, Schedule &);
 using ReduceAmong = void (*)(const ReduceShape &, Schedule &);
 using MoveAmong = void (*)(const MoveShape &, Schedule &);
 
-// Up a tree in each node, among the leaders, and down again: 2(P-N) messages and those of the leaders.
+// Signals go up a tree in each node, then among the leaders, then down the trees: 2(P-N) messages and those
+// of the leaders.
 void barrier(const Members &, Schedule &, BarrierAmong leaders);
 Work barrier_work(const Crew &, const Work &leaders);
 
-void bcast(const BcastShape &, Schedule &, BcastAmong leaders);  // P-N messages of n bytes and the leaders'
+void bcast(const BcastShape &, Schedule &, BcastAmong leaders);  // P-N messages of n bytes, and the leaders'
 Work bcast_work(const Crew &, int64_t bytes, const Work &leaders);
 
-// P-N messages of n bytes and the leaders'.
+// P-N messages of n bytes, and those of the leaders.
 void reduce(const ReduceShape &, Schedule &, ReduceAmong leaders);
 Work reduce_work(const Crew &, int64_t bytes, const Work &leaders);
 
-void allreduce(const ReduceShape &, Schedule &, ReduceAmong leaders);  // 2(P-N) of n bytes and the leaders'
+// 2(P-N) messages of n bytes, and the leaders'.
+void allreduce(const ReduceShape &, Schedule &, ReduceAmong leaders);
 Work allreduce_work(const Crew &, int64_t bytes, const Work &leaders);
 
-// The blocks of a node go to its leader, all blocks of nodes go among the leaders, everything goes down a
-// tree: 2(P-N) messages and those of the leaders. If blocks lie in the order of nodes without gaps, they are
-// received in their place, otherwise through scratch memory. n: bytes of all blocks.
+// The blocks of a node go to its leader, the leaders exchange the blocks of their nodes, and all blocks go
+// down a tree in each node: 2(P-N) messages and those of the leaders. If the result buffer has the blocks in
+// the order of nodes, without gaps, they are received in place, otherwise through scratch memory. n: bytes of
+// all blocks.
 void allgather(const MoveShape &, Schedule &, MoveAmong leaders);
 Work allgather_work(const Crew &, int64_t bytes, const Work &leaders);
 
-// A node's blocks travel together: P-N messages of n bytes inside nodes, N-1 messages with the blocks of a
-// node. Even blocks.
+// The blocks of a node travel to or from the root in one message: P-N messages of n bytes inside the nodes,
+// and N-1 messages with the blocks of one node each. Even blocks only.
 void gather(const MoveShape &, Schedule &);
 Work gather_work(const Crew &, int64_t bytes);
 void scatter(const MoveShape &, Schedule &);
 Work scatter_work(const Crew &, int64_t bytes);
 
-// A ring of all ranks in the order of nodes, whatever their numbers. For operations that commute.
+// allreduce_ring() of all ranks, with the ring in the order of nodes instead of rank order. For operations
+// that commute.
 void allreduce_ring_by_node(const ReduceShape &, Schedule &);
 Work allreduce_ring_by_node_work(const Crew &, int64_t bytes);
 

@@ -1,4 +1,5 @@
 // Gather, scatter and allgather in two levels.
+// Tested by: tests/unit/coll/two_level_test.cc.
 #include <algorithm>
 
 #include "coll/two_level.h"
@@ -24,12 +25,12 @@ int place_among(std::span<const int32_t> mates, int rank) {
     return static_cast<int>(std::lower_bound(mates.begin(), mates.end(), rank) - mates.begin());
 }
 
-// All blocks packed in the order of nodes, and where each begins. This is the result itself if the blocks lie
-// like that.
+// All blocks packed in the order of nodes, and where each of them begins. `all` is the result buffer itself
+// if that has the blocks in this order without gaps.
 struct Packed {
     Block all;
     bool is_result;
-    std::vector<int64_t> starts{0};  // by position in nodes.members, and one for the end
+    std::vector<int64_t> starts{0};  // by position in nodes.members, and one more entry for the end
 
     Packed(const MoveShape &s, Schedule &schedule) : is_result(s.nodes->runs && s.received.dense()) {
         for (int32_t rank : s.nodes->members)
@@ -86,11 +87,12 @@ Work allgather_work(const Crew &crew, int64_t bytes, const Work &leaders) {
     up.messages = down.messages = crew.size - crew.nodes;
     up.bytes = up.messages * (bytes / crew.size);
     down.bytes = down.messages * bytes;
-    if (!crew.runs) down.path_bytes += double(bytes);  // unpacked
+    if (!crew.runs) down.path_bytes += double(bytes);  // the blocks are unpacked
     return up + leaders + down;
 }
 
-// The leader of a node has its node's blocks one after the other. The root knows where each belongs.
+// The leader of a node sends the blocks of its node one after the other, and the root copies each to its
+// place.
 void gather(const MoveShape &s, Schedule &schedule) {
     const Nodes &nodes = *s.nodes;
     int node = nodes.node_of[s.index], root_node = nodes.node_of[s.root];
@@ -158,7 +160,7 @@ void scatter(const MoveShape &s, Schedule &schedule) {
         if (count > 1) schedule.copy(all.slice(0, own.bytes()), own, got);
         return;
     }
-    // Far blocks first, because they take the longest time.
+    // Sends the blocks of other nodes first, because they take the longest time.
     int64_t length = s.sent.block(s.root).bytes();
     for (int other = 0; other < nodes.count(); ++other) {
         std::span<const int32_t> theirs = nodes.of(other);

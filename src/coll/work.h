@@ -1,6 +1,8 @@
-// What an algorithm costs. The work is counted exactly where possible (a test compares it with the
-// schedules), and the time is estimated from the machine's time for each part.
+// The cost model of algorithms. The work of an algorithm is counted exactly where possible (a test compares
+// it with the schedules). Its time is estimated from the time that the machine needs for each kind of work.
 // Thread rule: plain values.
+// Tested by: tests/unit/coll/reductions_test.cc, tests/unit/coll/two_level_test.cc.
+// Tested by: tests/unit/coll/select_test.cc.
 #pragma once
 
 #include <algorithm>
@@ -9,16 +11,16 @@
 
 namespace lanyard {
 
-// A team as the model sees it: how many ranks, and on which nodes.
+// A team as the cost model sees it: the number of ranks, and how they are spread over nodes.
 struct Crew {
     int size = 1;
     int nodes = 1;
-    int most = 1, fewest = 1;  // ranks on a node
-    int most_on_host = 1;      // more than `most` if processes of a host do not share memory
-    bool runs = true;          // the ranks of each node follow one another
+    int most = 1, fewest = 1;  // the most and the fewest ranks on a node
+    int most_on_host = 1;  // the most ranks on a host; not `most` if processes of a host do not share memory
+    bool runs = true;      // each node has consecutive ranks
 
-    Crew(int ranks) : size(ranks), most(ranks), fewest(ranks), most_on_host(ranks) {}  // on one node
-    // As even as possible, with the ranks of a node one after the other.
+    Crew(int ranks) : size(ranks), most(ranks), fewest(ranks), most_on_host(ranks) {}  // all on one node
+    // Spread over `count` nodes as evenly as possible, with consecutive ranks on each node.
     Crew(int ranks, int count)
         : size(ranks),
           nodes(std::min(ranks, count)),
@@ -27,8 +29,8 @@ struct Crew {
           most_on_host(most) {}
 
     bool spread() const { return nodes > 1; }
-    // In a tree or butterfly of this radix, the ranks of a node are a subtree, so only the upper rounds leave
-    // it.
+    // In a tree or butterfly of this radix, are the ranks of each node a whole subtree, so that only messages
+    // of the upper rounds leave the node?
     bool aligned(int radix = 2) const {
         int power = 1;
         while (power < most) power *= radix;
@@ -42,47 +44,51 @@ struct Crew {
     }
 };
 
-// The part of the work that crosses nodes: exact if the nodes are aligned, otherwise an upper limit.
+// The part of the work that crosses nodes. Exact if the nodes are aligned (Crew::aligned), otherwise an upper
+// limit.
 struct Far {
-    int rounds = 0;  // in the longest chain
-    int turns = 0;   // other messages that a rank of the chain sends or receives, one after the other
+    int rounds = 0;  // in the longest chain of messages
+    int turns = 0;   // further messages that a rank of the chain sends or receives one after the other
     int64_t messages = 0;
-    // Along the chain, with what other ranks of its nodes move meanwhile, because they share the network.
+    // Bytes along the chain, including those that other ranks of the same nodes move at the same time,
+    // because these ranks share the network.
     double path_bytes = 0;
 };
 
-// Shorter messages are sent without waiting; for longer ones the sender waits.
+// A message of up to this size is sent without waiting for the receiver. The sender of a longer one waits.
 constexpr int64_t sent_at_once_bytes = 16 * 1024;
 
-// The work of all ranks together, for a team and a number of bytes. Each algorithm states which bytes are
-// meant.
+// The work of all ranks together, for a team and a number of bytes (the n of algorithms.h).
 struct Work {
-    int rounds = 0;           // at most; longest chain of messages that wait for each other or a busy rank
-    int64_t messages = 0;     // exactly
-    int64_t waits = 0;        // how often ranks wait for a message; 0: for most, as some are there already
-    int64_t busiest = 0;      // messages of the rank that has most, if more than in the chain
-    int64_t bytes = 0;        // sent; exact if blocks divide evenly
-    double path_bytes = 0;    // moved one after the other along the chain
+    // An upper limit: the longest chain of messages that wait for each other or for a busy rank.
+    int rounds = 0;
+    int64_t messages = 0;     // exact
+    int64_t waits = 0;        // how often ranks wait for a message; 0: for a usual share (waits_of())
+    int64_t busiest = 0;      // messages of the rank that has the most, if these are more than the chain has
+    int64_t bytes = 0;        // bytes sent; exact if blocks divide evenly
+    double path_bytes = 0;    // bytes moved one after the other along the chain
     double path_reduced = 0;  // bytes combined along the chain
-    int64_t slots_read = 0;   // of the node area, by the rank that reads most
+    int64_t slots_read = 0;   // slots of the node area that are read by the rank that reads the most
     int64_t slots_read_in_all = 0;
-    int64_t reads = 0;         // of other ranks' memory, by the rank that reads most
+    int64_t reads = 0;  // reads of other ranks' memory by the rank that reads the most
     int64_t reads_in_all = 0;
-    double copied_in_all = 0;   // by additional copies in ranks, if there are many
-    double reduced_in_all = 0;  // bytes combined by all, if less than the chain suggests
-    double fresh_bytes = 0;     // along the chain: bytes that their sender has only just made or received
-    double busiest_bytes = 0;   // moved by the rank that moves most, if less than along the chain
-    int uses = 0;               // of the node area
-    bool one_way = false;       // no rank waits for one behind it, so calls overlap if oversubscribed
-    Far far = {};               // part of the above, except path_bytes of other ranks
+    double copied_in_all = 0;   // bytes of additional copies within ranks, if there are many
+    double reduced_in_all = 0;  // bytes combined by all ranks, if not path_reduced for each rank
+    double fresh_bytes = 0;     // along the chain: bytes that their sender has only just computed or received
+    double busiest_bytes = 0;   // bytes moved by the rank that moves the most, if fewer than along the chain
+    int uses = 0;               // uses of the node area
+    // No rank waits for an answer of a later rank, so that calls overlap if ranks are oversubscribed.
+    bool one_way = false;
+    Far far = {};  // the part of all this that crosses nodes
 };
 
 constexpr double waits_of(const Work &work) {
-    constexpr double missing = 0.6;  // the part of messages that are not there yet
+    // The share of messages that have not arrived when their receiver needs them.
+    constexpr double missing = 0.6;
     return work.waits ? double(work.waits) : missing * double(work.messages);
 }
 
-// The work of both, one after the other.
+// The work of two algorithms that run one after the other.
 inline Work operator+(const Work &a, const Work &b) {
     Work sum = a;
     sum.rounds += b.rounds;
@@ -107,43 +113,50 @@ inline Work operator+(const Work &a, const Work &b) {
     return sum;
 }
 
-// Both sides move long messages at the same time (p2p/dual_copy.h) if neither has other peers to serve.
+// A message of more than moved_by_both_bytes takes half the time, because sender and receiver copy it
+// together (p2p/dual_copy.h) if neither of them has other messages to copy.
 constexpr int64_t moved_by_both_bytes = 64 * 1024;
 constexpr double moved_in_time(int64_t bytes) {
     return bytes > moved_by_both_bytes ? double(bytes) / 2 : double(bytes);
 }
 
-// Times of the parts. Only their ratios matter. Measured in shared memory on a small virtual machine.
+// The times of the kinds of work. Only their ratios matter. They were measured in shared memory on a small
+// virtual machine.
 struct Costs {
-    double message_ns = 350;  // from a send to the other rank's receive, both processors awake
-    double offer_ns = 1200;   // additional time for a long message, which is offered first
-    double byte_ns = 0.12;    // one copy by the receiver
+    double message_ns = 350;  // from a send to the end of the receive, if both processors are awake
+    double offer_ns = 1200;   // the additional time for a long message, which is offered first
+    double byte_ns = 0.12;    // one byte, copied by the receiver
     double reduced_byte_ns = 0.06;
-    double slot_ns = 70;         // to read a cache line that another processor wrote
-    double fresh_byte_ns = 0.2;  // additional to byte_ns, for bytes that another processor has just made
-    // One use of the node area by each rank. Half as much again if processors are shared and caches cold.
+    double slot_ns = 70;         // to read a cache line that another processor has written
+    double fresh_byte_ns = 0.2;  // in addition to byte_ns, for bytes that another processor has just written
+    // One use of the node area by one rank. 1.5 times this time if ranks share processors, because caches are
+    // cold.
     double use_ns = 200;
-    double read_ns = 300;     // to read what does not fit a slot, in addition to the time for its bytes
+    // To begin to read data that does not fit in a slot, in addition to the time for its bytes.
+    double read_ns = 300;
     double switch_ns = 1500;  // to yield a processor to another rank
     // Between nodes, over TCP.
     double far_message_ns = 15'000;
-    double far_turn_ns = 3'000;  // a processor is busy with a message for this time, before the next one
-    double far_packet_ns = 700;  // a node handles one message at a time for this time, for any of its ranks
-    double far_byte_ns = 0.9;    // for a network of 10 Gbit/s
+    double far_turn_ns = 3'000;  // a processor is busy with one message for this time
+    // The network of a node is busy with one message of any of its ranks for this time.
+    double far_packet_ns = 700;
+    double far_byte_ns = 0.9;  // for a network of 10 Gbit/s
 };
 
-// Sets the time of a byte on a network whose slowest part has this speed; 0: unknown.
+// Sets the time of a byte on a network whose slowest part has this speed. If the speed is 0, which means
+// unknown, changes nothing.
 inline void set_network(Costs &costs, int64_t mbit_per_s) {
     constexpr double overhead = 1.12;  // headers, acknowledgements, copies that do not overlap
     if (mbit_per_s > 0) costs.far_byte_ns = overhead * 8000 / static_cast<double>(mbit_per_s);
 }
-// For processes that are all on one host but connected by TCP.
+// Sets the times for processes that are all on one host but connected by TCP.
 inline void set_network_of_one_host(Costs &costs) {
     costs.far_message_ns = 12'000;
     costs.far_byte_ns = 0.35;
 }
 
-// The part that crosses nodes: the chain, and what a node does meanwhile for messages of its other ranks.
+// The time of the work that crosses nodes: the chain, and what a node does in addition for messages of its
+// other ranks.
 inline double estimate_far_ns(const Far &far, const Costs &costs, const Crew &crew) {
     double of_others = static_cast<double>(far.messages) / crew.nodes - far.rounds - far.turns;
     return far.rounds * costs.far_message_ns + far.turns * costs.far_turn_ns +
@@ -162,8 +175,9 @@ inline double estimate_ns(const Work &work, const Costs &costs, const Crew &crew
                work.fresh_bytes * costs.fresh_byte_ns + work.uses * costs.use_ns +
                static_cast<double>(work.slots_read) * costs.slot_ns +
                static_cast<double>(work.reads) * costs.read_ns + far_ns;
-    // Oversubscribed: processors are never idle. What counts is all the work, and that nearly every message
-    // waits for a switch of processes. But one rank has only one processor.
+    // If oversubscribed, processors are never idle. The time is then that of the work of all ranks, and
+    // nearly every message also waits for a switch of processes. But the time is at least that of the busiest
+    // rank, which has only one processor.
     int hosts = (crew.size + crew.most_on_host - 1) / crew.most_on_host;
     // With long messages the sender waits as well.
     double switches = work.one_way ? 0 : (waits_of(work) + crew.size) * (is_long ? 2 : 1);
@@ -178,28 +192,28 @@ inline double estimate_ns(const Work &work, const Costs &costs, const Crew &crew
     double one_ns = static_cast<double>(work.busiest) * costs.message_ns + busiest_bytes * costs.byte_ns +
                     static_cast<double>(work.reads) * costs.read_ns;
     double near_ns = std::max(busy_ns / processors / hosts, one_ns);
-    return hosts > 1 ? near_ns + far_ns : near_ns;  // on one host the network takes processor time too
+    return hosts > 1 ? near_ns + far_ns : near_ns;  // on one host busy_ns includes the work of the network
 }
 
-// Rounds in which something doubles from 1 until it reaches `size`.
+// How often 1 must be doubled until it reaches `size`.
 inline int doublings(int size) { return size <= 1 ? 0 : std::bit_width(static_cast<unsigned>(size - 1)); }
 inline int power_of_two_below(int size) {
     return static_cast<int>(std::bit_floor(static_cast<unsigned>(size)));
 }
-// Rounds in which something grows by the factor `radix` from 1 until it reaches `size`.
+// How often 1 must be multiplied by `radix` until it reaches `size`.
 inline int growths(int size, int radix) {
     int rounds = 0;
     for (int64_t grown = 1; grown < size; grown *= radix) ++rounds;
     return rounds;
 }
 
-// ---- the part of common patterns that crosses nodes
+// ---- the part of the work of common patterns that crosses nodes
 
-// The messages that cross nodes, if each of these messages connects any two ranks.
+// How many of these messages cross nodes, if each of them connects two arbitrary ranks.
 inline int64_t far_share(const Crew &c, int64_t messages) {
     return c.spread() ? (messages * (c.size - c.fewest) + c.size - 2) / (c.size - 1) : 0;
 }
-// A tree from rank 0, whose children are numbered by digits. Each edge has one message of `bytes`.
+// A tree with the root rank 0, as in tree.h. Each edge has one message of `bytes`.
 inline Far far_tree(const Crew &c, double bytes, int radix = 2) {
     if (!c.spread()) return {};
     bool aligned = c.aligned(radix);
@@ -207,7 +221,7 @@ inline Far far_tree(const Crew &c, double bytes, int radix = 2) {
     return {rounds, turns, aligned ? c.nodes - 1 : far_share(c, c.size - 1),
             (rounds + turns) * bytes * (aligned ? 1 : c.most)};
 }
-// The same from any root. With another root than rank 0 nodes are no subtrees, which costs one more round.
+// The same with any root. If the root is not rank 0, nodes are no subtrees, which costs one more round.
 inline Far far_tree_of_any_root(const Crew &c, double bytes, int radix = 2) {
     Far far = far_tree(c, bytes, radix);
     if (c.most == 1 || far.rounds == 0 || far.rounds == growths(c.size, radix)) return far;
@@ -215,8 +229,8 @@ inline Far far_tree_of_any_root(const Crew &c, double bytes, int radix = 2) {
     far.path_bytes += bytes;
     return far;
 }
-// Each of a power of two of ranks exchanges with the rank at distance 1, 2, 4 ...; the other ranks with a
-// neighbour (`folds` rounds).
+// A butterfly: of the ranks, a power of two exchange with the rank at distance 1, 2, 4 ... The remaining
+// ranks exchange with a neighbour, in `folds` rounds.
 inline Far far_butterfly(const Crew &c, int folds, double bytes_each_round) {
     if (!c.spread()) return {};
     int active = power_of_two_below(c.size),
@@ -225,8 +239,8 @@ inline Far far_butterfly(const Crew &c, int folds, double bytes_each_round) {
         active == c.size && c.aligned() ? int64_t{c.size} * rounds : int64_t{c.size} * (rounds + folds);
     return {rounds, 0, messages, rounds * bytes_each_round * c.most};
 }
-// Each rank sends to the rank 1, 2, 4 ... above it. A near round also leaves a node at its edge, once along a
-// chain.
+// Each rank sends to the rank 1, 2, 4 ... above it. In rounds with a short distance, only messages of ranks
+// at the edge of a node leave the node, which costs one more round along the chain.
 inline Far far_dissemination(const Crew &c, double bytes) {
     if (!c.spread()) return {};
     int all = doublings(c.size), upper = doublings(c.nodes);
@@ -234,19 +248,20 @@ inline Far far_dissemination(const Crew &c, double bytes) {
     int rounds = std::min(all, upper + (c.most > 1));
     return {rounds, 0, int64_t{c.size} * upper + int64_t{c.nodes} * (c.most - 1), rounds * bytes * c.most};
 }
-// All data once round the ring of all ranks, in `messages` messages, with `bytes` through each rank.
+// All data travels once round the ring of all ranks, in `messages` messages, and `bytes` pass through each
+// rank.
 inline Far far_ring(const Crew &c, int64_t messages, double bytes) {
     if (!c.spread()) return {};
     int hops = c.runs ? c.nodes : c.size;
     return {std::min(hops, c.size - 1), 0, messages * hops / c.size, c.runs ? bytes : bytes * c.most};
 }
-// One rank with each other rank, all at once, `bytes` each.
+// One rank exchanges `bytes` with each other rank, all at the same time.
 inline Far far_star(const Crew &c, double bytes) {
     if (!c.spread()) return {};
     int others = c.size - c.fewest;
     return {1, others - 1, others, others * bytes};
 }
-// Each rank with each other rank, `bytes` each; `at_once` of these messages at the same time.
+// Each rank sends `bytes` to each other rank, with `at_once` of these messages at the same time.
 inline Far far_pairs(const Crew &c, double bytes, int at_once) {
     if (!c.spread()) return {};
     int others = c.size - c.fewest, rounds = (others + at_once - 1) / at_once;

@@ -18,11 +18,11 @@ struct AreaHeader {
 
 constexpr size_t header_bytes = 64;  // a cache line of its own
 static_assert(sizeof(AreaHeader) <= header_bytes);
-constexpr size_t mapped_whole = 8;   // awaited areas that stay mapped completely
+constexpr size_t mapped_whole = 8;  // number of awaited areas that stay mapped completely
 
 AreaHeader &header_in(std::byte *memory) { return *reinterpret_cast<AreaHeader *>(memory); }
 
-// Keeps only the first page, with the header, mapped.
+// Unmaps all pages of an area except the first, which contains the header.
 void shorten(NodeMemory &memory, AwaitedArea &area) {
     std::byte *header = memory.open(area.offset, header_bytes);
     if (!header) return;
@@ -31,7 +31,7 @@ void shorten(NodeMemory &memory, AwaitedArea &area) {
     area.mapped_bytes = header_bytes;
 }
 
-// The last member to leave empties the area.
+// Counts a member that leaves. The last member to leave empties the area and marks it.
 void leave(NodeMemory &memory, uint64_t offset, size_t bytes, std::byte *here, int members) {
     AreaHeader &header = header_in(here);
     if (header.leaving.fetch_add(1, std::memory_order_acq_rel) + 1 != static_cast<uint32_t>(members)) return;

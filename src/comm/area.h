@@ -1,16 +1,19 @@
-// A team's part of the node memory (team.h, node_area), from the creation of its communicator to its end.
+// A team's part of the node memory (Team::node_area), called its area, from the creation of the communicator
+// to its end.
 //
-// Rank 0 allocates the area and releases it when all members have left. A cache line before the area counts
-// the members that have left. The last one returns the memory to the system (NodeMemory::empty), since no
-// member reads the area any more. Only then does it mark the area in that line as over. Rank 0 releases an
-// area only after this mark, so it never reuses one that another member is still emptying. Other members may
-// leave later than rank 0. Areas that are not over yet are therefore kept in a list of the universe, which is
+// Rank 0 allocates the area and releases it when all members have left, that is, have ended their
+// communicator object. A cache line before the area counts the members that have left. The last member to
+// leave returns the memory to the system (NodeMemory::empty), since no member reads the area any more. Only
+// then does this member mark the area as over in that cache line. Rank 0 releases an area only when it is
+// marked, so it never reuses an area that another member is still emptying. Other members may leave later
+// than rank 0. Rank 0 therefore keeps the areas that are not over yet in a list of its universe, which is
 // checked whenever an area is allocated or left. In this way, an area returns to the process that will
 // allocate the next one, in whatever order the members end, and its memory returns to the system even if no
-// further area is requested. If many areas wait, rank 0 keeps no more than the first page of each further one
-// mapped.
+// further area is requested. Of the first few areas in the list, rank 0 keeps all pages mapped; of each
+// further one, only the first page.
 //
 // Thread rule: any thread, one short lock.
+// Tested by: tests/unit/comm/create_test.cc, tests/failures/test_machine.py.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +33,7 @@ constexpr uint64_t no_node_offset = UINT64_MAX;
 struct AwaitedArea {
     uint64_t offset;
     size_t bytes;
-    std::byte *memory;    // its beginning, as mapped here
+    std::byte *memory;  // where its beginning is mapped in this process
     size_t mapped_bytes;
 };
 
@@ -39,9 +42,11 @@ struct AwaitedAreas {
     std::vector<AwaitedArea> list;
 };
 
-// Allocates memory for a team of this size that shares a node. Returns no_node_offset if there is none.
+// Allocates an area for a team of this size whose members share a node. Returns no_node_offset if there is no
+// memory left, or the team needs no area.
 uint64_t allocate_area(Universe &universe, int size);
-// Maps the area for the communicator. Every member passes the same offset.
+// Maps the area at `offset` into this process, for the communicator. Every member passes the same offset. No
+// effect for no_node_offset.
 Error join_area(Comm &comm, uint64_t offset);
 // States that this process no longer uses the communicator's area.
 void leave_area(Comm &comm);

@@ -35,8 +35,8 @@ const char *kind_name(ObjectKind kind) {
 enum class Freed { allowed, refused };
 
 // Finds the key with this value, or returns an Error that says what is wrong with it. A key that the program
-// has freed exists as long as an attribute uses it. Such an attribute can be read and deleted, but no new one
-// can be set. Lock held.
+// has freed still exists as long as an attribute uses it; `freed` states whether the caller accepts such a
+// key. The caller holds the lock.
 Error find_key(Registry &r, int keyval, ObjectKind kind, Freed freed, Keyval *&key) {
     auto place = r.keys.find(keyval);
     key =
@@ -62,7 +62,7 @@ void let_go(Registry &r, Keyval *key) {
     if (last) delete key;
 }
 
-// Removes the attribute with `key` from the list. Returns false if there is none. Lock held.
+// Removes the attribute with `key` from the list. Returns false if there is none. The caller holds the lock.
 bool take_out(Attributes *attributes, const Keyval *key, Attribute &taken) {
     if (!attributes) return false;
     auto &list = attributes->list;

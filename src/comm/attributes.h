@@ -1,9 +1,10 @@
 // Attributes that programs and libraries cache on communicators, datatypes and windows (MPI-5.0 sections 7.7
-// and 11.2.4). Keys belong to the process. Values belong to the object that carries them, in the order of
-// setting. Thread-safe: one short lock for all, never held while a function of the program runs. Such a
-// function may itself use attributes. It may also throw, which counts as a failure (base/thrown.h). A key
-// that the program has freed ends with the last attribute that uses it. Until then, the program can still
-// read and delete those attributes by the key's value (MPI-5.0 7.7.2), but cannot set new ones.
+// and 11.2.4). Keys belong to the process. Attribute values belong to the object on which they are set, and
+// are kept in the order in which they were set. Thread-safe: one short lock guards everything. It is never
+// held while a function of the program runs, so such a function may itself use attributes. The function may
+// also throw, which counts as a failure (base/thrown.h). A key that the program has freed ends with the last
+// attribute that uses it. Until then, the program can still read and delete those attributes by the key's
+// value (MPI-5.0 7.7.2), but cannot set new ones.
 #pragma once
 
 #include <atomic>
@@ -21,9 +22,9 @@ struct Comm;
 struct Keyval {
     int value = 0;
     ObjectKind kind = ObjectKind::comm;
-    bool freed = false;      // by the program; attributes that use it remain
-    bool copies_as_is = false;  // MPI_COMM_DUP_FN and its counterparts
-    int users = 1;           // the key itself and each attribute
+    bool freed = false;         // the program has freed the key, but attributes may still use it
+    bool copies_as_is = false;  // the copy function is MPI_COMM_DUP_FN or its counterpart
+    int users = 1;              // the number of attributes with this key, plus 1 until the program frees it
     void *extra_state = nullptr;
     const Door *door = nullptr;
     void (*copy_function)() = nullptr;
@@ -38,32 +39,33 @@ struct Attribute {
 };
 
 struct Attributes {
-    std::vector<Attribute> list;  // oldest first
+    std::vector<Attribute> list;  // in the order of setting, the oldest first
 };
 
-// Registers `key`, whose value it assigns and returns.
+// Registers a copy of `key` under a new value, and returns this value.
 int create_keyval(const Keyval &key);
 Error free_keyval(int keyval, ObjectKind kind);
 // The number of keys that the program has created and not freed.
 size_t keyvals_in_use();
 
-// `place` is the object's own pointer. `object` is passed to the program's functions. A predefined key is an
-// Error here.
+// `place` is the object's pointer to its attributes. `object` is passed to the program's functions. These
+// three functions return an Error for a predefined key.
 Error set_attribute(Attributes *&place, ObjectKind kind, void *object, int keyval, void *value);
 Error get_attribute(Attributes *const &place, ObjectKind kind, int keyval, void *&value, bool &found);
 Error delete_attribute(Attributes *&place, ObjectKind kind, void *object, int keyval);
 
-// For a copy of an object: calls each attribute's copy function. If one fails, `to` is left empty.
+// Copies the attributes of an object that is being duplicated, by each attribute's copy function. If a copy
+// function fails, `to` is left empty.
 Error copy_attributes(Attributes *const &from, void *object, Attributes *&to, void *new_object);
-// For the end of an object, newest attribute first. If a delete function fails, the remaining attributes
-// stay, and the object must stay too.
+// Deletes the attributes of an object that is about to end, the newest first. If a delete function fails, its
+// attribute and the remaining ones stay, and the caller must keep the object too.
 Error delete_attributes(Attributes *&place, void *object);
 
 // True if this is a key of the standard for this kind of object.
 bool predefined_keyval(int keyval, ObjectKind kind);
 // The value of a predefined attribute of communicators, which MPI returns as the address of an int. nullptr:
-// it has no value. It has the same value on every communicator, although the standard requires it only on
-// MPI_COMM_WORLD.
+// the attribute has no value. The value is the same on every communicator, although the standard requires it
+// only on MPI_COMM_WORLD.
 int *predefined_attribute(Comm &comm, int keyval);
 
 }  // namespace lanyard

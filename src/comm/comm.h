@@ -1,8 +1,9 @@
 // A communicator (MPI-5.0 chapter 7), created by the functions of create.h. The fields used most come first:
 // a send reads the first cache line and `peers`. Communicators count references: the handle, and every
-// request and window on it, hold one. Dropping the last reference ends the communicator, without
-// communication. Thread rule: `team` belongs to the engine's owner, and `name` to its lock. The other fields
-// are set once or guarded by the objects to which they point.
+// request and window on it, hold one. When the last reference is dropped, the communicator ends, without
+// communication. Thread rule: the owner of the engine uses `team`, and name_lock guards `name`. The other
+// fields are set once or guarded by the objects to which they point.
+// Tested by: tests/unit/comm/create_test.cc, tests/sim/communicators_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -34,26 +35,27 @@ struct BothGroups {
 };
 
 struct Comm : Object {
-    uint64_t context = 0;             // even; collective traffic sets bit 0
-    // by rank: the processes that a rank argument names (the remote group of an intercommunicator)
+    uint64_t context = 0;  // even; collective traffic sets bit 0
+    // The processes that the program's rank arguments name, by rank. For an intercommunicator these are the
+    // members of the remote group.
     const uint32_t *peers = nullptr;
-    int size = 0;                     // the number of `peers`
-    int rank = 0;                     // this process in its own group
+    int size = 0;  // the number of entries in `peers`
+    int rank = 0;  // the rank of this process in its own group
     Universe *universe = nullptr;
     Group *group = nullptr;
-    Group *remote_group = nullptr;  // of an intercommunicator, otherwise nullptr
+    Group *remote_group = nullptr;  // nullptr unless this is an intercommunicator
     Team team;
-    std::unique_ptr<BothGroups> both;  // of an intercommunicator
-    std::shared_ptr<KeptPlans> plans;  // of the team
+    std::unique_ptr<BothGroups> both;  // nullptr unless this is an intercommunicator
+    std::shared_ptr<KeptPlans> plans;  // the kept plans to which `team` points
     Errhandler *errhandler = nullptr;
     Attributes *attributes = nullptr;
     std::string name;
     mutable SpinLock name_lock;
-    std::shared_ptr<SendBuffer> send_buffer;  // for buffered sends, if a buffer was ever attached
-    std::shared_ptr<const Nodes> nodes;  // the team's
-    std::shared_ptr<const Topology> topology;  // the virtual topology, if it was created with one
-    uint8_t promised = 0;             // hints of p2p/promises.h
-    // of the team's part of the node memory, if it was allocated with this communicator
+    std::shared_ptr<SendBuffer> send_buffer;   // for buffered sends; nullptr if no buffer was ever attached
+    std::shared_ptr<const Nodes> nodes;        // the object to which `team`, or its own_group, points
+    std::shared_ptr<const Topology> topology;  // the virtual topology; nullptr if there is none
+    uint8_t promised = 0;                      // the promises that the hints make (bits of p2p/promises.h)
+    // The offset of the team's area in the node memory (area.h), if one was allocated for this communicator.
     uint64_t area = no_node_offset;
 };
 
@@ -63,17 +65,18 @@ void set_name(Comm &comm, std::string_view name);
 
 int compare(const Comm &first, const Comm &second);  // abi::ident, congruent, similar or unequal
 
-void release_comm(Comm *comm);  // drops a reference; nullptr is allowed
+void release_comm(Comm *comm);  // drops a reference; `comm` may be nullptr
 // MPI_Comm_free: deletes the attributes, then drops the handle's reference and sets the handle to nullptr. If
 // a delete function fails, the communicator stays.
 Error free_comm(Comm *&comm);
 
-// Hints (MPI-5.0 7.4.4). The library stores and reports only the hints that it acts upon, and ignores the
-// others, as the standard allows. Hints that are absent from `hints` stay as they are.
+// Sets and reports hints (MPI-5.0 7.4.4). The library stores and reports only the hints that it acts upon,
+// and ignores all others, as the standard allows. set_hints() does not change hints that are absent from
+// `hints`.
 Error set_hints(Comm &comm, const Info *hints);
 Info *hints_of(const Comm &comm);
-// From now on, matching relies on what the hints promise. For a communicator that received hints before its
-// context.
+// Reports the promises of the communicator's hints to matching, which relies on them from now on. Called for
+// a communicator that received hints before its context.
 void tell_promises(Comm &comm);
 
 }  // namespace lanyard

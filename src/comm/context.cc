@@ -40,7 +40,7 @@ uint64_t derived_context(std::string_view stringtag, const Processes &processes,
 uint64_t derived_context(std::string_view jobs, ProcessName creator, uint64_t counter) {
     Hash hash;
     hash.text(jobs);
-    hash.byte(1);  // so that no string and group hash the same input
+    hash.byte(1);  // so that the input differs from that of every string and group
     hash.name(creator);
     hash.number(counter, 64);
     return hash.finish();

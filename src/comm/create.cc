@@ -14,7 +14,7 @@
 namespace lanyard {
 namespace {
 
-// Rank 0 of the new communicator decides and informs the others.
+// Rank 0 of the new communicator decides the values of `birth` and sends them to the other members.
 Error exchange_birth(Universe &universe, const Meeting &meeting, Birth &birth) {
     if (meeting.own == 0) birth = give_birth(universe, meeting.peers);
     return spread(universe.messenger, meeting, &birth, sizeof birth);
@@ -43,7 +43,8 @@ std::shared_ptr<const Nodes> nodes_of(const Universe &universe, const Peers &mem
     return find_nodes(hosts, universe.nodes_share_memory);
 }
 
-// The members of `group` exchange messages in `parent`, under their ranks there.
+// Describes how the members of `group` exchange messages in the context of `parent`, under their ranks in
+// `parent`.
 Error meet_in(const Comm &parent, const Group &group, Meeting &meeting) {
     Places places(parent.group->peers);
     meeting.peers = group.peers;
@@ -58,7 +59,7 @@ Error meet_in(const Comm &parent, const Group &group, Meeting &meeting) {
     return {};
 }
 
-// "0 1 2", only the first few.
+// The first few peers as text: "0 1 2 ...".
 std::string in_words(const Peers &peers) {
     constexpr size_t most_shown = 16;
     std::string text;
@@ -197,8 +198,8 @@ Error duplicate_comm(Comm &parent, const Info *hints, Comm *&made) {
     return error;
 }
 
-// Splits by the first member of the group that each rank passes: ranks in one group pass the same first
-// member.
+// Splits the parent. The color of each rank is the first member of the group that it passes, since all ranks
+// of a group pass this group.
 Error create_comm(Comm &parent, CollectiveKind kind, const Group &group, Comm *&made) {
     made = nullptr;
     Places places(parent.group->peers);
@@ -208,7 +209,8 @@ Error create_comm(Comm &parent, CollectiveKind kind, const Group &group, Comm *&
             error = {ErrorClass::group,
                      "rank " + std::to_string(rank) + " of the group is not in the communicator"};
     bool in_it = !error && group.rank != abi::undefined;
-    // The ranks of one group of an intercommunicator do not see what the other group passed.
+    // On an intercommunicator all ranks use one color, because the ranks of one side do not know which group
+    // the other side passes.
     int color = !in_it ? abi::undefined : parent.remote_group ? 0 : places.rank_of(group.peers[0]);
     Error split = split_comm(parent, kind, color, in_it ? group.rank : 0, made);
     if (error) split.discard();

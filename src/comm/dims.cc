@@ -20,7 +20,7 @@ bool power_within(int64_t base, int exponent, int64_t limit) {
     return power <= limit;
 }
 
-// The largest integer whose power is at most `value`.
+// The largest integer whose power with this exponent is at most `value`.
 int64_t root(int64_t value, int exponent) {
     auto guess = static_cast<int64_t>(std::pow(static_cast<double>(value), 1.0 / exponent));
     while (!power_within(guess, exponent, value)) --guess;
@@ -28,9 +28,9 @@ int64_t root(int64_t value, int exponent) {
     return guess;
 }
 
-// Tries the factors from the largest to the smallest, each in ascending order from the least value possible.
-// The root of the remaining product bounds how large the smallest factor can still become and how small the
-// sum. Hardly anything is therefore tried once a good product is known.
+// Chooses the factors from the largest to the smallest. For each factor, tries the possible values in
+// ascending order. The root of the remaining product is a limit above the smallest factor, and gives a limit
+// below the sum. So few products need to be tried once a good one is known.
 class Factoring {
 public:
     Factoring(int count, int parts) {
@@ -45,10 +45,11 @@ public:
     const std::vector<int> &best() const { return best_; }
 
 private:
-    // Divides `rest` into `parts` factors of at most `largest`. The factors chosen before have the sum `sum`.
+    // Divides `rest` into `parts` factors, each at most `largest`. `sum`: the sum of the factors chosen
+    // before.
     void extend(int rest, int parts, int largest, int64_t sum) {
         if (parts == 1) return finish(rest, largest, sum + rest);
-        int64_t least = root(rest, parts);  // the largest of several factors is not below their mean
+        int64_t least = root(rest, parts);  // the largest factor is not below the geometric mean
         if (power_within(least, parts, rest - 1)) ++least;
         for (auto d = std::lower_bound(divisors_.begin(), divisors_.end(), least);
              d != divisors_.end() && *d <= largest; ++d) {
@@ -59,7 +60,7 @@ private:
                 static_cast<double>(sum + *d) + (parts - 1) * std::pow(rest / *d, 1.0 / (parts - 1));
             if (!best_.empty() && (difference > difference_ || (difference == difference_ &&
                                                                 least_sum > static_cast<double>(sum_) - 0.5)))
-                break;  // what follows is no better
+                break;  // larger values are no better
             factors_.push_back(*d);
             extend(rest / *d, parts - 1, *d, sum + *d);
             factors_.pop_back();
@@ -84,7 +85,7 @@ private:
 }  // namespace
 
 std::vector<int> balanced_factors(int count, int parts) {
-    // An int has at most 30 factors above 1.
+    // An int is a product of at most 30 factors above 1.
     constexpr int most_above_one = 30;
     std::vector<int> factors = Factoring(count, std::min(parts, most_above_one + 1)).best();
     factors.resize(static_cast<size_t>(parts), 1);

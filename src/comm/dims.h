@@ -9,12 +9,13 @@
 
 namespace lanyard {
 
-// `count` >= 1 as a product of `parts` >= 1 factors, largest first, as close to each other as possible: with
-// the least difference between the largest and the smallest, and among those with the least sum.
+// Returns `count` >= 1 as a product of `parts` >= 1 factors, largest first. The factors are as close to each
+// other as possible: the difference between the largest and the smallest is the least possible, and among
+// such products the sum is the least.
 std::vector<int> balanced_factors(int count, int parts);
 
-// Replaces the zeros in `dims` so that the product of all is `processes`. If that is impossible, returns an
-// Error of class `dims`.
+// Replaces the zeros in `dims` so that the product of all entries is `processes`. If that is impossible,
+// returns an Error of class `dims`.
 Error balance_dims(int processes, std::span<int> dims);
 
 }  // namespace lanyard

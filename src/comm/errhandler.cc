@@ -9,7 +9,7 @@
 namespace lanyard {
 namespace {
 
-std::mutex places;  // guards the handlers stored in all objects; hardly ever taken
+std::mutex places;  // guards the handler pointers in all objects; rarely locked
 
 Errhandler &make_predefined_errhandler(int abi_value, Errhandler::Action action) {
     auto *handler = new Errhandler;  // never destroyed

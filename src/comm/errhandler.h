@@ -1,7 +1,9 @@
 // Error handlers: what happens when a call on an object fails (MPI-5.0 section 9.3). They belong to the
-// process. The three predefined ones exist forever. A handler of the program calls its function through the
-// ABI front end by which it arrived. Handlers are immutable and count references: the handle, each object
-// that uses one, and each MPI_x_get_errhandler hold one. Any thread.
+// process. The three predefined ones exist forever. The function of a handler that the program has created is
+// called through the ABI front end by which the handler was created. Handlers are immutable and count
+// references. The program's handle holds a reference, and so do each object that uses the handler and each
+// handle that MPI_x_get_errhandler has returned. Any thread.
+// Tested by: tests/unit/comm/error_codes_test.cc, tests/mpi/errors/handlers.cc.
 #pragma once
 
 #include "base/object.h"
@@ -17,11 +19,12 @@ enum class ObjectKind : uint8_t { comm, type, win, file, session };
 struct Errhandler : Object {
     enum class Action : uint8_t { fatal, abort, give_back, call };
     Action action = Action::fatal;
-    ObjectKind kind = ObjectKind::comm;  // of a handler with a function
-    void (*function)() = nullptr;        // the program's
+    ObjectKind kind = ObjectKind::comm;  // used only if the handler has a function
+    void (*function)() = nullptr;        // the program's function
     const Door *door = nullptr;
-    // Calls `function` with the object (a Comm, Win, File or Session) and the code, which it may change. Set
-    // together with `function`, so that this layer does not depend on ABI front ends.
+    // Calls `function` with the object (a Comm, Win, File or Session) and the error code, which the function
+    // may change. The ABI front end sets this pointer together with `function`, so that this layer does not
+    // depend on front ends.
     void (*call)(const Errhandler &handler, void *object, int &code) = nullptr;
 };
 
@@ -29,7 +32,7 @@ ObjectPool<Errhandler> &errhandler_pool();
 Errhandler &errors_are_fatal();
 Errhandler &errors_abort();
 Errhandler &errors_return();
-void release_errhandler(Errhandler *handler);  // drops a reference; nullptr is allowed
+void release_errhandler(Errhandler *handler);  // drops a reference; `handler` may be nullptr
 
 // Stores `handler` in `place`, with a reference, and drops the reference to the previous one.
 void replace_errhandler(Errhandler *&place, Errhandler &handler);
@@ -37,7 +40,7 @@ void replace_errhandler(Errhandler *&place, Errhandler &handler);
 // contents.
 Errhandler &hold_errhandler(Errhandler *const &place);
 
-// A reference held while a handler is in use.
+// Holds a reference to a handler while the handler is in use.
 class KeptErrhandler {
 public:
     explicit KeptErrhandler(Errhandler *const &place) : handler_(hold_errhandler(place)) {}

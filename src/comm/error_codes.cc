@@ -15,7 +15,7 @@ constexpr unsigned slots = 256, generations = 1 << 13;
 constexpr int last_class = static_cast<int>(ErrorClass::abi);
 
 struct Added {
-    int error_class = 0;  // for a class: its own value
+    int error_class = 0;  // for a class: its own value; for a code: its class
     int codes = 0;        // for a class: the number of its codes
     bool is_class = false;
     bool has_text = false;
@@ -46,7 +46,7 @@ Error unknown(const char *what, int value) {
             std::to_string(value) + " is not an error " + what + " that this program has added"};
 }
 
-// The added class or code `value`, or nullptr. Lock held.
+// The class or code `value` that the program has added, or nullptr. The caller holds the lock.
 Added *find(Registry &r, int value) {
     auto place = r.added.find(value);
     return place == r.added.end() ? nullptr : &place->second;

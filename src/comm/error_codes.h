@@ -1,9 +1,9 @@
 // The error codes that a program sees (MPI-5.0 sections 9.4 and 9.5): the standard's classes; classes, codes
-// and strings that the program adds; and codes that each stand for one failure and its sentence. They belong
-// to the process. Thread-safe.
+// and strings that the program adds; and codes that each stand for one failure and its sentence. All of these
+// belong to the process. Thread-safe.
 //
-// A failure's code is 1 << 29 | generation << 16 | slot << 8 | class. The last 256 sentences are kept. An
-// older code is recognised by its generation and still yields its class.
+// A failure's code is 1 << 29 | generation << 16 | slot << 8 | class. The last 256 sentences are kept. The
+// generation shows whether a code is older than the sentence in its slot; such a code still yields its class.
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ int code_of_failure(ErrorClass error_class, std::string_view sentence);
 struct CodeMeaning {
     bool known = false;
     int error_class = 0;
-    // The sentence of a recent failure, or the string that the program added. Without it, the class's own
-    // text applies if the class is one of the standard's.
+    // The sentence of a recent failure, or the string that the program has added. If has_text is false and
+    // the class is one of the standard's, the text of the class applies.
     std::string text;
     bool has_text = false;
 };

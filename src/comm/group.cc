@@ -51,7 +51,7 @@ std::string ranks_there_are(size_t size) {
     return size == 1 ? "its only rank is 0" : "it has ranks 0 to " + std::to_string(size - 1);
 }
 
-// Marks each of `ranks` in `named`. Refuses ranks outside the group and repeated ones.
+// Marks each of `ranks` in `named`. Error: a rank is outside the group, or is repeated.
 Error mark(const Peers &peers, const int *ranks, int count, std::vector<bool> &named) {
     named.assign(peers.size(), false);
     for (int i = 0; i < count; ++i) {

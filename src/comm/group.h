@@ -17,13 +17,13 @@ namespace lanyard {
 struct Universe;       // universe.h
 struct SessionTraits;  // session.h
 
-using Peers = std::vector<uint32_t>;  // by rank: numbers of the runtime's peer table, each at most once
+using Peers = std::vector<uint32_t>;  // by rank: the peer's number in the peer table; no peer is listed twice
 
 struct Group : Object {
     Peers peers;
-    int rank = abi::undefined;  // of this process
+    int rank = abi::undefined;  // the rank of this process; MPI_UNDEFINED if it is no member
     Universe *universe = nullptr;
-    // traits of the session from which it is derived; none in the world model
+    // The traits of the session from which the group is derived; nullptr in the world model.
     std::shared_ptr<const SessionTraits> session;
     int size() const { return static_cast<int>(peers.size()); }
 };
@@ -32,7 +32,7 @@ struct Group : Object {
 class Places {
 public:
     explicit Places(const Peers &peers);
-    int rank_of(uint32_t peer) const;  // or abi::undefined
+    int rank_of(uint32_t peer) const;  // abi::undefined if the peer is not in the list
 
 private:
     std::vector<std::pair<uint32_t, int>> sorted_;
@@ -40,33 +40,35 @@ private:
     uint32_t size_ = 0;
 };
 
-// all of first, then those that only second has, in its order
+// All peers of `first`, then those that are only in `second`, in the order of `second`.
 Peers union_of(const Peers &first, const Peers &second);
-Peers intersection_of(const Peers &first, const Peers &second);  // those of first that are in second
-Peers difference_of(const Peers &first, const Peers &second);    // those of first that are not in second
+Peers intersection_of(const Peers &first, const Peers &second);  // the peers of `first` that are in `second`
+// The peers of `first` that are not in `second`.
+Peers difference_of(const Peers &first, const Peers &second);
 
-// The peers with the given ranks, in the order of `ranks`; and the peers without them, in the order of
-// `peers`. A rank that is outside the list or named twice is an Error of class `rank`.
+// include() returns the peers with the given ranks, in the order of `ranks`. exclude() returns all other
+// peers, in the order of `peers`. If a rank is outside the list or named twice, they return an Error of class
+// `rank`.
 Error include(const Peers &peers, const int *ranks, int count, Peers &result);
 Error exclude(const Peers &peers, const int *ranks, int count, Peers &result);
 
-// The ranks in `count` triplets (first, last, stride), for a group of `size`.
+// The ranks that `count` triplets (first, last, stride) name, in a group of `size` members.
 Error expand_ranges(const int (*ranges)[3], int count, int size, std::vector<int> &ranks);
 
-// The ranks in `second` of the processes with `ranks` in `first`. MPI_PROC_NULL stays as it is; an absent
-// process yields MPI_UNDEFINED.
+// Translates `ranks`, which are ranks in `first`, to ranks in `second`. MPI_PROC_NULL stays as it is. A
+// process that is not in `second` yields MPI_UNDEFINED.
 Error translate_ranks(const Peers &first, const int *ranks, int count, const Peers &second, int *translated);
 
 int compare_peers(const Peers &first, const Peers &second);  // abi::ident, similar or unequal
 
-// Creates a group of `peers`, derived from a group of `session` or of the world model, without a handle for
-// the program. For an empty list, returns the one predefined empty group. Returns nullptr if memory is
-// exhausted.
+// Creates a group of `peers`, without a handle for the program. `session`: the traits of the session to which
+// the group belongs; nullptr in the world model. For an empty list, returns the predefined empty group.
+// Returns nullptr if memory is exhausted.
 Group *make_group(Universe &universe, Peers peers, std::shared_ptr<const SessionTraits> session = {});
-// The same with a handle for the program. The group is derived from `of` or from a group of `session`.
+// The same with a handle for the program. The first function takes the universe and the session from `of`.
 Error give_group(const Group &of, Peers peers, Group **given);
 Error give_group(Universe &universe, Peers peers, std::shared_ptr<const SessionTraits> session,
                  Group **given);
-void release_group(Group *group);  // drops a reference; the last one frees the group; nullptr is allowed
+void release_group(Group *group);  // drops a reference; the last one frees the group; `group` may be nullptr
 
 }  // namespace lanyard

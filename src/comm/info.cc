@@ -85,7 +85,7 @@ Info *new_info() { return info_pool().create(); }
 Info *duplicate(const Info &info) {
     Info *copy = new_info();
     if (!copy) return nullptr;
-    // passed the checks before
+    // This cannot fail, because the entries passed the checks before.
     for (const auto &[key, value] : info.entries()) copy->set(key, value).discard();
     return copy;
 }

@@ -1,7 +1,7 @@
 // Info objects: ordered (key, value) pairs of strings (MPI-5.0 chapter 10). They belong to the process, not
-// to a runtime, and exist before MPI_Init. Thread-safe: each has a short lock. Keys keep the order in which
-// they were first set. Lengths count characters without the terminating zero byte. A string that is too long
-// is an Error and is never truncated.
+// to a runtime, and may exist before MPI_Init. Thread-safe: each object has a short lock. Keys keep the order
+// in which they were first set. Lengths count characters without the terminating zero byte. A string that is
+// too long causes an Error and is never truncated.
 #pragma once
 
 #include <string>
@@ -23,9 +23,9 @@ constexpr size_t max_info_value_length = abi::max_info_val - 1;
 struct Info : Object {
     using Entry = std::pair<std::string, std::string>;
 
-    // Wherever a function takes an Info to read, nullptr stands for MPI_INFO_NULL.
+    // Functions of the library that only read an Info accept nullptr for MPI_INFO_NULL.
     Error set(std::string_view key, std::string_view value);
-    Error remove(std::string_view key);  // of class info_nokey if the key is absent
+    Error remove(std::string_view key);  // Error of class info_nokey: the key is absent
     // `found` becomes false if the key is absent.
     Error get(std::string_view key, std::string &value, bool &found) const;
     int keys() const;
@@ -40,18 +40,19 @@ private:
 ObjectPool<Info> &info_pool();
 Info *new_info();  // nullptr if memory is exhausted
 Info *duplicate(const Info &info);
-void release_info(Info *info);  // nullptr is allowed
+void release_info(Info *info);  // `info` may be nullptr
 
 // How this process was started, as far as the library can find out: the contents of MPI_INFO_ENV and
 // MPI_Info_create_env.
 struct Startup {
     int maxprocs = 0;       // 0: unknown
-    int thread_level = -1;  // granted, an abi::thread_ value; -1: unknown
+    int thread_level = -1;  // the level granted, an abi::thread_ value; -1: unknown
     std::string soft;       // as passed to the launcher; empty: not passed
     std::string alloc_kinds = "system,mpi";
 };
-// Fills `info` with the entries of MPI-5.0 11.5: command, argv, maxprocs, soft, host, arch, wdir, file,
-// thread_level, mpi_memory_alloc_kinds. Unknown ones are omitted.
+// Fills `info` with the entries of MPI-5.0 11.5: command, argv, maxprocs, soft, host, arch, wdir,
+// thread_level, mpi_memory_alloc_kinds. Entries whose value is unknown are omitted, and so is `file`, which
+// is never known.
 void fill_environment(Info &info, const Startup &startup);
 
 }  // namespace lanyard

@@ -1,4 +1,6 @@
-// The contents of MPI_INFO_ENV and MPI_Info_create_env about the start of this process, read from the kernel.
+// The contents of MPI_INFO_ENV and MPI_Info_create_env: how this process was started, as far as the kernel
+// and the launcher state it.
+// Tested by: tests/unit/comm/info_test.cc, tests/mpi/comm/info.cc.
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -30,7 +32,8 @@ const char *thread_level_name(int level) {
 }  // namespace
 
 void fill_environment(Info &info, const Startup &startup) {
-    // A value that is unknown or too long is omitted: half a command line would mislead.
+    // Omits a value that is unknown or too long. It is not truncated, because half a command line would
+    // mislead.
     auto add = [&](const char *key, const std::string &value) {
         if (!value.empty() && value.size() <= max_info_value_length) info.set(key, value).discard();
     };

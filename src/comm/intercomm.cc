@@ -1,15 +1,17 @@
-// Creates an intercommunicator, and an intracommunicator from one (MPI-5.0 7.6.2). The leaders of the two
-// groups exchange the lists of their members. Each then informs its own group, down a tree whose root it is.
+// Creates an intercommunicator, or merges its two groups into an intracommunicator (MPI-5.0 7.6.2). To create
+// an intercommunicator, the leaders of the two groups exchange the lists of their members. Each leader then
+// sends the result to its own group, down a tree whose root is the leader.
 //
 //   members          leader             remote leader         members
 //      |                | --- Offer, peers --> |                 |
 //      |                | <-- Offer, peers --- |                 |
 //      | <-- News, peers |                      | News, peers --> |
 //
-// Both leaders offer a context id. The one of the group that comes first in the team is used. The leaders'
+// Both leaders offer a context id. The offer of the group that comes first in the team is used. The leaders'
 // messages cannot be confused with others: they have the program's tag, the context of MPI_Comm_create_group,
 // and source numbers that no rank has. A leader never waits for its own group before it exchanges messages
 // with the other leader, so other members may be late.
+// Tested by: tests/sim/communicators_test.cc, tests/mpi/comm/inter.cc.
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -28,7 +30,7 @@ struct Offer {
     int32_t size = 0;        // of the group
 };
 
-// How the leader of a group reaches the other leader.
+// How a leader reaches the other leader.
 struct Way {
     uint64_t context = 0;
     int32_t tag = 0;
@@ -36,11 +38,11 @@ struct Way {
     uint32_t other = 0;  // the other leader as a peer
 };
 
-// What a leader sends to its group: the facts of the intercommunicator, or that it found an error.
+// The message from a leader to its group: the facts of the intercommunicator, or the class of an error.
 struct News {
     Birth birth;
     int32_t remote_size = 0;
-    int32_t failed = 0;  // an error class
+    int32_t failed = 0;  // 0, or the class of the leader's error
 };
 static_assert(std::has_unique_object_representations_v<Offer> &&
               std::has_unique_object_representations_v<News>);
@@ -62,7 +64,7 @@ Error check_disjoint(const Peers &first, const Peers &second) {
             "process " + std::to_string(common[0]) + " is in both groups, which must be disjoint"};
 }
 
-// Sends as many bytes as the other leader expects and receives what it sends, both at once.
+// Sends `out` to the other leader and receives `in` from it, at the same time.
 Error swap_with(const Way &way, Universe &universe, const void *out, size_t out_bytes, void *in,
                 size_t in_bytes) {
     ReceiveOperation received;
@@ -97,7 +99,8 @@ Error find_peers(const Processes &processes, const std::vector<ProcessName> &nam
     return {};
 }
 
-// The leaders' part. On return, `remote` is the other group.
+// Called at both leaders, which exchange offers and the lists of their members. On return, `remote` has the
+// members of the other group.
 Error agree(const Way &way, Group &local, Peers &remote, Birth &birth) {
     Universe &universe = *local.universe;
     Offer own{universe.new_context(), universe.processors, local.size()}, other;
@@ -114,7 +117,7 @@ Error agree(const Way &way, Group &local, Peers &remote, Birth &birth) {
     return {};
 }
 
-// The members of a group in the order of the tree, whose root is the leader.
+// A meeting of the members of a group, rotated so that the leader is the root of the tree.
 Meeting led_by(int leader, const Group &group, const std::vector<int> &names, uint64_t context, int32_t tag) {
     Meeting meeting{context, tag, group.peers, names, (group.rank - leader + group.size()) % group.size()};
     std::rotate(meeting.peers.begin(), meeting.peers.begin() + leader, meeting.peers.end());
@@ -122,7 +125,7 @@ Meeting led_by(int leader, const Group &group, const std::vector<int> &names, ui
     return meeting;
 }
 
-// Sends data of the leader to all members of a group.
+// A function that sends data of the leader to all members of its group.
 using Spread = std::function<Error(void *data, size_t bytes)>;
 
 Spread in_group(Universe &universe, const Meeting &meeting) {
@@ -138,7 +141,8 @@ Spread in_comm(Comm &comm, int leader) {
     };
 }
 
-// Distributes what the leader has to all members. `failed`: the leader's error.
+// Sends the leader's `news` and `remote` to all members of its group. `failed`: at the leader, an error found
+// before.
 Error spread_news(const Processes &processes, const Spread &spread, Error failed, News &news, Peers &remote) {
     news.failed = failed.code();
     news.remote_size = static_cast<int32_t>(remote.size());
@@ -167,7 +171,7 @@ Error accepted(Comm *&made, const Birth &birth) {
     return error;
 }
 
-// Called by all members of both groups. `way`: at the leader, otherwise nullptr. `failed`: an error that the
+// Called by all members of both groups. `way`: nullptr except at the leader. `failed`: an error that the
 // leader has found before.
 Error connect(Group &local, const Spread &spread, const Way *way, Error failed, Errhandler &errhandler,
               Comm *&made) {
@@ -184,7 +188,7 @@ Error connect(Group &local, const Spread &spread, const Way *way, Error failed, 
     return accepted(made, news.birth);
 }
 
-// A source number for the leader's messages that is no rank.
+// The source number for messages of a leader, which differs from every rank.
 int as_leader(int rank) { return INT32_MIN + rank; }
 
 Error way_in_comm(Comm &comm, int remote_leader, int tag, Way &way) {
@@ -247,8 +251,8 @@ Error create_intercomm_from_groups(Group &local, int local_leader, Group *remote
     return set_hints(*made, hints);
 }
 
-// All members exchange what decides which group comes first. The first member also sends the facts of the new
-// communicator.
+// All members exchange their `high` arguments, which decide which group comes first. The first member of the
+// team also sends the values of the new communicator.
 Error merge_intercomm(Comm &parent, bool high, Comm *&made) {
     struct Member {
         Birth birth;

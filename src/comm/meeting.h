@@ -1,5 +1,6 @@
-// Messages among processes that have no communicator in common yet because they are creating one. Blocking,
-// called without the engine.
+// Messages among processes that are creating a communicator and so have none in common yet. The functions
+// block, and the calling thread must not own the engine.
+// Tested by: tests/unit/comm/create_test.cc, tests/sim/communicators_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +12,9 @@
 
 namespace lanyard {
 
-// How the members of a group reach each other before they have a communicator: their peers, in the order of
-// the new group, and the source number that each of them uses in messages of `context` (its rank in the
-// parent communicator, or its serial).
+// How the members of a group reach each other before they have a communicator. `peers` are the members, in
+// the order of the new group. `names` has the source number that each member uses in messages of `context`:
+// its rank in the parent communicator, or its serial.
 struct Meeting {
     uint64_t context = 0;
     int32_t tag = 0;
@@ -24,14 +25,15 @@ struct Meeting {
     int size() const { return static_cast<int>(peers.size()); }
 };
 
-// The source numbers of processes in such messages: their serials. comes_first states which of two lists of
-// peers comes first; all processes compute the same.
+// name_of() and names_of() return the serials of processes as their source numbers. comes_first() states
+// whether the first of two lists of peers precedes the second; all processes compute the same result.
 int name_of(const Processes &processes, uint32_t peer);
 std::vector<int> names_of(const Processes &processes, const Peers &peers);
 bool comes_first(const Processes &processes, const Peers &first, const Peers &second);
 
 // Copies the first member's `data` to all members, down a binomial tree. Called by all members. A member that
-// has received nothing, because of an error, still sends to those below it, so that none waits forever.
+// has received no data, because of an error, still sends to the members below it in the tree, so that none of
+// them waits forever.
 Error spread(Messenger &messenger, const Meeting &meeting, void *data, size_t bytes);
 
 }  // namespace lanyard

@@ -10,12 +10,12 @@ namespace lanyard {
 
 namespace {
 
-using Assignment = std::vector<int>;  // by place: a node
+using Assignment = std::vector<int>;  // by place: the number of a node
 
-// The nodes of the processes that receive a place, numbered in the order of their first process.
+// The nodes of the processes that take a place. Nodes are numbered in the order of their first process.
 struct Nodes {
-    Assignment in_order;        // by process
-    std::vector<int> capacity;  // by node: how many of the processes are there
+    Assignment in_order;        // by process: its node
+    std::vector<int> capacity;  // by node: the number of these processes on it
 
     Nodes(std::span<const int> node_of_process, int places) {
         std::unordered_map<int, int> numbers;
@@ -37,7 +37,7 @@ Placement identity(int places) {
     return placement;
 }
 
-// The processes of a node take its places in order.
+// Turns an assignment into a placement: the processes of a node take the places of this node in order.
 Placement processes_at(const Assignment &assignment, const Nodes &nodes) {
     std::vector<std::vector<int>> processes(nodes.capacity.size());
     for (size_t process = 0; process < nodes.in_order.size(); ++process)
@@ -51,7 +51,7 @@ Placement processes_at(const Assignment &assignment, const Nodes &nodes) {
     return placement;
 }
 
-// The best of several assignments, and the first among equal ones.
+// Keeps the best of several assignments, and the first among equally good ones.
 class Best {
 public:
     Best(const Adjacency &adjacency, Assignment first)
@@ -70,7 +70,8 @@ private:
     int64_t cut_;
 };
 
-// Fills one node after another, always with the place that has most edge weight into the node.
+// Assigns places to one node after another. The next place is always the one that has the most edge weight to
+// places already on the node.
 class Growth {
 public:
     Growth(const Adjacency &adjacency, const Nodes &nodes)
@@ -88,15 +89,16 @@ public:
 private:
     static constexpr int none = -1;
     struct Candidate {
-        int64_t inside, free;  // weight of its edges into the node, and to places without a node
+        int64_t inside, free;  // edge weight to places on the node, and to places without a node
         int place;
-        bool operator<(const Candidate &other) const {  // is worse
+        bool operator<(const Candidate &other) const {  // true: this candidate is worse
             if (inside != other.inside) return inside < other.inside;
             return free != other.free ? free > other.free : place > other.place;
         }
     };
 
-    // A place at the border of the places that are left.
+    // The place from which to begin a node: of the places without a node, the one with the least edge weight
+    // to other such places.
     int seed() const {
         int best = none;
         for (int place = 0; place < adjacency_.places(); ++place) {
@@ -109,7 +111,7 @@ private:
     }
 
     void fill(int node, int capacity) {
-        // may contain outdated entries of a place, but only behind its newer and better one
+        // May contain outdated entries of a place, but only behind the newer and better entry of that place.
         std::priority_queue<Candidate> candidates;
         std::unordered_map<int, int64_t> inside;
         for (int taken = 0; taken < capacity;) {
@@ -131,10 +133,11 @@ private:
 
     const Adjacency &adjacency_;
     Assignment assignment_;
-    std::vector<int64_t> free_weight_;  // by place: weight of its edges to places without a node
+    std::vector<int64_t> free_weight_;  // by place: its edge weight to places without a node
 };
 
-// Advances coordinates, the last one fastest. Returns false after the last.
+// Advances coordinates, the last one fastest. Returns false, with all coordinates 0, after the last
+// combination.
 bool step(std::vector<int> &coordinates, std::span<const int> limits) {
     for (size_t d = limits.size(); d-- > 0;) {
         if (++coordinates[d] < limits[d]) return true;
@@ -143,8 +146,8 @@ bool step(std::vector<int> &coordinates, std::span<const int> limits) {
     return false;
 }
 
-// The places of a grid block by block, with the blocks and the places in them in row-major order. The nodes
-// receive them in turn.
+// Visits the places of a grid block by block, with the blocks, and the places in each block, in row-major
+// order. Assigns the places in this order to one node after another.
 Assignment in_blocks(std::span<const int> dims, const std::vector<int> &block, const Nodes &nodes) {
     size_t n = dims.size();
     std::vector<int> blocks(n), which(n, 0), inside(n, 0);
@@ -166,7 +169,7 @@ Assignment in_blocks(std::span<const int> dims, const std::vector<int> &block, c
     return assignment;
 }
 
-// Tries every shape of block that divides the grid and fits on a node.
+// Offers the assignments by every shape of block that divides the grid evenly and fits on a node.
 void offer_blocks(Best &best, std::span<const int> dims, const Nodes &nodes) {
     int most = *std::max_element(nodes.capacity.begin(), nodes.capacity.end());
     std::vector<int> block(dims.size(), 1);

@@ -1,8 +1,9 @@
-// Which process takes which place of a virtual topology (MPI-5.0 8.4, `reorder`), so that neighbours are on
-// one node where possible. Pure functions of the topology and of the nodes of the processes, so every process
-// computes the same. A placement lists for each place (the rank in the new communicator) a process (its rank
-// in the old one). It never has more edges between nodes than the order of the old communicator, and equals
-// that order if nothing is gained. Any thread.
+// Decides which process takes which place of a virtual topology (MPI-5.0 8.4, `reorder`), so that neighbours
+// are on one node where possible. The functions depend only on the topology and on the nodes of the
+// processes, so every process computes the same result. A placement lists for each place, which is a rank in
+// the new communicator, a process, by its rank in the old one. A placement never has more edge weight between
+// nodes than the order of the old communicator, and equals that order if no other placement is better. Any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -32,15 +33,15 @@ public:
     std::span<const End> ends(int place) const;
 
 private:
-    std::vector<size_t> first_;  // by place: where its ends begin
+    std::vector<size_t> first_;  // by place: where the place's entries in ends_ begin
     std::vector<End> ends_;
 };
 
-// The weight of the edges between nodes if place i is on node_of_place[i].
+// The total weight of the edges that connect different nodes, if place i is on node_of_place[i].
 int64_t cut(const Adjacency &adjacency, std::span<const int> node_of_place);
 
-// `node_of_process`: by rank, arbitrary numbers, at least as many as there are places. The first processes
-// take the places.
+// `node_of_process`: for each process, by rank, an arbitrary number of its node. There are at least as many
+// processes as places. If there are more, the first processes take the places.
 Placement place_grid(std::span<const int> dims, std::span<const int> periodic,
                      std::span<const int> node_of_process);
 Placement place_graph(const Adjacency &adjacency, std::span<const int> node_of_process);

@@ -11,7 +11,7 @@ namespace lanyard {
 
 namespace {
 
-// "kind:restrictor:restrictor" is supported if all its restrictors are.
+// Is a kind such as "mpi:alloc_mem" supported? It is if its name and all restrictors behind colons are.
 bool supported(const std::string &kind) {
     constexpr const char *restrictors[] = {"alloc_mem", "win_allocate", "win_allocate_shared"};
     size_t at = kind.find(':');

@@ -1,5 +1,6 @@
 // A session (MPI-5.0 section 11.3), and the traits that its groups and communicators keep even if the session
 // is finalised before them. The API creates and ends sessions; any thread.
+// Tested by: tests/mpi/sessions/only.cc, tests/mpi/sessions/queries.cc.
 #pragma once
 
 #include <memory>
@@ -14,7 +15,7 @@ namespace lanyard {
 struct Errhandler;  // errhandler.h
 class SendBuffer;   // api/bsend.h
 
-// The kinds of memory that any buffer may have (MPI-5.0 11.4.3): that of the system, and that of
+// The kinds of memory in which a buffer may always lie (MPI-5.0 11.4.3): memory of the system, and memory of
 // MPI_Alloc_mem and similar functions.
 constexpr const char *minimal_alloc_kinds = "system,mpi";
 // The minimal kinds, and those of the requested list that are supported.
@@ -22,7 +23,7 @@ std::string supported_alloc_kinds(std::string_view requested);
 
 struct SessionTraits {
     std::string alloc_kinds = minimal_alloc_kinds;
-    // for buffered sends on communicators without a buffer of their own
+    // Used for buffered sends on communicators that have no buffer of their own.
     std::shared_ptr<SendBuffer> send_buffer;
 };
 

@@ -1,6 +1,8 @@
-// MPI_Comm_split: every member's request is gathered and spread once, and the rest is the same computation at
-// every member. The id of a new communicator is in the request of its rank 0. Only teams that share a node
-// exchange a second message, for their part of the node memory, which only their rank 0 can allocate.
+// MPI_Comm_split. All members exchange their requests once. Every member then computes the new communicators
+// from these requests, with the same result. The context id of a new communicator is in the request of its
+// rank 0. Only the members of a team on one node exchange a second message, for their area in the node
+// memory, which the team's rank 0 allocates.
+// Tested by: tests/unit/comm/create_test.cc, tests/sim/communicators_test.cc.
 #include <algorithm>
 
 #include "comm/create.h"
@@ -9,8 +11,8 @@
 namespace lanyard {
 namespace {
 
-// The members with this color among `size` members of the parent's team from `begin` on, in the order of the
-// new communicator.
+// The members with this color among the `size` members of the parent's team from index `begin` on, in the
+// order of the new communicator.
 std::vector<int> members_with(int color, const std::vector<Wish> &wishes, int begin, int size) {
     std::vector<int> members;
     for (int member = begin; member < begin + size; ++member)
@@ -27,7 +29,8 @@ Group *group_of(const Comm &parent, const std::vector<int> &members) {
     return make_group(*parent.universe, std::move(peers), parent.group->session);
 }
 
-// The node memory for a team that already has its id. Its rank 0 allocates the memory and informs the others.
+// Gets the area for a team that already has its context id. The team's rank 0 allocates the area and sends
+// its offset to the others.
 Error share_area(Universe &universe, const Meeting &meeting, Birth &birth) {
     uint64_t context = birth.context;
     if (meeting.own == 0) birth = give_birth(universe, meeting.peers);

@@ -1,8 +1,9 @@
-// MPI_Comm_split_type (MPI-5.0 7.4.2). The resources that processes share decide the colors. All members
-// exchange which instance of each resource contains their processors, and the rest is the same computation at
-// every member. A process that is not confined to one instance, for example because it is not bound at all,
-// belongs to none. Members that pass MPI_UNDEFINED do not have the types that the others request, so the
-// messages carry all types.
+// MPI_Comm_split_type (MPI-5.0 7.4.2). Processes that share a resource of the machine get the same color. All
+// members exchange which instance of each type of resource contains their processors. Every member then
+// computes the colors, with the same result. A process that may run on several instances of a type, for
+// example because it is not bound, belongs to no instance. Members that pass MPI_UNDEFINED do not know which
+// type the others request, so the messages contain all types.
+// Tested by: tests/unit/comm/create_test.cc, tests/mpi/comm/create.cc.
 #include <algorithm>
 #include <type_traits>
 #include <utility>
@@ -21,10 +22,10 @@ constexpr int levels = 1 + resources;
 struct Member {
     Wish wish;
     int32_t split_type = abi::undefined;
-    int32_t level = levels;        // of the requested resource, if it is known
+    int32_t level = levels;              // of the requested resource; `levels`: unknown or none
     int32_t processes = abi::undefined;  // the color by the requested process set
-    int32_t node = 0;              // the first member of the parent's team on the same node
-    int32_t instance[levels] = {};  // -1: in no single one
+    int32_t node = 0;                    // the first member of the parent's team on the same node
+    int32_t instance[levels] = {};       // the instance of each resource; -1: not in a single one
     int32_t unused = 0;
 
     bool wants() const { return split_type != abi::undefined; }
@@ -53,8 +54,8 @@ std::string value_in(const Info *info, const char *key) {
     return value;
 }
 
-// The color of this process in a process set. Each set has other colors, and so has each instance of a set of
-// which there are several.
+// The color of this process if the split is by a process set. Different sets have different colors, and so do
+// the sets of different processes or nodes.
 int32_t color_in(ProcessSet set, const Team &team, int32_t node) {
     switch (set) {
         case ProcessSet::world: return 0;
@@ -81,8 +82,8 @@ Member own_member(const Comm &parent, int split_type, int key, const Info *info)
     return own;
 }
 
-// The largest resource of which some members share an instance, but not all of them. Returns `levels` if
-// there is none.
+// The largest type of resource that divides the members: some are in an instance of it, but not all in the
+// same one. Returns `levels` if there is none.
 int dividing_level(const std::vector<Member> &members) {
     auto wanting = std::find_if(members.begin(), members.end(), [](const Member &m) { return m.wants(); });
     for (int level = 0; level < levels; ++level) {
@@ -125,7 +126,7 @@ Error split_comm_by_type(Comm &parent, int split_type, int key, Info *info, Comm
         return error;
     int dividing = dividing_level(members);
     const Member &own = members[static_cast<size_t>(parent.team.index)];
-    std::vector<Wish> wishes;  // one color is enough: the colors of other groups matter only to their members
+    std::vector<Wish> wishes;  // one color suffices, because each member needs only its own group
     for (const Member &member : members) {
         wishes.push_back(member.wish);
         if (share(own, member, dividing)) wishes.back().color = 0;

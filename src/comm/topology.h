@@ -1,7 +1,7 @@
 // Virtual topologies (MPI-5.0 chapter 8): what a communicator stores about neighbours, and the functions that
 // create communicators with a topology. A topology never changes, and a duplicate of the communicator shares
-// it. Any thread may read. The functions that create communicators are collective and block; the API calls
-// them without the engine.
+// it. Any thread may read. The functions that create communicators are collective and block, and the calling
+// thread must not own the engine.
 #pragma once
 
 #include <memory>
@@ -13,19 +13,21 @@
 
 namespace lanyard {
 
-// Cartesian. Ranks are in row-major order: the last dimension varies fastest.
+// A Cartesian topology. Ranks are in row-major order: the last dimension varies fastest.
 struct Grid {
     std::vector<int> dims, periodic;
 
     int size() const;
     std::vector<int> coords_of(int rank) const;
-    // Periodic dimensions wrap around. In others, a coordinate outside the grid yields MPI_PROC_NULL.
+    // The rank at these coordinates. Periodic dimensions wrap around. In other dimensions, a coordinate
+    // outside the grid yields MPI_PROC_NULL.
     int rank_at(const std::vector<int> &coords) const;
     // The rank at `distance` from these coordinates along a dimension.
     int shifted(std::vector<int> coords, size_t dimension, int64_t distance) const;
 };
 
-// Every rank has all edges. Those of rank r are edges[index[r - 1]] to edges[index[r] - 1].
+// A graph of which every rank stores all edges. The neighbours of rank r are edges[index[r - 1]] to
+// edges[index[r] - 1].
 struct Graph {
     std::vector<int> index, edges;
 
@@ -34,7 +36,8 @@ struct Graph {
     bool symmetric() const;
 };
 
-// Every rank has only its own edges, in parallel lists. Without weights, the weight lists are empty.
+// A graph of which every rank stores only its own edges, in parallel lists. If the edges have no weights, the
+// lists of weights are empty.
 struct DistributedGraph {
     std::vector<int> sources, source_weights, destinations, destination_weights;
     bool weighted = false;
@@ -42,20 +45,20 @@ struct DistributedGraph {
 
 struct Topology {
     std::variant<Grid, Graph, DistributedGraph> form;
-    Neighborhood neighborhood;           // of this process
-    bool allows_neighbor_calls = true;   // false for a graph that is not symmetric
+    Neighborhood neighborhood;          // the neighbours of this process
+    bool allows_neighbor_calls = true;  // false for a graph that is not symmetric
 
     const Grid *grid() const { return std::get_if<Grid>(&form); }
     const Graph *graph() const { return std::get_if<Graph>(&form); }
     const DistributedGraph *distributed() const { return std::get_if<DistributedGraph>(&form); }
 };
 
-// Checks the topology of a communicator that is to be created from one of `size` ranks.
+// Checks a grid for a communicator that is to be created from one with `size` ranks.
 Error check_grid(const Grid &grid, int size);
-// Checks and copies the arrays. `index` determines the length of `edges`.
+// Checks the arrays of a graph and copies them. `index` determines the length of `edges`.
 Error read_graph(int nodes, const int *index, const int *edges, int size, Graph &graph);
 
-// The rank that this process would have, or MPI_UNDEFINED if it would be left out.
+// The rank that this process would have in the new communicator, or MPI_UNDEFINED if it would be left out.
 int rank_in_grid(const Comm &parent, const Grid &grid);
 int rank_in_graph(const Comm &parent, const Graph &graph);
 
@@ -69,14 +72,14 @@ Error create_distributed(Comm &parent, CollectiveKind kind, DistributedGraph own
 // Splits a grid into parts in which only the dimensions with a true `remain` vary.
 Error split_grid(Comm &comm, const int *remain, Comm *&made);
 
-// Edges that any process may name.
+// An edge that a process passes to MPI_Dist_graph_create; it need not begin or end there.
 struct NamedEdge {
     int source, destination, weight;
 };
-// Gives every process the edges that begin or end at its rank, regardless of which process named them. Edges
-// between the same two ranks have the same order at both. `refused`: what is wrong with the arguments at this
-// process. In this case, or if some processes pass weights and others do not, the call fails at all
-// processes.
+// Gives every process the edges that begin or end at its rank, regardless of which process named them. If
+// several edges lead from one rank to another, they have the same order at both ranks. `refused`: an error in
+// the arguments of this process. If a process passes an error, or if some processes pass weights and others
+// do not, the call fails at all processes.
 Error exchange_edges(Comm &parent, CollectiveKind kind, const std::vector<NamedEdge> &named, bool weighted,
                      Error refused, DistributedGraph &own);
 

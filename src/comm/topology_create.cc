@@ -1,6 +1,7 @@
-// Creates communicators with a topology. Grids and graphs need no agreement, because every process passes all
-// of them. What the processes of a distributed graph must know of each other is exchanged by collectives of
-// the parent.
+// Creates communicators with a topology. For grids and graphs no data is exchanged beforehand, because every
+// process passes the whole topology. The processes of a distributed graph exchange their edges by collectives
+// of the parent.
+// Tested by: tests/unit/comm/topology_test.cc, tests/mpi/topology/topologies.cc.
 #include <numeric>
 #include <string>
 
@@ -25,7 +26,7 @@ Placement in_order(int places) {
     return placement;
 }
 
-// For edges that all ranks have, each of which may be named from both ends.
+// Used for graphs, whose edges all ranks have. An edge may be listed at both of its ends.
 Placement place(const Comm &parent, const Graph &graph) {
     std::vector<WeightedEdge> edges;
     for (int rank = 0; rank < static_cast<int>(graph.index.size()); ++rank)
@@ -83,7 +84,7 @@ Buffer bytes_of(void *data, size_t bytes) {
     return {static_cast<std::byte *>(data), static_cast<int64_t>(bytes), &packed_bytes()};
 }
 
-// Blocks of bytes, one for each rank, contiguous.
+// The lengths and places of contiguous blocks of bytes, one for each rank.
 struct Blocks {
     std::vector<int64_t> lengths, places;
 
@@ -170,11 +171,11 @@ struct EdgeSum {
 constexpr int32_t refuses = 1, weighs = 2, names_edges = 4;
 
 struct EdgeNews {
-    int32_t other = 0, weight = 0, begins = 0;  // at the rank that receives it
+    int32_t other = 0, weight = 0, begins = 0;  // `begins`: the edge begins at the rank that receives this
 };
 
 // Checks that all arguments are valid, and that either all processes pass weights or none does. A process
-// that names no edges fits either case.
+// that names no edges is compatible with both, unless no process names any.
 Error judge(const std::vector<EdgeSum> &heard, bool &weighted) {
     int weighing = -1, not_weighing = -1;
     bool any = false;

@@ -24,7 +24,7 @@ Comm *make_predefined_comm(Universe &universe, Peers peers, uint64_t context, in
     Group *group = make_group(universe, std::move(peers));
     Comm *comm = group ? make_comm(universe, group, errors_are_fatal()) : nullptr;
     if (!comm) return nullptr;
-    // without an area it cannot fail
+    // This cannot fail without an area.
     accept_birth(*comm, {context, no_node_offset, universe.processors}).discard();
     comm->abi_value = abi_value;
     comm->name = name;

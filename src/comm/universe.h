@@ -1,7 +1,8 @@
 // What all communicators of one runtime share: the messenger, the pools of their objects, the identity of
-// this process, and which peers are on its node. The runtime creates it before the predefined communicators,
-// and it outlives every communicator. Thread rule: the pools are thread-safe, next_counter is atomic,
-// awaited_areas has a lock, and the rest is set once and then only read.
+// this process, and which peers are on its node. The runtime creates the Universe before the predefined
+// communicators, and it outlives every communicator. Thread rule: the pools are thread-safe, next_counter is
+// atomic, awaited_areas has a lock, and the rest is set once and then only read.
+// Tested by: tests/unit/comm/create_test.cc, tests/sim/communicators_test.cc.
 #pragma once
 
 #include <atomic>
@@ -27,17 +28,19 @@ namespace lanyard {
 class NodeMemory {
 public:
     virtual ~NodeMemory() = default;
-    // Allocates a zeroed area. Its offset has the same meaning for all processes of the node. Returns false
-    // if there is no memory left.
+    // Allocates a zeroed area. All processes of the node find the area by its offset. Returns false if there
+    // is no memory left.
     virtual bool allocate(size_t bytes, uint64_t &offset) = 0;
-    // open maps the first `bytes` of an area into this process, aligned to 64 bytes; nullptr: the process may
-    // have no more address space. close unmaps them.
+    // open() maps the first `bytes` of an area into this process, aligned to 64 bytes. nullptr: the process
+    // may have no more address space. close() unmaps these bytes.
     virtual std::byte *open(uint64_t offset, size_t bytes) = 0;
     virtual void close(uint64_t offset, std::byte *memory, size_t bytes) = 0;
-    // Called by the last member that uses an area before it marks the area as over in the first line. Returns
-    // the memory behind the first page to the system, unless it may be used again soon. True: it did.
+    // The last member that leaves an area calls this before it marks the area as over (area.h). Returns the
+    // memory behind the first page to the system, unless the memory may be used again soon. True: the memory
+    // was returned.
     virtual bool empty(uint64_t offset, size_t bytes) = 0;
-    // Releases an area that this process has allocated and no process uses any more.
+    // Releases an area that this process has allocated and no process uses any more. `emptied`: the result of
+    // empty().
     virtual void release(uint64_t offset, size_t bytes, bool emptied) = 0;
 };
 
@@ -47,23 +50,24 @@ struct Universe {
     Messenger &messenger;
     Engine &engine;
     const Settings &settings;
-    const Processes &processes;  // by peer; those on the node of own_peer share its NodeMemory
+    const Processes &processes;  // by peer; the peers on the node of own_peer share its NodeMemory
     uint32_t own_peer = 0;
-    NodeMemory *node_memory = nullptr;     // nullptr: teams have no area
-    bool direct_reads = false;             // as in Team
-    // false: peers of a node reach each other over the network; the same on all ranks
+    NodeMemory *node_memory = nullptr;  // nullptr: teams have no area
+    bool direct_reads = false;          // see Team::direct_reads
+    // false: the processes of a node reach each other only over the network. The same on all ranks.
     bool nodes_share_memory = true;
-    Executor *executor = nullptr;          // of collectives
-    // Of the calling thread. Tests replace it by machines of their own.
+    Executor *executor = nullptr;  // runs all collectives
+    // The parts of the machine on which the calling thread runs. Tests replace this function, to simulate
+    // machines.
     Locality (*locality)(const Universe &) = [](const Universe &) { return own_locality(); };
-    std::string alloc_kinds = minimal_alloc_kinds;  // of the world model (session.h)
-    int processors = 0;  // as in Team, for teams created by this process; 0: each rank has its own
-    // Ends the whole job with this exit code. The launcher prints `message`. `asked`: the program called
-    // MPI_Abort. Does not return.
+    std::string alloc_kinds = minimal_alloc_kinds;  // the kinds of memory in the world model (session.h)
+    int processors = 0;                             // Team::processors of the teams that this process creates
+    // Ends the whole job with this exit code. The launcher prints `message`. `asked`: the program has called
+    // MPI_Abort. The function does not return.
     void (*abort)(Universe &universe, int code, std::string_view message, bool asked) = nullptr;
 
-    // Values of the predefined attributes (MPI-5.0 9.1.2), which programs read in place. undefined: unknown
-    // or not set.
+    // Values of the predefined attributes (MPI-5.0 9.1.2), which programs read in place. abi::undefined: the
+    // value is unknown or not set.
     struct {
         int tag_ub = INT32_MAX;
         int host = abi::proc_null;  // no process is the host
@@ -73,7 +77,7 @@ struct Universe {
         int universe_size = abi::undefined;
     } predefined;
 
-    ObjectPool<Comm> comms{1 << 18};  // of 2 KiB each
+    ObjectPool<Comm> comms{1 << 18};  // an entry takes 2 KiB
     ObjectPool<Group> groups;
     Comm *world = nullptr;
     Comm *self = nullptr;
@@ -87,19 +91,20 @@ struct Universe {
     uint64_t new_context() {
         return context_of(own_name(), next_counter.fetch_add(1, std::memory_order_relaxed));
     }
-    bool share_node(const Peers &peers) const;  // true if all are on one node, this one or another
+    // True if all of them are on one node, which need not be this one.
+    bool share_node(const Peers &peers) const;
     bool on_my_node(uint32_t peer) const { return processes.node(peer) == processes.node(own_peer); }
 };
 
-// Creates MPI_GROUP_EMPTY, MPI_COMM_SELF and MPI_COMM_WORLD. The runtime has found the world's area, if there
-// is one.
+// Creates MPI_GROUP_EMPTY, MPI_COMM_SELF and MPI_COMM_WORLD. `world_area`: the area of MPI_COMM_WORLD, which
+// the runtime has found; nullptr if there is none.
 Error make_predefined(Universe &universe, Peers world, std::byte *world_area, size_t world_area_bytes);
-// These two end them, in MPI_Finalize. The attributes of MPI_COMM_SELF are deleted first, newest first
-// (MPI-5.0 11.2.4), then those of MPI_COMM_WORLD. This is a separate call because the callbacks may still
-// communicate.
+// MPI_Finalize ends the predefined communicators by two calls. The first deletes the attributes of
+// MPI_COMM_SELF, newest first (MPI-5.0 11.2.4), and then those of MPI_COMM_WORLD. It is separate because the
+// program's delete functions may still communicate.
 Error delete_predefined_attributes(Universe &universe);
-// Frees what is no longer needed. MPI_COMM_SELF stays: matched receives of MPI_MESSAGE_NO_PROC use it, also
-// in sessions after MPI_Finalize.
+// The second call frees MPI_COMM_WORLD and the areas that are over. MPI_COMM_SELF stays, because matched
+// receives of MPI_MESSAGE_NO_PROC use it, also in sessions after MPI_Finalize.
 void free_predefined(Universe &universe);
 
 }  // namespace lanyard

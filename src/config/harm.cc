@@ -10,10 +10,11 @@ namespace lanyard {
 
 namespace {
 
-// The values that each name takes. Parts are given in per cent and stored in millionths.
+// A name that the text may contain, and its range of values. A share of the packets is given in per cent and
+// stored in millionths.
 struct Kind {
     std::string_view name;
-    uint32_t Harm::*part;  // nullptr: not a part of the packets
+    uint32_t Harm::*part;  // nullptr if the value is not a share of the packets
     double least, most;
     std::string_view range;
 };

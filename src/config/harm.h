@@ -1,4 +1,5 @@
-// The harm that LANYARD_DGRAM_HARM does to packets on purpose (net/harmed_packets.h).
+// The harm to be done to packets on purpose, as LANYARD_DGRAM_HARM describes it (net/harmed_packets.h).
+// Tested by: tests/unit/net/harmed_packets_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +9,17 @@
 namespace lanyard {
 
 struct Harm {
-    uint32_t lost = 0, doubled = 0, overtaken = 0, damaged = 0;  // of a million packets
-    // The most bytes of a packet, as on a network that carries no more; 0: the endpoint's limit.
+    uint32_t lost = 0, doubled = 0, overtaken = 0, damaged = 0;  // how many of a million packets
+    // The largest packet in bytes, as on a network that carries none larger; 0: no limit beside the
+    // endpoint's own.
     uint32_t longest = 0;
-    uint64_t seed = 0;     // 0: a different one each time
+    uint64_t seed = 0;     // 0: a different seed for each run
 
     bool any() const { return lost || doubled || overtaken || damaged || longest; }
 };
 
-// Reads "loss=1,double=0.5,overtake=1,damage=0.1,longest=1472,seed=7", with parts in per cent. Returns "" or
-// what is wrong with the text.
+// Reads "loss=1,double=0.5,overtake=1,damage=0.1,longest=1472,seed=7"; the first four numbers are percentages
+// of the packets. Returns what is wrong with the text, or "".
 std::string parse_harm(std::string_view text, Harm &harm);
 
 }  // namespace lanyard

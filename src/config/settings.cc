@@ -25,7 +25,7 @@ Names names_of(std::span<const Row> rows) {
     return names;
 }
 
-// "a, b and c".
+// Joins names as in "a, b and c"; `last` is the word before the last name.
 std::string enumerate(const Names &names, const char *last) {
     std::string text;
     for (size_t i = 0; i < names.size(); ++i)
@@ -33,7 +33,7 @@ std::string enumerate(const Names &names, const char *last) {
     return text;
 }
 
-// What is wrong with a word that must be one of `known`; "" if it is one of them.
+// The beginning of a sentence about a word that is not one of `known`; "" if the word is one of them.
 std::string refuse_word(const char *kind, const std::string &word, const Names &known) {
     if (std::find(known.begin(), known.end(), word) != known.end()) return "";
     std::string nearest = nearest_name(word, known);
@@ -62,7 +62,7 @@ std::string refuse_harm(const std::string &value) {
     return parse_harm(value, harm);
 }
 
-// "" if the value is udp, libfabric or libfabric:PROVIDER.
+// Returns "" if the value is udp, libfabric or libfabric:PROVIDER; otherwise what is allowed.
 std::string refuse_dgram_io(const std::string &value) {
     constexpr std::string_view fabric = "libfabric";
     std::string_view word = value;
@@ -88,7 +88,7 @@ std::string refuse_log(const std::string &value) {
     return "";
 }
 
-// "16384", "16k", "2m", "1g".
+// Reads "16384", "16k", "2m" or "1g". False if the text is something else.
 bool parse_integer(const char *text, int64_t &value) {
     char *end = nullptr;
     long long number = std::strtoll(text, &end, 10);
@@ -110,7 +110,7 @@ bool parse_boolean(const std::string &text, bool &value) {
     return true;
 }
 
-// "" if the value is a range of ports, or empty.
+// Returns "" if the value is a range of ports, or empty; otherwise what is allowed.
 std::string refuse_port_range(const std::string &value) {
     size_t dash = value.find('-');
     int64_t least = 0, most = 0;
@@ -122,8 +122,8 @@ std::string refuse_port_range(const std::string &value) {
                : "it takes two ports from 1 to 65535 with a dash between them, like 5000-5100";
 }
 
-// The number of letters to add, drop, change or exchange with their neighbour that turns one word into the
-// other.
+// The smallest number of changes that turn one word into the other. A change adds, drops or replaces a
+// letter, or exchanges two neighbouring letters.
 size_t edit_distance(const std::string &a, const std::string &b) {
     std::vector<size_t> row(b.size() + 1), above, two_above;
     for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -190,8 +190,8 @@ std::string nearest_name(const std::string &word, const std::vector<std::string>
     size_t best_distance = SIZE_MAX;
     for (const std::string &candidate : candidates) {
         size_t distance = edit_distance(word, candidate);
-        // In a word of one or two letters every change makes another word. In others at most a third of the
-        // letters may be a slip.
+        // At most a third of the letters may be misspelt. So among words of one or two letters none are
+        // similar, because there every change makes another word.
         bool close = distance <= std::max(word.size(), candidate.size()) / 3;
         if (close && distance < best_distance) {
             best = candidate;
@@ -266,7 +266,7 @@ std::vector<std::string> read_all_settings(char **environment, Settings &setting
         std::string name(static_cast<const char *>(*environment), equals);
         auto row = std::find(known.begin(), known.end(), name);
         if (row != known.end()) {
-            if (equals[1] == 0) continue;  // as if it were not set
+            if (equals[1] == 0) continue;  // an empty value counts as not set
             std::string wrong =
                 set_value(settings, setting_table()[static_cast<size_t>(row - known.begin())], equals + 1);
             if (!wrong.empty()) refused.push_back(std::move(wrong));
@@ -275,7 +275,7 @@ std::vector<std::string> read_all_settings(char **environment, Settings &setting
         bool other = std::any_of(other_names().begin(), other_names().end(),
                                  [&](const char *allowed) { return name == allowed; });
         if (other) continue;
-        // Compared without the common prefix, which would make all names similar.
+        // The names are compared without LANYARD_, which would make all of them similar.
         std::string nearest =
             nearest_name(name.substr(8), names_of(std::span<const SettingRow>(setting_table())));
         warnings.push_back(name + " is not a setting of Lanyard" +

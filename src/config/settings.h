@@ -1,6 +1,6 @@
-// The settings. They are read once, at the first initialisation, from environment variables LANYARD_<NAME>.
-// Each is declared in config/settings.inc and nowhere else; a new setting is added there. The members of
-// Settings are plain: reading one costs a load.
+// The settings. They are read once, at the first initialisation of MPI, from the environment variables
+// LANYARD_<NAME>. Every setting is declared in config/settings.inc and nowhere else; a new setting is added
+// there. The members of Settings are plain variables: reading one costs a load.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,20 @@ struct Settings {
 
 enum class SettingType { text, boolean, integer };
 
-// What a setting may declare beyond its sentence.
+// What a setting may declare in addition to its sentence.
 struct SettingOptions {
-    int64_t minimum = 0, maximum = 0;  // for an integer
-    // For a text with a syntax of its own: what is wrong with it, or "".
+    int64_t minimum = 0, maximum = 0;  // for an integer: its range
+    // For a text with a syntax of its own: returns what is wrong with a value, or "".
     std::string (*refuse)(const std::string &value) = nullptr;
-    const char *kind = "";  // for a text that is one of `choices`: what they name
+    const char *kind = "";  // for a text that must be one of `choices`: what these words name
     std::vector<std::string> choices = {};
-    const char *unit = "";  // for an integer that does not count bytes: "seconds"
-    bool changes = false;   // may be changed at any time; others are read only at the start
-    bool alike = false;     // must be equal for all processes of a job
+    const char *unit = "";  // for an integer that does not count bytes: its unit, as in "seconds"
+    bool changes = false;   // the setting may be changed at any time; if false, it is read only at the start
+    bool alike = false;     // the setting must be equal in all processes of a job
 };
 
 struct SettingRow : SettingOptions {
-    std::string name;  // without LANYARD_, in upper case, as in the environment
+    std::string name;  // the name in the environment without LANYARD_, in upper case
     SettingType type;
     Audience audience;
     std::string sentence;
@@ -44,31 +44,34 @@ struct SettingRow : SettingOptions {
     };
 };
 
-// The paths of this version, in the words of LANYARD_PATHS.
+// The paths of this version, with the names that LANYARD_PATHS uses.
 struct PathName {
     const char *name, *sentence;
 };
 inline constexpr PathName path_names[] = {
     {"self", "messages of a process to itself"},
-    {"shm", "processes of the same machine, through shared memory"},
-    {"tcp", "processes of other machines, and of the same one without shm, through TCP connections"},
+    {"shm", "processes on the same machine, through shared memory"},
+    {"tcp", "processes on other machines, and on the same machine without shm, through TCP connections"},
     {"dgram",
-     "the same processes as tcp, instead of it where it is named first, through UDP packets or libfabric's "
+     "the same processes as tcp, and instead of tcp if named first, through packets of UDP or libfabric "
      "(LANYARD_DGRAM_IO)"},
 };
 
 const std::vector<SettingRow> &setting_table();
-// Names beginning with LANYARD_ that are not settings but belong to the launcher or the tools.
+// Names of environment variables that begin with LANYARD_ but are not settings. They belong to the launcher,
+// the tools or the tests.
 const std::vector<const char *> &other_names();
 
-// A contradiction between two settings, as an error sentence that names both; "" if there is none.
+// Returns an error sentence that names two settings that contradict each other; "" if there is no
+// contradiction.
 std::string contradiction(const Settings &settings);
 
-// Reads the environment (a null-terminated array of "NAME=value"). An invalid value is an error that names
-// the variable, the value and what is allowed. An unknown LANYARD_ name is returned in `warnings` with the
-// nearest known one. An empty value leaves the default, as if the variable were not set.
+// Reads the environment (a null-terminated array of "NAME=value"). Returns an error for the first invalid
+// value, which names the variable, the value and what is allowed, or for a contradiction. For each unknown
+// LANYARD_ name a sentence is added to `warnings`; it names the most similar setting, if there is one. An
+// empty value leaves the default, as if the variable were not set.
 Error read_settings(char **environment, Settings &settings, std::vector<std::string> &warnings);
-// The same for a caller that reports every invalid value: one sentence for each.
+// Does the same for a caller that reports all errors. Returns one sentence for each error.
 std::vector<std::string> read_all_settings(char **environment, Settings &settings,
                                            std::vector<std::string> &warnings);
 
@@ -77,15 +80,15 @@ std::vector<std::string> split_words(const std::string &list);
 // True if LANYARD_PATHS names this path.
 bool names_path(const Settings &settings, std::string_view path);
 
-// Sets one setting; an empty text sets a text to its default. Returns what is wrong with the value, as a
-// sentence, else "".
+// Changes one setting. An empty `value` sets a text setting to its default. Returns a sentence about what is
+// wrong with the value, or "".
 std::string set_value(Settings &settings, const SettingRow &row, const char *value);
 
 // The value of a setting as text, for reports.
 std::string setting_value(const Settings &settings, const SettingRow &row);
 
-// The candidate with the smallest edit distance to `word`, if that is small enough for a slip (at most a
-// third of the letters), else "".
+// The candidate with the smallest edit distance to `word`, or "" if no candidate is so similar that `word`
+// may be a misspelling of it (a distance of at most a third of the letters of the longer word).
 std::string nearest_name(const std::string &word, const std::vector<std::string> &candidates);
 
 }  // namespace lanyard

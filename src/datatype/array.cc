@@ -1,7 +1,8 @@
-// Parts of arrays: subarray and darray (construct.h, MPI-5.0 sections 5.1.3 and 5.1.4). Both are built one
-// dimension at a time, from the one whose neighbours are adjacent to the one whose neighbours are farthest
-// apart. Each step takes the chosen indices of a dimension, as copies of what the inner dimensions made, and
-// resizes the result to the whole dimension.
+// The datatypes of parts of arrays: subarray and darray (construct.h, MPI-5.0 sections 5.1.3 and 5.1.4). Both
+// are built one dimension at a time. The first dimension is the one in which elements with neighbouring
+// indices are adjacent in memory, and the last is the one in which they are farthest apart. For each
+// dimension, the datatype that the earlier dimensions have resulted in is repeated at the chosen indices. The
+// result is then resized to the extent of the whole dimension.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -14,13 +15,13 @@ namespace lanyard {
 
 namespace {
 
-// The indices taken in one dimension: from `start` on, `count` blocks of `length` that are `stride` apart,
-// and a shorter last block of `rest`.
+// The indices that are chosen in one dimension: from `start` on, `count` blocks of `length` indices that are
+// `stride` apart, followed by a shorter block of `rest` indices, which may be 0.
 struct Slice {
     int64_t start, count, length, stride, rest;
 };
 
-// A datatype under construction, which is replaced by ones made from it.
+// A datatype under construction. Each step replaces it by a datatype that is made from it.
 class Growing {
 public:
     explicit Growing(Datatype &old) : type_(&old) { old.hold(); }
@@ -29,7 +30,7 @@ public:
     ~Growing() {
         if (type_) release(*type_);
     }
-    // Takes the indices of `slice` from a dimension of `size`.
+    // Adds a dimension of `size` indices, of which those of `slice` are chosen.
     Error take(const Slice &slice, int64_t size) {
         int64_t step = type_->extent;
         Datatype *blocks = nullptr, *all = nullptr, *whole = nullptr;
@@ -38,7 +39,7 @@ public:
         Error error = make_struct({1, slice.rest}, places, {blocks, type_}, &all);
         if (!error) error = make_resized(*all, 0, size * step, &whole);
         for (Datatype *made : {blocks, all, whole})
-            if (made) made->end_handle();  // the program has a handle for none of them
+            if (made) made->end_handle();  // the program has no handles for these datatypes
         release(*blocks);
         if (all) release(*all);
         if (!error) release(*std::exchange(type_, whole));
@@ -76,7 +77,8 @@ Error check_extent(const Integers &sizes, const Datatype &old) {
     return {};
 }
 
-// Builds the part of the array dimension by dimension. `slice_of` returns what is taken in each.
+// Builds the datatype of the part dimension by dimension. slice_of(i) returns the indices that are chosen in
+// dimension i.
 template <class SliceOf>
 Error build(const Integers &sizes, int order, Datatype &old, SliceOf slice_of, TypeDefinition &definition) {
     Growing growing(old);
@@ -122,7 +124,7 @@ Error check_darray(const Distribution &d) {
         if (d.grid[i] < 1) return bad("the process count", i, d.grid[i], "at least 1");
         product *= d.grid[i];
         if (product > d.processes) break;
-        // The argument is ignored then.
+        // If this is true, the argument is not used.
         bool automatic = d.arguments[i] == abi::distribute_dflt_darg || d.kinds[i] == abi::distribute_none;
         if (!automatic && d.arguments[i] < 1)
             return bad("the distribution argument", i, d.arguments[i], "at least 1");
@@ -152,8 +154,8 @@ Error check_darray(const Distribution &d) {
     return {};
 }
 
-// What the process at `place` of `places` takes of `size` indices that are dealt out in turn in blocks of
-// `block`.
+// The indices of the process at `place` in a dimension of the grid. `size` indices are dealt out to the
+// `places` processes of the dimension in turn, in blocks of `block` indices.
 Slice dealt(int64_t size, int64_t block, int64_t place, int64_t places) {
     block = std::min(block, size);  // a longer block has the same effect
     int64_t start = place * block, round = places * block;
@@ -196,7 +198,8 @@ Error make_darray(Distribution d, Datatype &old, Datatype **made) {
     append(integers, d.grid);
     integers.push_back(d.order);
     auto definition = started(abi::combiner_darray, std::move(integers), old);
-    // In the grid, where the last dimension varies fastest whatever the order.
+    // The process's place in each dimension of the grid. The last dimension varies fastest, whatever the
+    // order of the array.
     Integers places(d.sizes.size());
     int64_t rank = d.rank;
     for (size_t i = d.sizes.size(); i-- > 0; rank /= d.grid[i]) places[i] = rank % d.grid[i];

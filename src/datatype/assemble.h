@@ -1,4 +1,5 @@
-// Makes a datatype from a definition. For the files with the constructors.
+// Creates a datatype from a definition. Only the files with the constructors use this header.
+// Tested by: tests/unit/datatype/predefined_test.cc, tests/unit/datatype/array_test.cc.
 #pragma once
 
 #include <memory>
@@ -9,7 +10,7 @@ namespace lanyard {
 
 // Creates the datatype that `definition` describes.
 Error assemble(std::shared_ptr<const TypeDefinition> definition, Datatype **made);
-// Recomputes what depends on layout and extent, after a change of the bounds.
+// Recomputes the fields that depend on layout and extent (`contiguous`), after the bounds have changed.
 void settle(Datatype &datatype);
 
 }  // namespace lanyard

@@ -1,6 +1,6 @@
-// Derived datatypes from their definitions: bounds, layout, and the constructors that fill in definitions
-// (construct.h). Bounds are computed in 128 bits and must fit in 62, so that no later computation with them
-// overflows.
+// Creates derived datatypes: the constructors (construct.h) fill in definitions, from which bounds and layout
+// are computed. Bounds are computed in 128 bits and must fit into 62 bits, so that no later computation with
+// them overflows.
 #include "datatype/construct.h"
 
 #include <algorithm>
@@ -27,7 +27,8 @@ struct Bounds {
         upper = any ? std::max(upper, high) : high;
         any = true;
     }
-    // `count` copies of [low, high), `step` apart from `offset` on. The first and the last are the extremes.
+    // Includes `count` copies of [low, high) that are `step` apart, from `offset` on. The first and the last
+    // copy determine the bounds.
     void include(Wide offset, Wide count, Wide step, Wide low, Wide high) {
         include(offset + low, offset + high);
         include(offset + (count - 1) * step + low, offset + (count - 1) * step + high);
@@ -39,7 +40,8 @@ Error out_of_datatypes() {
                  "no memory for another datatype; free datatypes that are no longer used");
 }
 
-// Limits the recursion of the functions that destroy datatypes and answer some queries.
+// The most levels of nesting. This limits the recursion of functions that destroy datatypes and answer some
+// queries.
 constexpr int32_t most_depth = 1'000;
 
 bool representable(Wide value) {
@@ -47,7 +49,8 @@ bool representable(Wide value) {
     return value > -limit && value < limit;
 }
 
-// A value that is not representable stays so, whatever is added to it or multiplied with it.
+// Returns the value, or 2^62 if it is not representable. Sums and products that continue from 2^62 are not
+// representable either, and do not overflow.
 Wide capped(Wide value) { return representable(value) ? value : Wide{1} << 62; }
 
 Error too_large() {
@@ -56,9 +59,9 @@ Error too_large() {
         "the datatype would span more than 2^62 bytes; a count, a displacement or a stride is too large");
 }
 
-// The properties of a datatype, collected block by block. Bounds set by MPI_Type_create_resized are the only
-// ones that count (5.1.7). Without any, the bounds of the parts count, including their padding as in other
-// libraries, rounded up to the strictest alignment.
+// The properties of a datatype, collected block by block. If MPI_Type_create_resized has set the bounds of a
+// part, only such bounds count (MPI-5.0 5.1.7). Otherwise the bounds of all parts count, including their
+// padding as in other libraries, and the extent is rounded up to the strictest alignment.
 class Summary {
 public:
     void add(const TypeBlock &block) {
@@ -77,7 +80,7 @@ public:
             true_bounds.include(block.offset, block.count, type.extent, low, low + type.true_extent);
         }
     }
-    // All `count` blocks of a regular definition, computed from the first and the last.
+    // Adds all `count` blocks of a regular definition, computed from the first and the last block.
     void add_regular(const TypeBlock &first, const TypeBlock &last, int64_t count) {
         add(first);
         size = capped(size * count);
@@ -131,7 +134,8 @@ PlacedLayout layout_of(const TypeBlock &block) {
     return layout;
 }
 
-// Blocks that continue the one before them are merged first. Equal blocks share one layout.
+// The layout of a definition whose blocks are not regular. Blocks that continue the previous block are merged
+// with it first. Blocks of the same type and count share one layout.
 PlacedLayout layout_of_blocks(const TypeDefinition &definition) {
     std::vector<PlacedLayout> pieces;
     std::map<std::pair<const Datatype *, int64_t>, PlacedLayout> known;
@@ -183,7 +187,7 @@ Error check_lengths(const Integers &blocklengths) {
     return {};
 }
 
-// True if a product that block() computes in 64 bits fits.
+// True if a product can be computed in 64 bits, as TypeDefinition::block() does, without overflow.
 bool product_fits(int64_t a, int64_t b, int64_t c = 1) {
     return representable(Wide{a} * b) && representable(Wide{a} * b * c);
 }

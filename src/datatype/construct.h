@@ -1,7 +1,9 @@
-// The constructors of derived datatypes (MPI-5.0 sections 5.1.2 to 5.1.7). Each checks its arguments,
-// computes bounds and layout, and returns a new datatype with one reference, not committed. It takes over the
-// arrays.
+// The constructors of derived datatypes (MPI-5.0 sections 5.1.2 to 5.1.7). Each constructor checks its
+// arguments, computes bounds and layout, and stores a new datatype with one reference in `made`. A new
+// datatype is not committed, except as stated. The arrays are passed by value, so callers can move them in.
 // Thread rule: any thread.
+// Tested by: tests/unit/datatype/layout_test.cc, tests/unit/datatype/predefined_test.cc.
+// Tested by: tests/unit/datatype/contents_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -29,19 +31,21 @@ Error make_struct(Integers blocklengths, Integers displacements, const std::vect
 Error make_resized(Datatype &old, int64_t lower_bound, int64_t extent, Datatype **made);
 // A duplicate is committed if the original is.
 Error make_dup(Datatype &old, Datatype **made);
-// Another object for the same datatype, with its definition but without its attributes.
+// Creates another object for the same datatype. The copy has the definition and the commit mark of `old`, but
+// not its name and attributes.
 Error make_copy(const Datatype &old, Datatype **made);
 
-// Part of an array; `order` is abi::order_c or abi::order_fortran.
+// The datatype of a part of an array. `order` is abi::order_c or abi::order_fortran.
 Error make_subarray(Integers sizes, Integers subsizes, Integers starts, int order, Datatype &old,
                     Datatype **made);
-// The part of an array that process `rank` has, if the array is distributed over a grid of `processes`.
+// How an array is distributed over a grid of processes. make_darray() creates the datatype of the part that
+// process `rank` has.
 struct Distribution {
     int64_t processes, rank;
     Integers sizes;
     std::vector<int> kinds;      // abi::distribute_block, _cyclic or _none, for each dimension
-    std::vector<int> arguments;  // block sizes, or abi::distribute_dflt_darg
-    std::vector<int> grid;       // processes in each dimension
+    std::vector<int> arguments;  // the block size for each dimension, or abi::distribute_dflt_darg
+    std::vector<int> grid;       // the number of processes in each dimension
     int order;
 };
 Error make_darray(Distribution distribution, Datatype &old, Datatype **made);

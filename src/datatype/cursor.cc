@@ -1,4 +1,4 @@
-// The movers behind Cursor: packing, unpacking, and listing runs. walk.h walks the layout for them.
+// Cursor, and the Movers (walk.h) by which it packs, unpacks, and lists runs.
 #include "datatype/cursor.h"
 
 #include <cstring>
@@ -9,10 +9,11 @@ namespace lanyard {
 
 namespace {
 
-// Copies few bytes without a call, because most blocks of derived datatypes are this small. memcpy copies
-// larger ones.
+// Copies a block of a datatype. Most blocks of derived datatypes have at most 64 bytes, so these are copied
+// without a call; memcpy copies larger blocks.
 inline void copy_block(std::byte *to, const std::byte *from, int64_t bytes) {
-    // Copies the first and the last word; they overlap if `bytes` is not twice a word.
+    // Copies the first and the last word of the block. The two words overlap if the block is shorter than
+    // both.
     auto ends = [&](auto word) {
         auto last = word;
         std::memcpy(&word, from, sizeof word);
@@ -35,8 +36,8 @@ inline void copy_block(std::byte *to, const std::byte *from, int64_t bytes) {
     else *to = *from;
 }
 
-// Calls body with `bytes` as a constant if it is one of the common block sizes, so that its loop needs no
-// calls.
+// Calls body(bytes). If `bytes` is one of the common block sizes, body gets a compile-time constant, so that
+// its loop copies without calls.
 template <class Body>
 inline void with_constant_size(int64_t bytes, Body body) {
     switch (bytes) {
@@ -60,8 +61,8 @@ inline void copy_sized(std::byte *to, const std::byte *from, Size bytes) {
     else std::memcpy(to, from, static_cast<size_t>(Size::value));
 }
 
-// Copies records field by field, so that each field has a tight loop; a few records at a time, so that all of
-// them stay in the cache.
+// Copies records (structures of several runs) field by field, so that each field has a tight loop. This is
+// done for a few records at a time, so that these records stay in the cache.
 template <class CopyField>
 void field_by_field(int64_t count, const Layout &record, CopyField copy_field) {
     int64_t some = std::max<int64_t>(8192 / record.size, 1);
@@ -238,7 +239,7 @@ int64_t copy(const Buffer &from, const Buffer &to) {
     if (bytes <= 0) return 0;
     if (from.contiguous()) return static_cast<int64_t>(target.unpack(from.base, static_cast<size_t>(bytes)));
     if (to.contiguous()) return static_cast<int64_t>(source.pack(to.base, static_cast<size_t>(bytes)));
-    std::byte piece[4096];  // on the stack, which may be small in a thread of the program
+    std::byte piece[4096];  // not larger, because a thread of the program may have a small stack
     for (int64_t done = 0; done < bytes;) {
         size_t some = source.pack(piece, static_cast<size_t>(std::min<int64_t>(bytes - done, sizeof piece)));
         target.unpack(piece, some);

@@ -1,6 +1,8 @@
-// A position in the packed stream of a Buffer, and operations that move bytes there. Fragments, pipelining
-// and replay all use it. It is cheap to create and copy, and for a contiguous buffer it never reads the
+// A position in the packed stream of a Buffer (the data of its elements in sequence, without gaps), and
+// operations that copy bytes from or to this position. Sending in fragments, pipelining and sending again all
+// use cursors. A cursor is cheap to create and copy. The cursor of a contiguous buffer never reads the
 // layout. Not thread-safe.
+// Tested by: tests/unit/datatype/layout_test.cc.
 #pragma once
 
 #include <sys/uio.h>
@@ -18,17 +20,17 @@ public:
     explicit Cursor(const Buffer &buffer, int64_t position = 0) : buffer_(buffer) { seek(position); }
 
     const Buffer &buffer() const { return buffer_; }
-    int64_t position() const { return position_; }  // bytes of the packed stream before this point
+    int64_t position() const { return position_; }  // the bytes of the stream before the cursor
     int64_t remaining() const { return buffer_.bytes() - position_; }
-    // Any position from 0 to the buffer's bytes, at no cost.
+    // Moves the cursor to any position from 0 to the buffer's bytes, at no cost.
     void seek(int64_t position) { position_ = position; }
 
-    // Copies the next bytes of the stream out of the buffer (pack) or into it (unpack), at most remaining(),
-    // and advances. Returns the number of bytes copied.
+    // Copy the next bytes of the stream out of the buffer (pack) or into it (unpack), and advance. Return the
+    // number of bytes copied: `bytes`, or remaining() if that is less.
     size_t pack(void *to, size_t bytes);
     size_t unpack(const void *from, size_t bytes);
-    // Lists the next contiguous runs, at most `limit` runs and `bytes` bytes in sum. Advances past them and
-    // returns how many there are. Adjacent runs are listed as one.
+    // Lists the next contiguous runs of the stream: at most `limit` runs, with at most `bytes` bytes in all.
+    // Advances past these runs and returns their number. Adjacent runs are listed as one.
     int runs(iovec *to, int limit, size_t bytes);
 
 private:
@@ -36,8 +38,8 @@ private:
     int64_t position_ = 0;
 };
 
-// Copies `from` to `to` up to the shorter of the two streams, whatever their layouts. The buffers must not
-// overlap. Returns the bytes copied.
+// Copies the data of `from` to `to`, whatever the two layouts, up to the end of the shorter stream. The
+// buffers must not overlap. Returns the number of bytes copied.
 int64_t copy(const Buffer &from, const Buffer &to);
 
 }  // namespace lanyard

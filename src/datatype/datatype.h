@@ -1,9 +1,10 @@
-// Datatypes: what a datatype handle stands for, and how its bytes are reached (MPI-5.0 chapter 5). A datatype
-// is immutable once created (except for names, attributes and the commit mark) and reference-counted. Its
-// layout is normalised once (layout.h), when it is created. A Cursor (cursor.h) walks `count` of them; to
-// resume, it needs only a byte position in the packed stream. construct.h creates datatypes, and predefined.h
-// finds the predefined ones.
+// Datatypes: the objects behind datatype handles, and where the bytes of their elements lie (MPI-5.0 chapter
+// 5). A datatype is reference-counted and, once created, immutable except for name, attributes and commit
+// mark. Its layout is normalised when it is created (layout.h). A Cursor (cursor.h) walks `count` elements of
+// a datatype; to resume, a cursor needs only a byte position in the packed stream. construct.h creates
+// derived datatypes, and predefined.h finds the predefined ones.
 // Thread rule: any thread that holds a reference may read. Names and attributes are not locked here.
+// Tested by: tests/unit/datatype/predefined_test.cc, tests/unit/datatype/layout_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -24,37 +25,41 @@ struct Attributes;      // comm/attributes.h
 struct TypeDefinition;  // definition.h: combiner and arguments, for get_envelope and get_contents
 
 struct Datatype : Object {
-    int64_t size = 0;  // bytes of data of one element
+    int64_t size = 0;  // the bytes of data in one element, without gaps
     int64_t lower_bound = 0;
     int64_t extent = 0;
     int64_t true_lower_bound = 0;
     int64_t true_extent = 0;
-    int64_t elements = 0;  // basic elements in one (a pair is two), as MPI_Get_elements counts them
+    // The number of basic elements in one element, as MPI_Get_elements counts (a pair counts as two).
+    int64_t elements = 0;
     int32_t alignment = 1;
     int32_t depth = 0;  // nesting depth of datatypes within datatypes
-    // `count` elements are one run of count * size bytes that begins at the buffer's address.
+    // True if `count` elements are one run of count * size bytes that begins at the buffer's address.
     bool contiguous = false;
-    // Bounds were set by MPI_Type_create_resized, here or in a part. Only such bounds count then.
+    // True if MPI_Type_create_resized has set the bounds of this datatype or of a part. Then only bounds set
+    // in this way count.
     bool explicit_bounds = false;
     bool committed = false;
-    // Made by a large-count constructor, so MPI_Type_get_contents returns counts separately.
+    // True if a large-count constructor created it, so that MPI_Type_get_contents returns counts separately.
     bool large_counts = false;
-    // False: an optional type that this build does not have, or made of one. MPI_Type_size returns
-    // MPI_UNDEFINED for it.
+    // False if this is an optional type that this build does not have, or contains such a type. MPI_Type_size
+    // then returns MPI_UNDEFINED.
     bool supported = true;
-    const predefined::Type *basic = nullptr;  // for a predefined type, named or not: its elements
-    // The predefined operations that are allowed on it, one bit for each (predefined::operation_bit).
+    const predefined::Type *basic = nullptr;  // for a predefined type, named or not: its description
+    // The predefined operations that are allowed on this datatype, one bit for each
+    // (predefined::operation_bit).
     uint64_t reductions = 0;
-    // Offset of the first byte of the packed stream from the element's address.
+    // The offset from an element's address to the first byte of the element's packed stream.
     int64_t origin = 0;
-    // Layout of one element, from `origin` on; nullptr if size is 0.
+    // The layout of one element, relative to `origin`; nullptr if size is 0.
     std::shared_ptr<const Layout> layout;
-    std::shared_ptr<const TypeDefinition> definition;  // nullptr if predefined and named
+    std::shared_ptr<const TypeDefinition> definition;  // nullptr for a predefined datatype with a name
     std::string name;
-    Attributes *attributes = nullptr;  // owned; freed by the layer that creates them
+    Attributes *attributes = nullptr;  // freed by the layer that creates attributes
 };
 
-// Typed memory: `count` elements of a datatype at an address. It describes the data of every transfer.
+// Typed memory: `count` elements of a datatype at an address. The data of every message is described by a
+// Buffer.
 struct Buffer {
     std::byte *base = nullptr;
     int64_t count = 0;
@@ -64,11 +69,11 @@ struct Buffer {
     bool contiguous() const { return datatype->contiguous; }
 };
 
-// The pool of the datatypes that the program makes. Predefined ones are in their own table (predefined.h).
+// The pool of the datatypes that the program creates. Predefined datatypes are in a table (predefined.h).
 ObjectPool<Datatype> &datatype_pool();
 
-// Ends one use. The last release destroys the datatype, and with it its uses of the datatypes from which it
-// was made.
+// Releases one reference. Releasing the last reference destroys the datatype, which in turn releases the
+// datatypes from which it was made.
 void release(Datatype &datatype);
 
 }  // namespace lanyard

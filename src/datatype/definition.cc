@@ -1,4 +1,4 @@
-// The blocks of each kind of datatype (definition.h).
+// The blocks that each combiner describes, and the contents of definitions (definition.h).
 #include "datatype/definition.h"
 
 #include "base/abi_constants.h"
@@ -51,10 +51,12 @@ TypeContents contents_of(const Datatype &datatype) {
         return std::vector<int64_t>(all.data() + from, all.data() + to);
     };
     TypeContents contents;
-    if (definition.combiner == abi::combiner_subarray) {  // dimensions, sizes, part sizes and starts, order
+    // The integers of a subarray are: dimensions, sizes, subsizes, starts, order. Those of a darray are:
+    // processes, rank, dimensions, sizes, and others.
+    if (definition.combiner == abi::combiner_subarray) {
         contents.integers = {all.front(), all.back()};
         contents.large_counts = part(1, all.size() - 1);
-    } else if (definition.combiner == abi::combiner_darray) {  // processes, rank, dimensions, sizes, the rest
+    } else if (definition.combiner == abi::combiner_darray) {
         size_t dimensions = static_cast<size_t>(all[2]);
         contents.integers = part(0, 3);
         std::vector<int64_t> rest = part(3 + dimensions, all.size());

@@ -1,6 +1,7 @@
-// How a datatype was made: combiner and arguments as MPI_Type_get_contents returns them (MPI-5.0 section
-// 5.1.13), and the same as a list of blocks. Bounds, layout and type map follow from the blocks. A definition
-// is immutable and holds the datatypes that it names.
+// How a datatype was made: the combiner and arguments that MPI_Type_get_contents returns (MPI-5.0 section
+// 5.1.13). A definition also presents these as a list of blocks, from which bounds, layout and type map are
+// computed. A definition is immutable and holds references to the datatypes that it names.
+// Tested by: tests/unit/datatype/contents_test.cc, tests/unit/datatype/array_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace lanyard {
 
-// `count` elements of `type`, one extent apart, the first at `offset` bytes.
+// `count` elements of `type` that are one extent apart. The first is at `offset` bytes.
 struct TypeBlock {
     int64_t offset;
     int64_t count;
@@ -19,20 +20,20 @@ struct TypeBlock {
 
 struct TypeDefinition {
     int combiner = 0;
-    std::vector<int64_t> integers;   // in the order of the standard's table, including counts of any width
-    std::vector<int64_t> addresses;  // bytes
+    std::vector<int64_t> integers;   // in the order of the standard's tables, including large counts
+    std::vector<int64_t> addresses;  // in bytes
     std::vector<Datatype *> datatypes;
-    Datatype *inner = nullptr;  // for subarray and darray: the nested datatype that has the layout
+    Datatype *inner = nullptr;  // for subarray and darray: the datatype from which the layout is taken
 
     TypeDefinition() = default;
     TypeDefinition(const TypeDefinition &) = delete;
     TypeDefinition &operator=(const TypeDefinition &) = delete;
     ~TypeDefinition();
 
-    // The type map in stream order is that of blocks 0, 1, ... blocks() - 1.
+    // The blocks. The type map, in stream order, is that of block(0), block(1), ... block(blocks() - 1).
     int64_t blocks() const;
     TypeBlock block(int64_t index) const;
-    // True if all blocks are equal and evenly spaced, so that the first and the last determine all of them.
+    // True if all blocks are equal and evenly spaced, so that the first and the last block determine all.
     bool regular() const;
 
     void use(Datatype &datatype) {
@@ -41,8 +42,8 @@ struct TypeDefinition {
     }
 };
 
-// The arguments that made a derived datatype, sorted as MPI_Type_get_contents returns them (MPI-5.0 section
-// 5.1.13).
+// The arguments from which a derived datatype was made, in the arrays in which MPI_Type_get_contents returns
+// them (MPI-5.0 section 5.1.13).
 struct TypeContents {
     std::vector<int64_t> integers, addresses, large_counts;
 };

@@ -1,5 +1,6 @@
-// The arithmetic types behind predefined::Element, if this compiler has them. An optional datatype whose type
-// is missing is listed but not supported.
+// The C++ types of the kinds in predefined::Element, as far as this compiler has them. An optional datatype
+// whose C++ type is missing is listed but not supported.
+// Tested by: tests/unit/datatype/op_test.cc, tests/unit/datatype/external32_test.cc.
 #pragma once
 
 #include <cfloat>
@@ -29,9 +30,9 @@ using Float128 = NoType;
 
 using Int128 = __int128;
 
-// Calls body(T{}) with the C++ type of a real element. For a complex element this is the type of its parts;
-// for bytes, booleans and logicals, an unsigned integer of their size. A character is a char, which is signed
-// on some machines.
+// Calls body(T{}), where T is the C++ type of the element. For a complex element, T is the type of its real
+// and imaginary parts. For bytes, booleans and logicals, T is an unsigned integer of their size. For a
+// character, T is char, which is signed on some machines.
 template <class Body>
 decltype(auto) with_element_type(predefined::Element element, Body body) {
     using predefined::Element;

@@ -1,5 +1,7 @@
-// The basic elements of datatypes in stream order: visiting them with their addresses (for external32), and
-// the arithmetic of MPI_Get_count, MPI_Get_elements and MPI_Status_set_elements.
+// The basic elements of datatypes: a function that visits them in stream order with their offsets (for
+// external32 and type signatures), and the arithmetic of MPI_Get_count, MPI_Get_elements and
+// MPI_Status_set_elements.
+// Tested by: tests/unit/datatype/layout_test.cc, tests/unit/datatype/predefined_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +11,9 @@
 
 namespace lanyard {
 
-// For `count` elements of `datatype` from `offset` on, calls visit(type, offset, count): `count` basic
-// elements of `type`, one extent apart. If visit returns false, this function stops and returns false.
+// Visits the basic elements of `count` elements of `datatype` that begin at `offset`. Each call visit(type,
+// offset, count) stands for `count` basic elements of `type` from `offset` on, one extent apart. If visit
+// returns false, each_element() stops and returns false.
 template <class Visit>
 bool each_element(const Datatype &datatype, int64_t offset, int64_t count, Visit &visit) {
     if (datatype.size == 0 || count == 0) return true;
@@ -33,11 +36,11 @@ inline int64_t whole_count(const Datatype &datatype, int64_t bytes) {
     return bytes % datatype.size == 0 ? bytes / datatype.size : abi::undefined;
 }
 
-// The number of basic elements of `datatype` in the first `bytes` bytes of its packed stream; abi::undefined
-// if the bytes end inside one.
+// The number of basic elements in the first `bytes` bytes of the packed stream of `datatype`; abi::undefined
+// if the bytes end inside a basic element.
 int64_t basic_elements(const Datatype &datatype, int64_t bytes);
 
-// The bytes of the first `elements` basic elements of the packed stream.
+// The number of bytes that the first `elements` basic elements of the packed stream have.
 int64_t bytes_of_elements(const Datatype &datatype, int64_t elements);
 
 }  // namespace lanyard

@@ -1,6 +1,6 @@
-// See external32.h. A basic element has one or two fields (complex numbers and pairs have two), which are
-// converted separately. Bytes are reversed, a long double is converted through the IEEE 128-bit format, and
-// an integer that is narrower outside is cut or extended.
+// See external32.h. A basic element has one field, or two if it is a complex number or a pair. Each field is
+// converted separately. Its bytes are reversed. A long double is converted through the IEEE 128-bit format.
+// An integer that is shorter in external32 than in memory is truncated or extended.
 #include "datatype/external32.h"
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace {
 using predefined::Element;
 
 struct Field {
-    int64_t offset;  // in memory
-    int64_t bytes;   // in memory
+    int64_t offset;  // the offset in memory
+    int64_t bytes;   // the number of bytes in memory
     int64_t external_bytes;
     bool is_signed;
     bool long_double;
@@ -28,7 +28,7 @@ struct Fields {
     int count;
 };
 
-// The rest is padding with any content.
+// The bytes of a long double that have a meaning. The others are padding with any content.
 constexpr size_t long_double_bytes = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double);
 
 int64_t bytes_of(Element element) {
@@ -55,8 +55,8 @@ Fields fields_of(const predefined::Type &type) {
     return {{value, index}, 2};
 }
 
-// Converts the number at `from`, which has field.bytes bytes in native order, to field.external_bytes bytes
-// in the other order. load_field() does the reverse.
+// Converts the number at `from`, which has field.bytes bytes in little-endian order, to field.external_bytes
+// bytes in big-endian order. load_field() does the reverse.
 void store_field(const std::byte *from, const Field &field, std::byte *to) {
     std::byte raw[16];
     std::memcpy(raw, from, static_cast<size_t>(field.bytes));
@@ -68,7 +68,7 @@ void store_field(const std::byte *from, const Field &field, std::byte *to) {
             std::memcpy(raw, &converted, sizeof converted);
         }
     }
-    std::reverse_copy(raw, raw + field.external_bytes, to);  // the low bytes come first in memory
+    std::reverse_copy(raw, raw + field.external_bytes, to);  // takes the low bytes, which are first in `raw`
 }
 
 void load_field(const std::byte *from, const Field &field, std::byte *to) {

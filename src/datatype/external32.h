@@ -1,5 +1,5 @@
-// The representation "external32": every number in big-endian order and of a fixed size, without gaps. Used
-// by MPI_Pack_external and by files. MPI-5.0 section 14.5.2.
+// The data representation "external32": every number is big-endian and has a fixed size, and there are no
+// gaps. MPI_Pack_external and files use it. MPI-5.0 section 14.5.2.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace lanyard {
 
-// Bytes of one element.
+// The number of bytes that one element of the datatype has in this representation.
 int64_t external32_size(const Datatype &datatype);
 
-// Convert the whole buffer. The caller must provide count * external32_size bytes on the other side.
+// These two functions convert a whole buffer. `to` or `from` must have count * external32_size bytes.
 void to_external32(const Buffer &from, std::byte *to);
 void from_external32(const std::byte *from, const Buffer &to);
 

@@ -1,6 +1,7 @@
-// One plain loop for each operation and element type, simple enough for the compiler to vectorise (this file
-// is compiled with -O3). Integers are added and multiplied as unsigned numbers, so that overflow wraps as in
-// other libraries. For equal values MINLOC and MAXLOC keep the smaller index (MPI-5.0 6.9.4).
+// One plain loop for each operation and element type. The loops are simple enough for the compiler to
+// vectorise them (this file is compiled with -O3). Integers are added and multiplied as unsigned numbers, so
+// that overflow wraps as in other libraries. If two values are equal, MINLOC and MAXLOC keep the smaller
+// index (MPI-5.0 6.9.4).
 #include "datatype/kernels.h"
 
 #include <algorithm>
@@ -19,7 +20,8 @@ template <class T>
 constexpr bool is_integer =
     std::is_integral_v<T> || std::is_same_v<T, Int128> || std::is_same_v<T, unsigned __int128>;
 
-// The unsigned type, at least as wide as T and int, in which T is computed.
+// The unsigned type in which numbers of the type T are added and multiplied. It is at least as wide as T and
+// as int.
 template <class T>
 using Modular =
     std::conditional_t<(sizeof(T) < sizeof(int)), unsigned,
@@ -55,7 +57,7 @@ struct Maximum {
     }
 };
 
-// The following operations are for integers only.
+// The bitwise and logical operations are for integers only.
 struct BitAnd {
     template <class T>
     static T apply(T a, T b) {

@@ -1,4 +1,5 @@
 // The loops of the predefined reductions.
+// Tested by: tests/unit/datatype/op_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +8,11 @@
 
 namespace lanyard {
 
-// inout[i] = in[i] op inout[i] for `count` elements.
+// A loop that computes inout[i] = in[i] op inout[i] for `count` elements.
 using ReductionKernel = void (*)(const void *in, void *inout, int64_t count);
 
-// The loop for a predefined operation (its ABI value) on a predefined datatype. nullptr if the operation is
-// not defined on it (op.h), or this build lacks the type.
+// The loop for a predefined operation, given by its ABI value, on a predefined datatype. nullptr if the
+// operation is neither defined nor accepted on the datatype (op.h), or this build lacks the type.
 ReductionKernel reduction_kernel(int op_value, const predefined::Type &type);
 
 }  // namespace lanyard

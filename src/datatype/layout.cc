@@ -8,8 +8,9 @@ namespace lanyard {
 
 namespace {
 
-// A piece with more parts than this stays a subtree. Copying its parts into the parent would cost memory, and
-// descending into it costs little compared with that number of runs.
+// A piece with more than flat_parts parts, or with more than flat_repeats copies of a run, stays a subtree.
+// Copying that many parts into the parent would cost memory. Descending into a subtree costs little compared
+// with handling that many runs.
 constexpr size_t flat_parts = 16;
 constexpr int64_t flat_repeats = 4;
 
@@ -19,8 +20,8 @@ LayoutPointer make_run(int64_t bytes) {
     return layout;
 }
 
-// Appends pieces to a sequence. Small trees are added as their runs, and a run that continues the last one is
-// merged with it.
+// Appends pieces to a sequence. Of a small piece, the parts are appended instead of a subtree. A run that
+// continues the last run of the sequence is merged with it.
 class Joiner {
 public:
     void add(int64_t origin, const LayoutPointer &piece) {

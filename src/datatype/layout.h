@@ -1,8 +1,8 @@
 // The normalised layout of a datatype: a small tree that describes where the bytes of the packed stream lie,
-// in stream order. construct.cc builds it once with the three functions below. They merge neighbours and
-// flatten small pieces, so equal layouts mostly have equal trees, whichever constructors were used. A layout
-// is immutable, and datatypes share it.
-// Invariants: a layout has at least one byte; its first byte lies at its own address 0; positions in `parts`
+// in stream order. The tree is built with the three functions below when the datatype is created. These merge
+// neighbouring pieces and flatten small ones, so equal layouts mostly have equal trees, whichever
+// constructors the program has used. A layout is immutable and may be shared by several datatypes.
+// Invariants: a layout has at least one byte; offsets are relative to its first byte; positions in `parts`
 // ascend.
 #pragma once
 
@@ -16,32 +16,32 @@ struct Layout;
 using LayoutPointer = std::shared_ptr<const Layout>;
 
 struct LayoutPart {
-    int64_t offset;    // from the layout's address
-    int64_t position;  // in the layout's stream
+    int64_t offset;    // the distance from the first byte of the layout
+    int64_t position;  // the bytes before the part in the layout's stream
     int64_t bytes;
-    LayoutPointer child;  // nullptr: one run of `bytes`
+    LayoutPointer child;  // nullptr if the part is one run of `bytes` bytes
 };
 
 struct Layout {
     enum class Shape : uint8_t {
         run,      // `size` contiguous bytes
-        strided,  // `count` times `child`, one every `stride` bytes
-        indexed,  // `child` at each of `offsets`
-        sequence  // `parts`, one after another
+        strided,  // `count` copies of `child`, `stride` bytes apart
+        indexed,  // a copy of `child` at each of `offsets`
+        sequence  // the different `parts`, in stream order
     };
     Shape shape = Shape::run;
-    int64_t size = 0;  // bytes of data
+    int64_t size = 0;  // the bytes of data
     int64_t count = 0;
     int64_t stride = 0;
     LayoutPointer child;
     std::vector<int64_t> offsets;
     std::vector<LayoutPart> parts;
-    bool record = false;  // a sequence of runs only
+    bool record = false;  // this is a sequence whose parts are all runs
 
     bool is_run() const { return shape == Shape::run; }
 };
 
-// A layout at an offset. A null layout has no bytes.
+// A layout whose first byte is at the offset `origin`. If `layout` is null, there are no bytes.
 struct PlacedLayout {
     int64_t origin = 0;
     LayoutPointer layout;
@@ -49,8 +49,9 @@ struct PlacedLayout {
     int64_t size() const { return layout ? layout->size : 0; }
 };
 
+// `bytes` contiguous bytes.
 PlacedLayout run_of(int64_t bytes);
-// `count` times `element`, one every `stride` bytes.
+// `count` copies of `element`, `stride` bytes apart.
 PlacedLayout repeated(const PlacedLayout &element, int64_t count, int64_t stride);
 // Pieces that follow each other in the stream, each at its own origin.
 PlacedLayout joined(const std::vector<PlacedLayout> &pieces);

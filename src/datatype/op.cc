@@ -1,4 +1,4 @@
-// Operation objects, the datatypes on which they are allowed, and applying them (op.h).
+// Operation objects, the datatypes on which operations are allowed, and reductions (op.h).
 #include "datatype/op.h"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ std::string name_of(const Op &op) {
     return "the operation";
 }
 
-// For people: the datatypes for which a predefined operation is meant.
+// For the message of an error: the datatypes on which a predefined operation is defined.
 const char *meant_for(int op_value) {
     switch (op_value) {
     case abi::op_sum:
@@ -112,7 +112,7 @@ Error refuse_op(const Op &op, const Datatype &datatype, bool one_sided) {
 void reduce(const Op &op, const void *in, void *inout, int64_t count, const Datatype &datatype) {
     if (count <= 0) return;
     if (op.function) {
-        // A function with an int count is called several times for a large count.
+        // A function whose count is an int is called several times if `count` is larger.
         int64_t most = op.large_count ? count : int64_t{1} << 30;
         for (int64_t done = 0; done < count; done += most) {
             int64_t offset = done * datatype.extent;

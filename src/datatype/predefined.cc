@@ -1,5 +1,6 @@
-// The table of predefined datatypes, and the pool of all others (predefined.h, datatype.h). Neither is ever
-// destroyed, because other threads and destructors may release objects until the very end of the process.
+// The table of predefined datatypes, and the pool of all other datatypes (predefined.h, datatype.h). The
+// table and the pool are never destroyed, because other threads and destructors may release objects until the
+// end of the process.
 #include "datatype/predefined.h"
 
 #include <array>
@@ -43,7 +44,7 @@ void describe_basic(Datatype &datatype, const predefined::Type &type) {
     datatype.basic = &type;
     datatype.reductions = datatype.supported ? predefined::allowed_operations(type.group) : 0;
     datatype.name = type.name;
-    // A pair with padding is two runs with a gap, unless the gap is at the end.
+    // A pair is two runs. They are adjacent unless the pair has padding between value and index.
     int64_t index_bytes = pair ? with_element_type(type.index, [](auto zero) { return sizeof zero; }) : 0;
     int64_t value_bytes = type.size - index_bytes;
     PlacedLayout value = run_of(value_bytes), index = run_of(index_bytes);
@@ -67,7 +68,7 @@ Datatype &null_datatype() {
         made->name = "MPI_DATATYPE_NULL";
         for (const predefined::Type &type : predefined::types)
             made->reductions |= predefined::allowed_operations(type.group);
-        // Code that visits the elements finds a definition of 0 bytes.
+        // Code that visits the elements needs a definition, so this one describes 0 bytes.
         Datatype *nothing = nullptr;
         Error error = make_contiguous(0, *predefined_datatype(abi::type_byte), &nothing);
         LANYARD_MUST(!error);

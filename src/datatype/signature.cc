@@ -11,8 +11,8 @@ namespace {
 
 using predefined::Element;
 
-// A word has the number of the element kind, from 1, in its upper bits if all elements are alike. Otherwise
-// it has `mixed` there and a digest of the sequence in its lower bits.
+// If all elements are of one kind, the upper bits of a signature contain the number of that kind, from 1 on.
+// Otherwise the upper bits contain `mixed`, and the lower bits contain a digest of the sequence of kinds.
 constexpr int digest_bits = 26;
 constexpr uint32_t mixed = 63;
 
@@ -56,7 +56,7 @@ struct Visitor {
 
 uint32_t type_signature(const Buffer &buffer, int64_t bytes) {
     const predefined::Type *basic = buffer.datatype->basic;
-    bool without_elements = !basic && !buffer.datatype->definition;  // packed bytes of the library's own
+    bool without_elements = !basic && !buffer.datatype->definition;  // packed data of the library itself
     if (bytes == 0 || buffer.datatype->size == 0 || without_elements) return 0;
     if (basic && basic->index == Element::none)
         return basic->element == Element::byte ? 0 : code_of(basic->element) << digest_bits;

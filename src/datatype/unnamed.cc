@@ -17,7 +17,8 @@ namespace lanyard {
 
 namespace {
 
-// Combiner, and the arguments as given: precision and range.
+// A combiner and the arguments of the call: precision and range for real and complex types; range and 0 for
+// an integer.
 using Question = std::tuple<int, int, int>;
 
 struct Known {
@@ -30,7 +31,7 @@ Known &known() {
     return all;
 }
 
-// The type that was made for this question before, or a new one with the elements of `same`.
+// Finds the datatype that was created for this question before, or creates one with the elements of `same`.
 Error answer(const Question &question, const Datatype &same, std::vector<int64_t> arguments,
     Datatype **found) {
     SpinGuard guard(known().lock);
@@ -53,12 +54,12 @@ Error answer(const Question &question, const Datatype &same, std::vector<int64_t
 }
 
 struct Kind {
-    int precision, range;  // decimal digits, and the greatest power of ten
-    int real, complex;     // the ABI's datatypes
+    int precision, range;  // the number of decimal digits, and the greatest power of ten
+    int real, complex;     // the ABI values of the datatypes
 };
 
-// The kinds of Fortran compilers that accompany C compilers like this one. If long double is the processor's
-// 80-bit format, it is one of them.
+// The floating-point kinds of Fortran compilers that belong to C compilers like this one. The 80-bit format
+// is one of these kinds if long double has this format.
 constexpr Kind kinds[] = {
     {6, 37, abi::type_real4, abi::type_complex8},
     {15, 307, abi::type_real8, abi::type_complex16},

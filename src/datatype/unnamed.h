@@ -1,14 +1,16 @@
-// Predefined datatypes without names: those of Fortran kinds (MPI-5.0 section 19.1.5). They are created when
-// first requested, once for each set of arguments, and live until exit.
+// The predefined datatypes without names, which belong to Fortran kinds (MPI-5.0 section 19.1.5). For each
+// set of arguments a datatype is created when it is first requested, and exists until exit.
 // Thread rule: any thread.
+// Tested by: tests/unit/datatype/contents_test.cc, tests/mpi/datatype/fortran.cc.
 #pragma once
 
 #include "datatype/datatype.h"
 
 namespace lanyard {
 
-// The datatypes that selected_int_kind(range) and selected_real_kind(precision, range) name. For a real or
-// complex type, one of the two arguments may be abi::undefined. An error if no kind is large enough.
+// Find the datatypes of the kinds that selected_int_kind(range) and selected_real_kind(precision, range)
+// return in Fortran. For a real or complex type, one of the two arguments may be abi::undefined. If no kind
+// is large enough, the result is an error.
 Error f90_integer(int range, Datatype **found);
 Error f90_real(int precision, int range, Datatype **found);
 Error f90_complex(int precision, int range, Datatype **found);

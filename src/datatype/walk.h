@@ -1,11 +1,12 @@
-// Walks part of the packed stream of a layout and passes the runs that it meets to a Mover, for cursor.cc and
-// other code that needs the runs of a datatype. A Mover has
+// Walks a part of the packed stream of a layout and passes the runs in that part to a Mover. Used by
+// cursor.cc and other code that needs the runs of a datatype. A Mover has four functions:
 //   bool run(std::byte *at, int64_t bytes)
 //   bool strided(std::byte *at, int64_t stride, int64_t count, int64_t bytes)         count runs of `bytes`
 //   bool indexed(std::byte *at, const int64_t *offsets, int64_t count, int64_t bytes)
 //   bool records(std::byte *at, int64_t stride, int64_t count, const Layout &record)  count sequences of runs
-// each of which returns false to stop the walk. The recursion is as deep as the layout, which is a few
-// levels. Stream positions are bytes from the layout's beginning, `from` < `to` <= size.
+// Each of them returns false to stop the walk. The recursion is as deep as the layout, which has few levels.
+// Stream positions are counted in bytes from the layout's beginning, with `from` < `to` <= size.
+// Tested by: tests/unit/datatype/layout_test.cc.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +42,7 @@ bool walk_all_indexed(const Layout &child, std::byte *at, const int64_t *offsets
     return true;
 }
 
-// Walks part of `child` repeated without end.
+// Walks a part of an endless sequence of copies of `child`.
 template <class Mover>
 bool walk_repeated(const Layout &child, std::byte *at, int64_t stride, int64_t from, int64_t to,
                    Mover &mover) {

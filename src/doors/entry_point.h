@@ -1,7 +1,9 @@
-// One entry point of a front end: the strong name with P and, for tools that intercept calls, the weak name
-// without it. What follows the parameters is the value that it returns. There, `entry` is the entry point
-// itself, which is passed to the body. This is a macro because no template can have a C name, and an alias
-// needs its definition in the same file.
+// Defines one entry point of a front end under two names: the strong name PMPI_X and, for tools that
+// intercept calls, the weak name MPI_X. The macro's arguments after `parameters` are the expression that
+// the entry point returns. In this expression, `entry` describes the entry point (timed_call.h), and the
+// expression passes it to the body. This is a macro because a template cannot have a C name, and because an
+// alias must be in the same file as the definition of what it names.
+// Tested by: tests/api/test_exports.py, tests/api/test_pmpi.py.
 #pragma once
 
 #include "api/timed_call.h"

@@ -1,13 +1,14 @@
-// Handles of any ABI and the library's objects, for the bodies in functions/. Any thread.
+// Conversions between the handles of any ABI and the library's objects, for the bodies in
+// functions/. Any thread.
 //
-// An ABI is a struct of facts, here `Abi`; README.md beside this file lists them. About handles, it states
-// these facts about a single one, and everything else follows from them:
-//     Abi::ObjectOf<Handle>            the type of its object
-//     Abi::object_behind(handle)       the object, or nullptr if there is none
-//     Abi::handle_for<Handle>(object)  its handle; the null handle for nullptr
-//     Abi::is_null(handle)             is it the null handle of its kind?
-//     Abi::is_foreign(handle)          does it look like a handle of the other ABI?
-//     Abi::shown_bits(handle)          what errors show: the standard's value if predefined, else its bits
+// An ABI is a struct of facts, here called `Abi`; README.md beside this file lists all of them. The
+// functions here need only these facts, each about a single handle:
+//     Abi::ObjectOf<Handle> the type of the handle's object Abi::object_behind(handle) the object, or
+//     nullptr if there is none Abi::handle_for<Handle>(object) its handle; the null handle for nullptr
+//     Abi::is_null(handle) is it the null handle of its kind? Abi::is_foreign(handle) does it look like a
+//     handle of the other ABI? Abi::shown_bits(handle) what errors show: the standard's value if
+//     predefined, else its bits
+// Tested by: tests/api/door_test.cc, tests/mpich_abi/values_test.cc, tests/third_abi/program.cc.
 #pragma once
 
 #include "api/call.h"
@@ -19,7 +20,8 @@ namespace lanyard::doors {
 
 template <class Abi, class Handle>
 using ObjectOf = typename Abi::template ObjectOf<Handle>;
-// The kind of a handle in any ABI: the standard's null handle, and the class of errors about the handle.
+// The properties of a kind of handle that are the same in every ABI: the standard's null handle, and the
+// class of errors about such a handle.
 template <class Abi, class Handle>
 using KindOf = HandleKind<ObjectOf<Abi, Handle>>;
 
@@ -30,14 +32,14 @@ template <class Abi, class Handle>
     return complaint::bad_handle(name, Abi::shown_bits(handle), static_cast<int>(Kind::null), Kind::error);
 }
 
-// The object of a handle, or an error if there is none.
+// Finds the object of a handle. Returns an error if there is none.
 template <class Abi, class Handle>
 [[gnu::always_inline]] inline Error find(const char *name, Handle handle, ObjectOf<Abi, Handle> *&object) {
     object = Abi::object_behind(handle);
     if (object) [[likely]] return {};
     return refuse<Abi>(name, handle);
 }
-// The same, but the null handle is allowed and yields nullptr.
+// The same, but the null handle is allowed and has no object, so that `object` stays nullptr.
 template <class Abi, class Handle>
 inline Error find_or_null(const char *name, Handle handle, ObjectOf<Abi, Handle> *&object) {
     return Abi::is_null(handle) ? Error() : find<Abi>(name, handle, object);
@@ -46,8 +48,9 @@ template <class Abi, class Handle>
 [[gnu::cold, gnu::noinline]] Datatype *datatype_of_nothing(Handle handle, bool nothing) {
     return nothing && Abi::is_null(handle) ? lanyard_null_datatype() : nullptr;
 }
-// A datatype for communication. MPI_DATATYPE_NULL is accepted if `nothing()` is true: there are no elements,
-// or the other process is MPI_PROC_NULL. `nothing` is called only if the handle has no object.
+// Finds a datatype for communication, which must be committed. Accepts MPI_DATATYPE_NULL if `nothing()` is
+// true, that is, if there are no elements or the other process is MPI_PROC_NULL. `nothing` is called only if
+// the handle has no object.
 template <class Abi, class Handle, class Nothing>
 [[gnu::always_inline]] inline Error find_committed(const char *name, Handle handle, Datatype *&object,
                                                    Nothing nothing) {
@@ -69,8 +72,8 @@ inline void store(Handle *handle, ObjectOf<Abi, Handle> *object) {
     *handle = Abi::template handle_for<Handle>(object);
 }
 
-// A function of the program, and the address of a handle for the tool information interface. Both are stored
-// with their front end.
+// callback() returns a function of the program together with this front end. The function after it does the
+// same for the address of a handle that the program passes to the tool information interface.
 template <class Abi, class Function>
 inline Callback callback(Function *function, bool large_count) {
     return {reinterpret_cast<void (*)()>(function), &Abi::door, large_count};
@@ -80,7 +83,7 @@ inline ToolObject tool_object(const void *handle) {
     return {handle, &Abi::door};
 }
 
-// A handle as shown in the sentence of an error.
+// Describes a handle for an error message.
 template <class Abi, class Handle>
 inline Argument shown_handle(const char *name, Handle handle) {
     return {name, Argument::Form::handle, static_cast<int>(KindOf<Abi, Handle>::null),

@@ -1,6 +1,6 @@
-// Numbers and texts of the program on their way to a typed function and back, for the bodies in functions/.
-// If the ABI has the standard's values, they pass unchanged, and the compiled code contains nothing of this.
-// Each object belongs to one call and is on its stack.
+// Translates numbers and texts of the program for a typed function, and its results for the program. The
+// bodies in functions/ use these classes. If the ABI has the standard's values, they pass unchanged, and the
+// classes add no machine code. Each object belongs to one call and is on that call's stack.
 #pragma once
 
 #include <cstdlib>
@@ -11,19 +11,20 @@
 
 namespace lanyard::doors {
 
-// A type of one of the two forms of a function: MPI_X, or MPI_X_c with large counts.
+// The type of a parameter in one of the two forms of a function: Small in MPI_X, or Large in
+// MPI_X_c, which has large counts.
 template <bool large, class Small, class Large>
 using Form = std::conditional_t<large, Large, Small>;
 template <bool large>
 using Count = Form<large, int, int64_t>;
 
-// A 64-bit result, for which MPI_X has only an int.
+// A result that has 64 bits in the typed function and in MPI_X_c, but is an int in MPI_X.
 template <bool large>
 class CountResult {
 public:
     explicit CountResult(Count<large> *place) : place_(place) {}
 
-    // Takes the program's value, for a typed function that also reads it.
+    // Takes over the program's value. Called if the typed function also reads it.
     void read() {
         if constexpr (!large) value_ = *place_;
     }
@@ -35,7 +36,7 @@ public:
         if constexpr (large) return {};
         else return narrow(name, value_, place_);
     }
-    // The same, but a value that does not fit becomes MPI_UNDEFINED.
+    // Stores the result. A value that does not fit becomes MPI_UNDEFINED.
     void store_or_undefined() {
         if constexpr (!large) narrow_or_undefined(value_, place_);
     }
@@ -45,14 +46,14 @@ private:
     int64_t value_ = 0;
 };
 
-// A result that may have another value in the ABI, which `out` computes. The address may be null if the
-// function allows it.
+// A result for which the ABI may have another number than the standard; `out` translates it. `place`
+// may be nullptr if the MPI function allows that.
 template <class Abi, auto out, class Value = int>
 class Result {
 public:
     explicit Result(Value *place) : place_(place) {}
 
-    // Takes the program's value, for a typed function that also reads it.
+    // Takes over the program's value. Called if the typed function also reads it.
     void read(Value (*in)(Value)) {
         if constexpr (!Abi::of_the_standard) value_ = in(*place_);
     }
@@ -70,15 +71,16 @@ private:
     Value value_{};
 };
 
-// Translates an array of `count` results.
+// Translates an array of `count` results in place.
 template <class Abi, auto out>
 inline void translate(int *values, int64_t count) {
     if constexpr (!Abi::of_the_standard)
         for (int64_t i = 0; values && i < count; ++i) values[i] = out(values[i]);
 }
 
-// An array of numbers that may have other values in the ABI; `in` computes the standard's. A short array is
-// on the stack.
+// An array of numbers for which the ABI may have other values than the standard; `in` translates each of
+// them to the standard's value. The translated array is in this object if it is short, otherwise in
+// allocated memory.
 template <class Abi, auto in>
 class Translated {
 public:
@@ -122,7 +124,7 @@ private:
     const int *given_ = nullptr;
 };
 
-// Copies a string into an array that may be shorter than the library's.
+// Copies a text into an array of `room` characters and cuts it off if it is too long.
 inline void copy_text(const char *text, char *place, size_t room, int *length) {
     size_t whole = std::strlen(text), copied = whole < room ? whole : room - 1;
     std::memcpy(place, text, copied);
@@ -130,7 +132,8 @@ inline void copy_text(const char *text, char *place, size_t room, int *length) {
     if (length) *length = static_cast<int>(copied);
 }
 
-// A text that is a result. The library fills up to `most` characters, and the program has `room`.
+// A text that is a result. The library writes up to `most` characters, and the program's array has
+// `room` characters.
 template <size_t most, size_t room>
 class TextResult {
 public:
@@ -154,8 +157,8 @@ private:
     char *place_;
 };
 
-// A text may be as long as the library allows, which the library checks itself. This checks it if the ABI
-// allows less.
+// Checks the length of a text that the program passes, if the ABI allows a shorter text (`room`) than the
+// library (`most`). The library checks its own limit itself.
 template <size_t most, size_t room>
 inline Error check_room(const char *name, const char *text, ErrorClass error_class) {
     if constexpr (room < most) return check_text_length(name, text, room, error_class);

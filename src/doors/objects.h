@@ -1,5 +1,6 @@
-// The objects behind an array of handles, for the bodies in functions/. Short arrays are on the stack. Used
-// by one call, on its thread.
+// The objects of an array of handles, for the bodies in functions/. An array of at most 64 objects lies in
+// this class, so on the stack. Each instance belongs to one call and is used on that call's thread.
+// Tested by: tests/api/door_test.cc, tests/third_abi/program.cc.
 #pragma once
 
 #include <cstdlib>
@@ -26,7 +27,7 @@ public:
     Error find_or_null(const char *name, const Handle *handles, int64_t count) {
         return convert(name, handles, count, true);
     }
-    // Datatypes for communication, with the number of elements of each.
+    // Finds datatypes for communication. `elements`: how many elements of each are communicated.
     template <class Number>
     Error find_committed(const char *name, const Handle *handles, int64_t count, const Number *elements) {
         Error error = check_array(name, handles, count);
@@ -37,7 +38,8 @@ public:
         }
         return error;
     }
-    // Room for `count` objects that the call will store; nullptr until then.
+    // Reserves room for `count` objects that the typed function will store. Each element is nullptr
+    // until then.
     Error reserve(const char *name, const Handle *handles, int64_t count) {
         Error error = check_array(name, handles, count);
         if (!error) error = make_room(name, count);
@@ -46,10 +48,11 @@ public:
     }
 
     Object **data() { return all_; }
-    // nullptr for an array that is not significant.
+    // Returns nullptr for an empty array, such as one that is not significant in this call.
     Object **data_or_null() { return count_ > 0 ? all_ : nullptr; }
 
-    // Stores the handles: all of them, or those of objects that the call has stored.
+    // store() stores the handles of all objects; store_found() stores only those of objects that
+    // the typed function has stored.
     void store(Handle *handles) const {
         for (int64_t i = 0; i < count_; ++i) doors::store<Abi>(&handles[i], all_[i]);
     }

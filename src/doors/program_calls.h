@@ -1,5 +1,7 @@
-// How the core calls the program's functions, for any ABI, with the ABI's handles, keyvals, error codes and
-// statuses. Each front end's door.cc makes the `Door` (api/door.h) from these functions.
+// How the core calls the program's functions, for any ABI. The program's functions get handles, keyvals,
+// error codes and statuses of their own ABI. Each front end's door.cc fills its `Door` (api/door.h) with
+// the functions defined here.
+// Tested by: tests/mpich_abi/crossing.cc, tests/third_abi/program.cc, tests/api/door_test.cc.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +23,7 @@ struct ProgramCalls {
     using Registration = typename Abi::MPI_T_event_registration;
     using Safety = typename Abi::MPI_T_cb_safety;
 
-    // The program's function with its own type.
+    // Returns the program's function as a pointer of its real type.
     template <class ProgramFunction>
     static ProgramFunction *as(Function function) {
         return reinterpret_cast<ProgramFunction *>(function);
@@ -31,8 +33,8 @@ struct ProgramCalls {
         return Abi::template handle_for<Handle>(object);
     }
 
-    // A function with int counts receives a longer vector in pieces, which is correct because the operation
-    // is element by element.
+    // If the vector is too long for an int count, a function with an int count is called for one piece
+    // after the other. This is correct because the operation works element by element.
     static void call_op(Function function, bool large_count, const void *in, void *inout, int64_t count,
                         Datatype *datatype) {
         auto handle = handle_for<MPI_Datatype>(datatype);
@@ -103,7 +105,7 @@ struct ProgramCalls {
         return Abi::error_code_in(
             as<typename Abi::MPI_Datarep_extent_function>(function)(handle, extent, extra_state));
     }
-    // If the function has no large counts, the caller keeps `count` within int.
+    // If the function takes an int count, the caller passes no larger `count`.
     static int datarep_convert(Function function, bool large_count, void *user, Datatype *datatype,
                                int64_t count, void *file, int64_t position, void *extra_state) {
         auto handle = handle_for<MPI_Datatype>(datatype);

@@ -1,5 +1,7 @@
-// The values of the standard's ABI, which are those of the library. An ABI inherits those that it shares. Any
-// thread.
+// The translations of values for the standard's ABI. Its values are those of the library, so the functions
+// return their argument. Another ABI inherits the translations of the values that it has in common with the
+// standard. Any thread.
+// Tested by: tests/unit/doors/numbers_test.cc.
 #pragma once
 
 #include "api/types.h"
@@ -22,7 +24,7 @@ struct StandardValues : StandardConstants {
     static void attribute_out(void *, int, int) {}
     static void type_arguments_out(int *, Datatype &, int64_t) {}
 
-    // MPI_Aint_add and MPI_Aint_diff.
+    // The computations of MPI_Aint_add and MPI_Aint_diff.
     static int64_t add_addresses(int64_t base, int64_t displacement) {
         return static_cast<int64_t>(static_cast<uint64_t>(base) + static_cast<uint64_t>(displacement));
     }

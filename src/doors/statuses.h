@@ -1,12 +1,14 @@
-// Statuses of the program while the library reads or fills them, for the bodies in functions/. On the stack
-// of one call.
+// Access to statuses of the program that the library reads or fills, for the bodies in functions/. Each
+// object is on the stack of one call.
 //
-// If the ABI has the standard's layout, which is the library's, statuses pass unchanged. For another ABI, the
-// library fills a status of its own form, which is then copied. Such an ABI states these facts about a
-// status:
+// If the ABI has the standard's layout of a status, which the library uses as well, statuses pass unchanged.
+// For any other ABI, the library fills a status with its own layout, which is then converted. Such an ABI
+// states these facts about a status:
 //     Abi::status_in(pointer)                  nullptr for MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE
-//     Abi::count_from_program(given, status)   the parts that have no name: count, and whether it was
-//     cancelled Abi::count_to_program(status, place)
+//     Abi::count_from_program(given, status)   reads the fields without a name: the count, and whether the
+//                                              operation was cancelled
+//     Abi::count_to_program(status, place)     writes these fields
+// Tested by: tests/unit/doors/numbers_test.cc, tests/mpich_abi/values_test.cc.
 #pragma once
 
 #include <cstdlib>
@@ -16,8 +18,8 @@
 
 namespace lanyard::doors {
 
-// Converts the whole status. The error is copied untranslated, because most statuses contain no error, only
-// what was there before.
+// Converts a whole status of the program. MPI_ERROR is copied untranslated, because most MPI calls do not
+// set it and it may then be any number.
 template <class Abi>
 inline Status from_program(const typename Abi::MPI_Status &given) {
     Status status{};
@@ -27,7 +29,7 @@ inline Status from_program(const typename Abi::MPI_Status &given) {
     Abi::count_from_program(given, status);
     return status;
 }
-// Converts all but the error, which only calls on several requests set.
+// Converts everything except MPI_ERROR, which only calls on several requests set.
 template <class Abi>
 inline void transfer_to_program(const Status &status, typename Abi::MPI_Status &place) {
     Abi::count_to_program(status, place);
@@ -35,7 +37,8 @@ inline void transfer_to_program(const Status &status, typename Abi::MPI_Status &
     place.MPI_TAG = Abi::tag_out(status.tag);
 }
 
-// A status that the library may fill. Fields that it does not set keep the program's values.
+// A status that the library may fill. Fields that the library does not set keep the program's
+// values.
 template <class Abi>
 class ResultStatus {
 public:
@@ -61,7 +64,8 @@ private:
     Status status_;
 };
 
-// The same for an array, on the stack if it is short.
+// The same for an array of statuses. At most 32 statuses are in this object; more are in allocated
+// memory.
 template <class Abi>
 class ResultStatuses {
 public:
@@ -96,9 +100,10 @@ private:
     int count_ = 0;
 };
 
-enum class StatusPart { count, source, tag, error };  // count: also whether it was cancelled
+enum class StatusPart { count, source, tag, error };  // `count` includes whether the operation was cancelled
 
-// A status of which the library reads or changes one part. The program may not have filled in the others.
+// A status of which the library reads or changes one part only. The other parts are not converted,
+// because the program need not have set them.
 template <class Abi, StatusPart part>
 class GivenStatus {
 public:
@@ -125,7 +130,7 @@ private:
     Status status_{};
 };
 
-// The three classes for an ABI whose status is the library's.
+// The three classes for an ABI whose statuses have the library's layout.
 template <class Abi>
     requires Abi::of_the_standard
 class ResultStatus<Abi> {

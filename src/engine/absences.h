@@ -1,6 +1,7 @@
-// How long the program stays away when it leaves MPI with something under way. A spell is the time between
-// leaving and waiting for what is under way. Some programs compute during it; others return at once. After
-// several spells in a row without an absence of brief_ns, the program is expected back at once.
+// How long the program stays away when it leaves MPI with something under way. A spell lasts from leaving MPI
+// until the program waits for what is under way, or until nothing is under way any more. Some programs
+// compute during a spell; others return at once. After several spells in a row without an absence of
+// brief_ns, the program is expected back at once.
 // Thread rule: begin() and end_spell() by a thread of the program that owns the engine; end() by any thread
 // of the program; cut_short() by the helper; the rest by any thread.
 #pragma once
@@ -22,11 +23,12 @@ public:
     void end() {
         if (left_ns_.load(std::memory_order_relaxed)) note_end();
     }
-    // What was under way when the program left is over, or a thread waits for it.
+    // Ends the spell: what was under way when the program left is over, or a thread waits for it.
     void end_spell() {
         if (longest_ns_.load(std::memory_order_relaxed)) judge_spell();
     }
-    // The helper takes the engine. The program will not notice that this absence ends.
+    // Called when the helper takes the engine. The returning program then does not call end(), so the absence
+    // is counted as long here.
     void cut_short() {
         if (left_ns_.exchange(0, std::memory_order_relaxed))
             brief_spells_.store(0, std::memory_order_relaxed);
@@ -44,7 +46,7 @@ private:
 
     void note_end() {
         uint64_t left_ns = left_ns_.exchange(0, std::memory_order_relaxed), now_ns = clock_ns();
-        if (left_ns == 0 || left_ns >= now_ns) return;  // another thread was first
+        if (left_ns == 0 || left_ns >= now_ns) return;  // another thread has ended the absence already
         longest_ns_.store(std::max(longest_ns_.load(std::memory_order_relaxed), now_ns - left_ns),
                           std::memory_order_relaxed);
     }
@@ -54,9 +56,10 @@ private:
                             std::memory_order_relaxed);
     }
 
-    std::atomic<uint64_t> left_ns_{0};       // 0: the program is inside, or left with nothing under way
-    std::atomic<uint64_t> longest_ns_{0};    // of this spell
-    std::atomic<uint32_t> brief_spells_{0};  // in a row
+    // When the program left MPI; 0: it is inside MPI, or left with nothing under way.
+    std::atomic<uint64_t> left_ns_{0};
+    std::atomic<uint64_t> longest_ns_{0};    // the longest absence of this spell
+    std::atomic<uint32_t> brief_spells_{0};  // number of brief spells in a row
 };
 
 }  // namespace lanyard

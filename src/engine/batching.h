@@ -1,8 +1,9 @@
 // Batching of envelopes. A nonblocking send must be completed by a later call, which enters MPI again. Such a
 // call therefore allows batching before it sends. Paths that can batch may then hold envelopes back and send
 // them together with later ones, until a thread leaves MPI from any other call. Batching is possible only if
-// a path batches, and a helper thread sends what is held back while the program stays away.
+// a path can batch and a helper exists, which sends what is held back while the program is outside MPI.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/engine/progress_test.cc.
 #pragma once
 
 #include <utility>
@@ -15,12 +16,14 @@ class Batching {
 public:
     explicit Batching(PolledPaths &paths) : paths_(paths) {}
 
+    // May begin() be called?
     bool possible() const { return possible_; }
+    // `helped`: a helper exists. Call allow() again whenever the helper or the set of paths has changed.
     void allow(bool helped) {
         possible_ = helped && paths_.any_batches();
         if (on_ && !possible_) turn(false);
     }
-    // For one call.
+    // Paths may hold back what is sent during this call of the program. Requires possible().
     void begin() {
         for_call_ = true;
         if (!on_) turn(true);
@@ -30,7 +33,8 @@ public:
         for_call_ = false;
         if (on_) turn(false);
     }
-    // A thread leaves MPI.
+    // Called when a thread leaves MPI. Sends what was held back, unless begin() was called during the same
+    // MPI call.
     void leave() {
         if (on_ && !std::exchange(for_call_, false)) turn(false);
     }

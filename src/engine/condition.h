@@ -1,5 +1,6 @@
-// What a thread waits for, in a form that the owner of the engine, whichever thread that is, can evaluate.
-// `subject` must live as long as the wait.
+// A condition that a thread waits for. Whichever thread owns the engine can evaluate it. `subject` must live
+// as long as the wait. `met` must not block.
+// Tested by: tests/unit/engine/engine_test.cc.
 #pragma once
 
 #include "engine/completion.h"

@@ -16,10 +16,10 @@ Counters<EngineCounts> &engine_counters() {
     static auto &only = *new Counters<EngineCounts>("engine", {
         {"engine_sleeps", counter, user, "times", "times that a thread waiting in MPI fell asleep",
          &EngineCounts::sleeps},
-        {"engine_time_asleep", timer, user, "s", "time that threads waiting in MPI were asleep, all together",
+        {"engine_time_asleep", timer, user, "s", "total time for which threads waiting in MPI were asleep",
          &EngineCounts::slept_ns},
         {"engine_yields", counter, expert, "times",
-         "times that a waiting thread gave its processor to another process",
+         "times that a waiting thread yielded its processor to another process",
          &EngineCounts::yields},
     });
     return only;
@@ -30,7 +30,7 @@ Counters<Helper> &helper_counters() {
         {"engine_helper_wakes", counter, expert, "times", "times that the helper thread woke up",
          &Helper::times_woken},
         {"engine_helper_armings", counter, expert, "times",
-         "times that the program left something under way to the helper thread",
+         "times that the program left work under way to the helper thread",
          &Helper::times_armed},
     });
     return only;

@@ -1,4 +1,5 @@
-// The counters of the engine and of the helper, which register themselves.
+// The counters of the engine and of the helper. Each Engine and each Helper registers its own counts.
+// Tested by: tests/mpi/tool/pvars.cc, tests/mpi/tool/again.cc.
 #pragma once
 
 #include "base/counters.h"
@@ -8,7 +9,7 @@ namespace lanyard {
 
 class Helper;
 
-// Since the start, of all threads.
+// Totals over all threads since the start.
 struct EngineCounts {
     Tally<uint64_t> sleeps, slept_ns, yields;
 };

@@ -73,7 +73,7 @@ void Helper::task_posted() {
     bell_.ring();
 }
 
-// The program was expected back at once. Has it been away for long?
+// Has the program been away for a long time although it was expected back at once?
 bool Helper::stays_away() const {
     return !expects_absence() && absences_.lasts(patient_ ? doze_ns : Absences::brief_ns);
 }
@@ -104,7 +104,7 @@ void Helper::run() {
         bool coming_and_going = something || napping;
         napping = false;
         seen = departures;
-        if (engine_.someone_sleeps()) {  // and polls the sockets
+        if (engine_.someone_sleeps()) {  // the sleeping thread polls the sockets
             limit_ns = pause(departures);
         } else if (away && engine_.try_take()) {
             nap_ns = shortest_nap_ns;
@@ -132,7 +132,7 @@ void Helper::run_by_clock() {
     }
 }
 
-// Nothing is left to do before a thread leaves MPI again. Returns how long to sleep.
+// Called when nothing is left to do before a thread leaves MPI again. Returns how long to sleep.
 uint64_t Helper::pause(uint32_t departures) {
     armed_.store(false, std::memory_order_relaxed);
     dozing_.store(false, std::memory_order_seq_cst);
@@ -141,11 +141,11 @@ uint64_t Helper::pause(uint32_t departures) {
     return doze_ns;
 }
 
-// The caller owns the engine: advances everything as far as possible and gives the engine up. Returns how
-// long to sleep.
+// Called by the owner of the engine. Advances everything as far as possible and gives the engine up. Returns
+// how long to sleep.
 uint64_t Helper::serve(uint32_t departures) {
     armed_.store(false, std::memory_order_relaxed);
-    absences_.cut_short();  // the program will find an engine that was not left open
+    absences_.cut_short();  // since the engine will not be left open, program_enters() will not be called
     bool all = engine_.help();
     bool left = engine_.under_way() || engine_.unsettled();
     uint64_t deadline_ns = engine_.deadline_ns();

@@ -1,8 +1,10 @@
 // What a runtime does when a step found nothing: spin, yield the processor, or sleep. Two implementations:
-// the policy for real processes (process_idle.h), and the simulator's, which hands over to the other ranks of
-// the test in virtual time.
-// Thread rule: next(), arm() and quieten() by the owner of the engine; yield(), sleep() and disarm() by a
-// thread that waits; wake() and now_ns() by any thread of the runtime.
+// the policy for real processes (process_idle.h), and the simulator's, which lets the other ranks of the test
+// run, in virtual time.
+// Thread rule: next(), arm() and quieten() by the owner of the engine; yield() and sleep() by a thread
+// that waits and has given up the engine; disarm() by a thread that waits; wake() and now_ns() by any thread
+// of the runtime.
+// Tested by: tests/unit/engine/engine_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +26,15 @@ public:
 
     // How a thread sleeps: arm() announces the sleep to every process that may publish something, then the
     // caller makes one more step, then it calls sleep(). sleep() returns at once if anything was published
-    // since arm(); otherwise when something is published, when wake() is called, or at the deadline. disarm()
-    // ends the announcement.
+    // since arm(); otherwise it returns when something is published, when wake() is called, or at the
+    // deadline. disarm() ends the announcement.
     virtual void arm() = 0;
     virtual void sleep(uint64_t deadline_ns) = 0;
     virtual void disarm() = 0;
-    // Clears a pending wake-up before a caller other than sleep() looks for its reason.
+    // Clears a pending wake-up. Called before any code other than sleep() looks for the reason of the
+    // wake-up.
     virtual void quieten() {}
-    // From another thread of the same runtime.
+    // Wakes the sleeping thread. Called by another thread of the same runtime.
     virtual void wake() = 0;
 };
 

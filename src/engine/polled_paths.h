@@ -1,6 +1,7 @@
-// The paths that the engine polls, in the order in which they were added, and what they report together.
-// Polling some of them is a system call, which is not made in every turn.
+// The paths that the engine polls, in the order in which they were added, and what they report together. Some
+// paths are polled by a system call, which is not made in every turn.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/engine/progress_test.cc.
 #pragma once
 
 #include <algorithm>
@@ -12,23 +13,26 @@ namespace lanyard {
 
 class PolledPaths {
 public:
+    // The caller owns the path, which must live as long as it is polled.
     void add(Path &path) {
         paths_.push_back(polled(path));
         any_sockets_ |= paths_.back().by_system_call;
     }
-    // While nothing is under way on the old path.
+    // Requires that nothing is under way on the old path.
     void replace(const Path &old, Path &path) {
         for (Polled &each : paths_)
             if (each.path == &old) each = polled(path);
     }
 
-    // `sink` may be null only if there are no paths.
+    // Polls each path, for at most `frames` frames. Returns the work done. `system_calls`: also poll the
+    // paths that need a system call. `sink` may be null only if there are no paths.
     int poll(Sink *sink, int frames, uint64_t now_ns, bool system_calls) {
         int work = 0;
         for (const Polled &each : paths_)
             if (system_calls || !each.by_system_call) work += each.path->poll(*sink, frames, now_ns);
         return work;
     }
+    // Is any path polled by system calls?
     bool any_sockets() const { return any_sockets_; }
     // Does `says` hold for the PathActivity (path.h) of any path that is polled by system calls?
     bool any(bool (*says)(const PathActivity &)) const {
@@ -37,6 +41,7 @@ public:
             return each.by_system_call && says(each.path->activity());
         });
     }
+    // The next two combine what the paths report (PathActivity, Path::deadline_ns).
     bool prefer_sleep() const {
         return any([](const PathActivity &activity) { return activity.prefers_sleep; });
     }
@@ -49,8 +54,8 @@ public:
         for (const Polled &each : paths_) each.path->prepare_to_sleep(process_sleeps);
     }
 
-    // For paths that batch: does one exist; they may hold back what is sent (on), or must send what they hold
-    // (off).
+    // any_batches(): does any path batch? batch(true): paths that batch may hold back what is sent.
+    // batch(false): they send what they hold back.
     bool any_batches() const {
         return std::ranges::any_of(paths_, [](const Polled &each) { return each.path->info.batches; });
     }

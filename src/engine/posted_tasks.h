@@ -1,5 +1,6 @@
 // Tasks that other threads post for the owner of the engine.
-// Thread rule: any thread, except hand_over().
+// Thread rule: any thread; hand_over() by the owner of the engine.
+// Tested by: tests/unit/engine/engine_test.cc, tests/unit/engine/progress_test.cc.
 #pragma once
 
 #include <atomic>
@@ -13,14 +14,16 @@ namespace lanyard {
 class PostedTasks {
 public:
     bool any() const { return any_.load(std::memory_order_relaxed); }
+    // `task` must not be in a list, and must live until it has run. Wakes no thread.
     // The flag is set after the task is linked. A sleeper announces its sleep and then reads the flag; a
-    // poster sets the flag and then looks for a sleeper. So at least one of them sees the other.
+    // poster sets the flag and then looks for a sleeper. So the sleeper sees the task, or the poster sees the
+    // sleeper.
     void post(Task &task) {
         SpinGuard guard(lock_);
         tasks_.push_back(task);
         any_.store(true, std::memory_order_seq_cst);
     }
-    // By the owner: moves all tasks to the end of `tasks`.
+    // Moves all posted tasks to the end of `tasks`.
     void hand_over(Tasks &tasks) {
         SpinGuard guard(lock_);
         any_.store(false, std::memory_order_relaxed);

@@ -1,7 +1,11 @@
-// How a real process waits. If each rank has a processor of its own, it spins for about the price of a
-// wake-up and then sleeps. Where ranks outnumber processors, it yields a few times and for some microseconds,
-// and then sleeps. It sleeps on its sleep word, by which peers of the node wake it. With open sockets it
-// sleeps in epoll, on those sockets and a doorbell for these peers.
+// How a real process waits. If each rank has a processor of its own, the process spins for about the time
+// that a wake-up costs, and then sleeps. Where ranks outnumber processors, it yields at least a few times and
+// for some microseconds, and then sleeps. The process sleeps on its sleep word, by which peers of the node
+// wake it. With open sockets it sleeps in epoll, on those sockets and a doorbell for the peers of the node.
+// Thread rule: as in Idle. Functions that Idle does not have are called by the thread that creates the
+// runtime, or by the owner of the engine.
+// Tested by: tests/unit/engine/engine_test.cc, tests/unit/engine/helper_test.cc.
+// Tested by: tests/unit/engine/attention_test.cc.
 #pragma once
 
 #include <atomic>
@@ -16,33 +20,35 @@ namespace lanyard {
 struct WaitRecord;
 
 struct IdlePolicy {
-    uint64_t spin_ns;       // before the first sleep
-    uint32_t yields;        // instead of spinning, where ranks outnumber processors
+    uint64_t spin_ns;       // spin for this time first
+    uint32_t yields;        // then yield until at least this many turns were idle
     bool oversubscribed;    // ranks outnumber processors
-    uint64_t yield_ns = 0;  // and yields for at least this time
+    uint64_t yield_ns = 0;  // yield also until the process was idle for this time; then sleep
 };
 
-// For `ranks` on this node and the `processors` granted to it. `sockets`: waiting threads look at sockets
-// too, not only at memory. spin_us < 0: the policy chooses.
+// Chooses a policy for `ranks` ranks on this node, to which `processors` processors are granted. `sockets`:
+// waiting threads poll sockets too, not only memory. spin_us: how long to spin; the function chooses this
+// time if spin_us < 0.
 IdlePolicy choose_idle_policy(int ranks, int processors, bool sockets, int64_t spin_us);
 
 class ProcessIdle final : public Idle {
 public:
-    // `word` lies where the peers of the node see it; nullptr: this process has none. `record`, if not null,
-    // receives the time since which the process has been idle.
+    // `word`: the process's sleep word, in memory that the peers of the node see; nullptr: there is no such
+    // word. `record`, if not null, receives the time since which the process has been idle.
     explicit ProcessIdle(const IdlePolicy &policy, SleepWord *word = nullptr, WaitRecord *record = nullptr)
         : policy_(policy), word_(word ? word : &own_), shared_(word != nullptr), record_(record) {}
     ~ProcessIdle() override;
 
-    // From now on the process sleeps in epoll, with a doorbell for peers. Returns false if the system gives
-    // no descriptors for that.
+    // From now on the process sleeps in epoll, with a doorbell for peers. Must be called before the first
+    // sleep. Returns false if the system gives no descriptors for that (errno has the reason).
     bool use_descriptors();
-    // After use_descriptors(): `descriptor` becoming readable also wakes the process.
+    // From now on the process also wakes when `descriptor` becomes readable, until forget(). Requires
+    // use_descriptors(). The caller owns the descriptor and calls forget() before closing it. Returns false
+    // if the system refused (errno has the reason).
     bool watch(int descriptor);
     void forget(int descriptor);
-    // By the owner of the engine.
     void set_policy(const IdlePolicy &policy) { policy_ = policy; }
-    // Readable when there is a reason to wake; -1 before use_descriptors().
+    // A descriptor that is readable when there is a reason to wake; -1 before use_descriptors().
     int descriptor() const { return epoll_; }
 
     Action next(uint32_t idle_turns, uint64_t idle_since_ns, uint64_t now_ns) override;

@@ -1,11 +1,13 @@
 // The threads of this process that sleep inside MPI. One of them is the watcher: it sleeps where other
 // processes wake this process (Idle). Each of the others sleeps on a word of its own, until its condition is
 // met or pass_watch() chooses it as the new watcher.
-// Invariant: while any thread sleeps, another one watches, or is awake and waiting. A thread that stops
-// waiting while others sleep without a watcher wakes one of them (pass_watch). The woken thread becomes the
-// watcher when it falls asleep again; if it stops waiting instead, it wakes the next one.
+// Invariant: while any thread sleeps, one of the sleeping threads is the watcher, or a thread that waits is
+// awake. A thread that stops waiting while others sleep without a watcher wakes one of them (pass_watch). The
+// woken thread becomes the watcher when it falls asleep again; if the woken thread stops waiting instead, it
+// wakes the next one.
 // Thread rule: any() and leave() by any thread; sleep() by a thread that does not own the engine; the rest by
 // the owner.
+// Tested by: tests/unit/engine/engine_test.cc.
 #pragma once
 
 #include <atomic>
@@ -18,7 +20,7 @@
 
 namespace lanyard {
 
-// On the stack of a thread that sleeps.
+// Lives on the stack of a thread that sleeps.
 struct Sleeper {
     explicit Sleeper(const Condition &awaited) : condition(awaited) {}
 
@@ -35,15 +37,17 @@ public:
     Sleepers &operator=(const Sleepers &) = delete;
 
     bool any(std::memory_order order = std::memory_order_relaxed) const { return count_.load(order) > 0; }
-    // Before a thread sleeps: whatever is published from now on wakes it. The thread calls leave() after
-    // sleep(), or instead of it.
+    // Called before a thread sleeps: whatever is published from now on wakes the thread. The thread calls
+    // leave() after sleep(), or instead of sleep().
     void enter(Sleeper &sleeper);
-    // Until the thread is woken. Only the watcher also wakes at the deadline.
+    // Sleeps until the thread is woken. Only the watcher also wakes at the deadline.
     void sleep(Sleeper &sleeper, uint64_t deadline_ns);
-    // The caller need not own the engine.
+    // Ends what enter() began. The caller need not own the engine.
     void leave(Sleeper &sleeper);
+    // Wakes one of the sleeping threads if none of them is the watcher.
     void pass_watch();
-    // Wakes the threads whose conditions are met. `step_is_due`: also the watcher, since there is work to do.
+    // Wakes the threads whose conditions are met. `step_is_due`: there is work to do, so the watcher is woken
+    // too.
     void tell(bool step_is_due);
 
 private:

@@ -1,7 +1,8 @@
-// Where a thread sleeps until the bell rings or, while armed, until something arrives on the sockets. The
-// sockets are in a one-shot set: an event wakes the thread once, and no event wakes it while the set is not
-// armed.
+// A place where a thread sleeps until the bell rings or, while the set is armed, until something arrives on
+// the sockets. The sockets are in a one-shot set: an event wakes the thread once, and no event wakes it while
+// the set is not armed.
 // Thread rule: any thread; wait() by the thread that sleeps.
+// Tested by: tests/unit/engine/helper_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +11,26 @@ namespace lanyard {
 
 class SocketBell {
 public:
-    // `sockets` is readable when there is something on one of them.
+    // `sockets`: a descriptor that is readable when something has arrived on one of the sockets. The caller
+    // owns it.
     explicit SocketBell(int sockets);
     ~SocketBell();
     SocketBell(const SocketBell &) = delete;
     SocketBell &operator=(const SocketBell &) = delete;
 
-    // False if the system gave no descriptors for it; errno has the reason right after the constructor.
+    // Returns false if the system gave the constructor no descriptors; errno has the reason right after the
+    // constructor.
     bool usable() const { return usable_; }
+    // The functions below require usable().
     void arm();
     void disarm();
     void ring();
-    // True if there is something on the sockets.
+    // Sleeps for at most limit_ns. Returns true if something has arrived on the sockets.
     bool wait(uint64_t limit_ns);
 
 private:
     const int sockets_;
-    int set_;   // epoll: the sockets' descriptor, one-shot, and the bell
+    int set_;   // epoll set of the sockets' descriptor (one-shot) and the bell
     int bell_;  // eventfd
     bool usable_;
 };

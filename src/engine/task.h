@@ -1,5 +1,7 @@
-// What the owner of the engine does besides polling paths. A part that has work to do embeds one of these and
-// links it in (progress.h).
+// What the owner of the engine does besides polling paths. A class that has such work embeds a Task or a
+// Poller and links it in (progress.h).
+// Thread rule: the owner of the engine calls `run` and `poll`. They must not wait.
+// Tested by: tests/unit/engine/progress_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +18,8 @@ struct Task {
 };
 using Tasks = List<Task, &Task::hook>;
 
-// Polled in every turn until unlinked: memory that another process changes (shared-memory collectives).
+// Work that is polled in every turn until it is unlinked. Shared-memory collectives use it for memory that
+// another process changes.
 struct Poller {
     Hook hook;
     int (*poll)(Poller &, uint64_t now_ns) = nullptr;  // returns the work done; may unlink itself

@@ -1,6 +1,8 @@
 // How often paths are polled by system calls for a program that calls MPI_Test in a loop: every few
-// microseconds. The processor's tick counter measures this, since it is read faster than the clock.
+// microseconds. The processor's tick counter measures this interval, since reading the counter is faster than
+// reading the clock.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/engine/progress_test.cc.
 #pragma once
 
 #include "base/clock.h"
@@ -10,7 +12,7 @@ namespace lanyard {
 
 class TestPace {
 public:
-    // Are these paths to be polled now? If so, this also reads the clock.
+    // Are the paths that are polled by system calls due now? If so, is_due() also reads the clock.
     bool is_due(Progress &progress) {
         uint64_t ticks = clock_ticks(), passed = ticks - last_ticks_;
         if (passed < ticks_between_) return false;
@@ -26,7 +28,7 @@ private:
     static constexpr uint64_t every_ns = 8'000;
     static constexpr uint64_t measurable_ns = 1'000'000'000;  // below this, no product overflows
 
-    // When they were last polled, by both clocks.
+    // When these paths were last polled, by the clock and by the tick counter.
     uint64_t last_ns_ = 0, last_ticks_ = 0;
     uint64_t ticks_between_ = 0;
 };

@@ -1,4 +1,4 @@
-// mpirun on another host. See agent.h.
+// The agent, mpirun on another host. See agent.h.
 #include "launch/agent.h"
 
 #include <errno.h>
@@ -26,11 +26,11 @@ namespace lanyard::launch {
 namespace {
 
 constexpr uint64_t second_ns = 1'000'000'000;
-// until the job has arrived, which contains the time to use
+// How long the process above may be silent until the job has arrived, which contains the limit to use then.
 constexpr uint64_t first_silence_ns = 60 * second_ns;
-constexpr uint64_t farewell_ns = second_ns;  // for the process above to receive the report that all is over
+constexpr uint64_t farewell_ns = second_ns;  // how long to wait until the report `over` has been received
 
-// Variables that describe this host and its login rather than the user's work.
+// True for variables that describe a host and the login there, and not the user's work.
 bool belongs_to_host(std::string_view variable) {
     return variable.starts_with("HOSTNAME=") || variable.starts_with("SSH_");
 }
@@ -63,13 +63,14 @@ private:
     std::vector<char *> environment_;
     std::unique_ptr<ForwardedStreams> streams_;
     std::unique_ptr<HostTree> hosts_;
-    bool over_ = false;  // nothing of the job is left here and below
+    bool over_ = false;  // no process of the job is left on this host and the hosts below
     bool said_over_ = false;
-    bool lost_ = false;  // the process that started this agent is gone
+    bool lost_ = false;  // the connection to the process that started this agent has ended
     uint64_t leave_at_ns_ = UINT64_MAX;
 };
 
-// Nothing else may write between the frames, and no rank may keep the connection open.
+// Takes over the connection. The descriptors 0 and 1 are replaced by /dev/null, because nothing else may
+// write between the frames, and no rank may keep the connection open.
 bool Agent::take_standard_streams() {
     if (isatty(0) || isatty(1)) {
         fprintf(stderr,
@@ -91,7 +92,7 @@ bool Agent::take_standard_streams() {
 void Agent::prepare_process() {
     sigset_t blocked;
     sigemptyset(&blocked);
-    sigaddset(&blocked, SIGPIPE);  // a reader that has left is an error of write
+    sigaddset(&blocked, SIGPIPE);  // writing without a reader then only returns an error
     sigaddset(&blocked, SIGCHLD);
     signal(SIGCHLD, SIG_DFL);
     sigprocmask(SIG_BLOCK, &blocked, &surroundings_.inherited.signals);
@@ -138,7 +139,8 @@ void Agent::on_job(const Frame &frame) {
     hosts_->prepare();
 }
 
-// Sets what the ranks inherit from this process: folder and file creation mask.
+// Sets what the ranks inherit from this process: the current folder and the file creation mask. Returns a
+// sentence about what is wrong, or "".
 std::string Agent::enter_job() {
     umask(job_.creation_mask);
     above_->set_silence(job_.peer_timeout_s * second_ns);
@@ -155,7 +157,8 @@ std::string Agent::enter_job() {
         placement.hosts[static_cast<size_t>(placement.own)], job_.folder, system_text(error_number));
 }
 
-// The variables are those of mpirun, and those of this host that mpirun does not have.
+// Makes the environment of the ranks: the variables of mpirun, plus those of this host that mpirun does not
+// have.
 void Agent::merge_environment() {
     for (char **own = surroundings_.own_environment; *own; ++own) variables_.emplace_back(*own);
     for (const std::string &variable : job_.environment) {
@@ -174,14 +177,14 @@ void Agent::tell(const Frame &frame) {
     streams_->drain();
 }
 
-// The process that started this agent is gone, and so the job ends.
+// Called when the connection to the process that started this agent has ended. Ends the job here.
 void Agent::on_lost() {
     lost_ = true;
     if (hosts_) hosts_->abandon();
     else over_ = true;
 }
 
-// The last frame, after all output.
+// Sends the last frame. Called after all output has been sent.
 void Agent::say_over() {
     said_over_ = true;
     above_->send({Kind::over, {}});

@@ -1,10 +1,10 @@
-// The processors on which ranks may run. See binding.h.
+// Chooses the processors on which ranks may run. See binding.h.
 //
-// In the default mode (auto), a rank is never bound to one processor. The kernel spreads a job well within
-// one memory domain. Two jobs whose launchers number the processors alike would oversubscribe some of them
-// and leave others idle. What the kernel cannot see is that a rank's memory should stay where it was first
-// touched. The mode auto therefore keeps each rank within one memory domain. It does so only if there are
-// several domains, each receives a rank, and the ranks do not outnumber the processors.
+// The default mode (auto) never binds a rank to one processor. The kernel spreads a job well within one
+// memory domain. If the launchers of two jobs bound ranks to the same processors, these would be
+// oversubscribed while other processors are idle. But the kernel does not see that a rank should stay near
+// the memory that it has touched first. Therefore the mode auto keeps each rank within one memory domain, if
+// there are several domains, each domain gets a rank, and the ranks do not outnumber the processors.
 #include "launch/binding.h"
 
 #include <dlfcn.h>
@@ -27,7 +27,8 @@ bool several_memory_domains() {
     return file >> online && online.find_first_of(",-") != std::string::npos;
 }
 
-// The module stays loaded, because mpirun ends soon anyway.
+// Lists the sets of processors of this machine, by the module that uses hwloc. The module is not unloaded,
+// because that would gain nothing.
 Sets processor_sets(LanyardDomain domain, std::string &trouble) {
     std::string path = prefix_folder() + "/lib/lanyard/binding.so";
     void *module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -43,7 +44,8 @@ Sets processor_sets(LanyardDomain domain, std::string &trouble) {
     return sets;
 }
 
-// Neighbouring ranks share a domain, and each domain receives ranks in proportion to its processors.
+// Distributes the ranks over the domains, each of which gets neighbouring ranks in proportion to the number
+// of its processors.
 std::vector<std::optional<cpu_set_t>> spread(const Sets &domains, int ranks) {
     long processors = 0;
     for (const cpu_set_t &domain : domains) processors += CPU_COUNT(&domain);

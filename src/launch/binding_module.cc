@@ -14,7 +14,7 @@ extern "C" __attribute__((visibility("default"))) int lanyard_processor_sets(Lan
         return -1;
     }
     hwloc_obj_type_t type = domain == lanyard_cores ? HWLOC_OBJ_CORE : HWLOC_OBJ_NUMANODE;
-    // machines that do not report their cores
+    // On some machines hwloc finds no objects of this type. Then each processor is a set of its own.
     if (hwloc_get_nbobjs_by_type(topology, type) < 1) type = HWLOC_OBJ_PU;
     int found = 0;
     for (int i = 0; i < hwloc_get_nbobjs_by_type(topology, type) && found < capacity; ++i) {

@@ -1,4 +1,4 @@
-// The processes that descend from one process. See descendants.h.
+// Finds the processes that descend from one process. See descendants.h.
 #include "launch/descendants.h"
 
 #include <dirent.h>
@@ -21,8 +21,8 @@ struct Process {
     pid_t parent;
 };
 
-// Reads state, parent and flags from /proc/PID/stat: "pid (name, which may contain anything) state parent
-// ...".
+// Reads state, parent and flags of a process from /proc/PID/stat, "PID (NAME) STATE PARENT ...". The name may
+// contain any character.
 bool read_process(const char *pid_text, Process &process, char &state, unsigned &flags) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%.20s/stat", pid_text);
@@ -58,7 +58,7 @@ std::vector<Process> living_processes() {
 }  // namespace
 
 bool lives_on(pid_t pid) {
-    constexpr unsigned exiting = 4;  // PF_EXITING
+    constexpr unsigned exiting = 4;  // the kernel's flag PF_EXITING
     Process process{};
     char state = 0;
     unsigned flags = 0;

@@ -1,6 +1,7 @@
-// Finds the processes that descend from one process, in /proc. With them, nothing that a rank has started
-// outlives the job, whatever session or process group it has moved to: the nearest ancestor that is a
-// subreaper inherits orphans.
+// Finds all processes that descend from one process, in /proc. So mpirun can end every process that a rank
+// has started, even a process that has moved to another session or process group. A process stays a
+// descendant even if its parent ends, because it is inherited by its nearest ancestor that is a subreaper.
+// Tested by: tests/launch/test_endings.py.
 #pragma once
 
 #include <sys/types.h>
@@ -12,14 +13,14 @@ namespace lanyard::launch {
 // Makes the calling process a subreaper, which inherits orphaned descendants.
 void adopt_orphans();
 
-// True unless the process has ended or is about to end. The kernel marks a process as ending before it closes
-// its descriptors.
+// True unless the process has ended or is about to end. (The kernel marks a process as ending before it
+// closes the descriptors of the process.)
 bool lives_on(pid_t pid);
 
 // All living descendants of `root`, without `root` itself. Empty also if /proc cannot be read.
 std::vector<pid_t> descendants_of(pid_t root);
 
-// Sends `signal_number` to each descendant. Returns their number.
+// Sends a signal to each descendant of `root`. Returns the number of descendants.
 int signal_descendants(pid_t root, int signal_number);
 
 }  // namespace lanyard::launch

@@ -14,7 +14,8 @@ namespace lanyard::launch {
 
 namespace {
 
-// Variables that launchers set for their ranks. A job started by a rank of another job must not use them.
+// The beginnings of variables that launchers set for their ranks. If a rank of another job starts this job,
+// the ranks of this job must not see these variables.
 constexpr std::string_view told_by_launchers[] = {
     "PMI_",
     "PMIX_",
@@ -40,7 +41,7 @@ bool told_by_launcher(std::string_view variable) {
     return false;
 }
 
-// The libraries that programs load, one for each ABI.
+// The libraries that MPI programs load, one for each ABI.
 constexpr const char *abi_libraries[] = {"libmpi_abi.so.1", "libmpi.so.12"};
 
 bool in_folder(const std::string &folder, const char *library) {
@@ -57,9 +58,10 @@ bool names_folder_with(std::string_view search_path, const char *library) {
     return false;
 }
 
-// Adds the folder of the libraries beside this mpirun to the ranks' search path. If the user has already
-// named a folder with such a library, that folder stays first, and ours provides the library for the other
-// ABI. The system's own folder is never added, because it would then precede everything else.
+// Adds the folder of the libraries that belong to this mpirun to the ranks' LD_LIBRARY_PATH. If the user has
+// already named a folder with such a library, that folder stays first, and the added folder provides the
+// library for the other ABI. The system's own folder (/usr/lib) is never added, because its libraries would
+// then precede those in the other folders that programs search.
 void show_own_libraries(Variables &variables) {
     std::string prefix = prefix_folder();
     std::string folder = prefix + "/lib";

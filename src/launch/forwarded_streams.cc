@@ -23,7 +23,7 @@ ForwardedStreams::~ForwardedStreams() {
 int ForwardedStreams::connect_rank(int rank, int target) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return -1;
-    fcntl(ends[0], F_SETFL, O_NONBLOCK);  // only for this end
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);  // the rank's end stays blocking
     sources_.push_back(std::make_unique<Source>(Source{rank, target, ends[0], false}));
     ++open_;
     watch(*sources_.back(), true);
@@ -49,7 +49,8 @@ void ForwardedStreams::close_source(Source &source) {
     --open_;
 }
 
-// Reads once. Returns false if nothing more is available for now, or without credit.
+// Reads a pipe once and sends what it has read. Returns false if no more is available now, or if there is no
+// credit.
 bool ForwardedStreams::forward(Source &source) {
     if (source.fd < 0) return false;
     uint32_t &credit = credit_[source.target];
@@ -112,7 +113,7 @@ void ForwardedStreams::flush_input() {
         if (count < 0 && errno == EINTR) continue;
         full = count < 0 && errno == EAGAIN;
         if (count < 0 && !full) {
-            send_(make_frame(Kind::input_credit, Stream{node_, 0, 0, 0, {}}));  // the rank no longer reads
+            send_(make_frame(Kind::input_credit, Stream{node_, 0, 0, 0, {}}));  // the rank reads no more
             return close_input();
         }
         if (count > 0) written += static_cast<size_t>(count);

@@ -1,7 +1,8 @@
-// An agent's side of the standard streams of its host's ranks. What they print travels up to mpirun
-// unchanged. What mpirun reads travels down into the pipe of the rank that reads. Streams are governed by
-// credit (protocol.h): without credit, nothing is read from the ranks, so they wait. Driven by the loop;
-// single-threaded; never blocks.
+// An agent's side of the standard streams of its host's ranks. The output of the ranks is sent to mpirun
+// unchanged. mpirun's standard input is sent to the agent and written into the pipe of the rank that reads
+// it. Streams are limited by credit (protocol.h): without credit, no output is read from the ranks, so they
+// wait. Driven by the loop; single-threaded; never blocks.
+// Tested by: tests/launch/test_hosts.py.
 #pragma once
 
 #include <functional>
@@ -23,14 +24,14 @@ public:
 
     int connect_rank(int rank, int target) override;
     void catch_up() override;
-    // Creates the pipe for input and returns the rank's end, which the caller closes. Returns -1 if the
-    // system refuses.
+    // Creates the pipe for input and returns the rank's end of it, which the caller must close. Returns -1 if
+    // the system refuses.
     int connect_input();
 
-    // for the frames output_credit, output_closed and input
+    // Handles a frame of the kind output_credit, output_closed or input.
     void take(const Frame &frame, const Stream &stream);
-    // After the last rank: reads what is in the pipes as credit allows and closes them, even if other
-    // processes still have them open.
+    // Called after the last rank has ended. Reads what is in the pipes, as far as credit allows, and closes
+    // each pipe when it is empty, even if other processes still have it open.
     void drain();
     bool empty() const { return open_ == 0; }
 
@@ -50,11 +51,11 @@ private:
     int node_;
     std::function<void(const Frame &)> send_;
     std::vector<std::unique_ptr<Source>> sources_;
-    size_t open_ = 0;  // open sources
+    size_t open_ = 0;  // the number of open sources
     uint32_t credit_[3] = {0, stream_window, stream_window};
     bool draining_ = false;
     int input_ = -1;
-    std::string input_bytes_;  // received, not yet in the pipe
+    std::string input_bytes_;  // received input that has not been written into the pipe
     bool input_ends_ = false;
     bool input_waits_ = false;
 };

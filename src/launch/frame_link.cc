@@ -16,9 +16,10 @@ namespace lanyard::launch {
 namespace {
 
 constexpr size_t most_unsent = 64 * 1024 * 1024;
-// after a failed write, for reading what the other side has sent before
+// How long reading continues after a failed write, to read what the other side has sent before.
 constexpr uint64_t patience_ns = 500'000'000;
-constexpr int beats_in_silence = 6;  // frames sent during the time after which a silent side counts as failed
+// An idle side sends this number of frames in the time after which a silent side counts as failed.
+constexpr int beats_in_silence = 6;
 
 }  // namespace
 
@@ -112,10 +113,11 @@ void FrameLink::flush() {
 
 void FrameLink::tick(uint64_t now_ns) {
     if (!is_open()) return;
-    // A process that was itself stopped cannot judge the silence of others.
+    // If this process itself was stopped meanwhile, the silence of the other side proves nothing.
     if (now_ns - ticked_ns_ > silence_ns_ / 2) heard_ns_ = now_ns;
     ticked_ns_ = now_ns;
-    // The other side's last frames are read first. Reading then also finds the end of the connection.
+    // After a failed write, the other side's last frames are read first. Reading usually finds the end of the
+    // connection meanwhile.
     if (!trouble_.empty() && now_ns - trouble_ns_ >= patience_ns) return lose(trouble_);
     if (!silence_expected_ && now_ns - heard_ns_ >= silence_ns_)
         return lose(fmt::format("nothing has been heard of it for {} s (LANYARD_PEER_TIMEOUT)",

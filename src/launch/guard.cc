@@ -21,8 +21,8 @@ namespace lanyard::launch {
 
 namespace {
 
-constexpr uint64_t leftover_grace_ns = 300'000'000;  // from TERM to KILL, for what ranks have left behind
-// for processes that not even KILL ends (stuck in the kernel)
+constexpr uint64_t leftover_grace_ns = 300'000'000;  // from TERM to KILL, for processes left by the ranks
+// How long to wait for processes that KILL does not end, because they are stuck in the kernel.
 constexpr uint64_t give_up_ns = 10'000'000'000;
 constexpr int sweep_pause_ms = 20;
 constexpr size_t stack_bytes = 128 * 1024;
@@ -34,7 +34,8 @@ std::vector<char *> pointers_to(const std::vector<std::string> &words) {
     return pointers;
 }
 
-// Lives in the guard's memory, which the child shares until it has executed its program (as after vfork).
+// The data of a child that becomes a rank. It lies in the guard's memory, which the child shares until it
+// executes its program (as after vfork).
 struct Child {
     const RankStart *start;
     const InheritedState *inherited;
@@ -44,7 +45,8 @@ struct Child {
     int trouble = 0;
 };
 
-// Runs in the child, before the program: system calls only.
+// Runs in the child and executes the program. It may make system calls only, because it shares the guard's
+// memory.
 int become_rank(void *argument) {
     Child &child = *static_cast<Child *>(argument);
     const RankStart &start = *child.start;
@@ -103,9 +105,9 @@ private:
     int child_events_;
     const std::vector<RankStart> &starts_;
     const InheritedState &inherited_;
-    std::vector<pid_t> pids_;  // of living ranks; -1 for others
-    size_t living_ = 0;
-    bool children_ = true;     // there may be processes of the job
+    std::vector<pid_t> pids_;  // the process ids of living ranks; -1 for other ranks
+    size_t living_ = 0;        // the number of living ranks
+    bool children_ = true;     // processes of the job may exist
     bool mpirun_gone_ = false;
     bool killing_ = false;
     uint64_t leftovers_since_ns_ = 0;
@@ -140,8 +142,8 @@ void GuardProcess::start_ranks() {
         reinterpret_cast<char *>((reinterpret_cast<uintptr_t>(stack.get()) + stack_bytes) & ~uintptr_t{63});
     for (size_t rank = 0; rank < starts_.size(); ++rank)
         if (!start_rank(rank, top)) break;
-    // The guard must not keep open what mpirun and the ranks have open, or the others would not see it
-    // closed.
+    // The guard must not keep descriptors of mpirun and the ranks open. Otherwise their other ends would not
+    // notice when mpirun or a rank closes them.
     close_all_but(std::min(control_, child_events_), std::max(control_, child_events_));
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int fd = 0; fd <= 2; ++fd) dup2(nowhere, fd);
@@ -185,7 +187,9 @@ void GuardProcess::obey() {
     signal_descendants(getpid(), SIGCONT);  // a stopped process ends only when it continues
 }
 
-// Called while there are children, and no rank lives, mpirun is gone, or mpirun has ordered the end.
+// Ends the remaining processes: first by TERM, unless mpirun has died or has ordered KILL, then by KILL.
+// Called repeatedly while processes of the job exist, once no rank lives, mpirun has died, or mpirun has
+// ordered KILL.
 void GuardProcess::end_what_is_left() {
     uint64_t now_ns = clock_ns();
     if (mpirun_gone_) killing_ = true;

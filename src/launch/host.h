@@ -1,7 +1,9 @@
-// A host where ranks run: this one (LocalHost), or one behind a remote shell, with all hosts that it starts
-// in turn (RemoteHost). A host is controlled by the frames of protocol.h and reports by such frames, so its
-// owner need not distinguish the two. A job on one machine is a job with one host and no remote shell. Driven
-// by the loop; single-threaded. A host never reports during its construction, nor after `over`.
+// A host where ranks run: either this machine (LocalHost), or a host behind a remote shell together with all
+// hosts that are started from there (RemoteHost). A host takes its commands and makes its reports as frames
+// of protocol.h, so its owner need not distinguish the two kinds. A job on one machine is a job with one host
+// and no remote shell. Driven by the loop; single-threaded. A host makes no report during its construction,
+// and none after `over`.
+// Tested by: tests/launch/test_hosts.py, tests/launch/test_hosts_endings.py.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +18,10 @@ public:
     using Report = std::function<void(const Frame &)>;
 
     virtual ~Host() = default;
-    // Prepares the start and reports `ready`, or `failed` and `over`; at once or later.
+    // Prepares the start. Reports `ready`, or `failed` and then `over`, during this call or later.
     virtual void prepare() = 0;
     virtual void command(const Frame &frame) = 0;
-    // Called if the host is unreachable: ends what can be ended from here, then reports `over`.
+    // Called if the host is unreachable. Ends what can be ended from here, then reports `over`.
     virtual void abandon() = 0;
     virtual void tick(uint64_t) {}
     virtual uint64_t deadline_ns() const { return UINT64_MAX; }

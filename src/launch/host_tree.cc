@@ -17,7 +17,7 @@ HostTree::HostTree(Loop &loop, const Assignment &job, const Surroundings &surrou
     : report_(owner.report),
       pmi_(loop, job.plan.placement, job.job, neighbours(owner.at_top, remote_count(job)),
            [this, &owner_streams = owner.streams](const Abort &abort) {
-               owner_streams.catch_up();  // what the rank has printed before it called MPI_Abort
+               owner_streams.catch_up();  // first passes on what the rank printed before it called MPI_Abort
                report_(make_frame(Kind::aborted, abort));
            }) {
     if (job.plan.placement.own >= 0) {
@@ -29,7 +29,7 @@ HostTree::HostTree(Loop &loop, const Assignment &job, const Surroundings &surrou
     add_remote_hosts(loop, job, surroundings);
 }
 
-// Each remote host starts an equal share of the other hosts, in their order.
+// Creates the remote hosts. Each of them gets an equal share of the other hosts to start, in their order.
 void HostTree::add_remote_hosts(Loop &loop, const Assignment &job, const Surroundings &surroundings) {
     size_t count = remote_count(job);
     for (size_t i = 0; i < count; ++i) {

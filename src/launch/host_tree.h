@@ -1,7 +1,8 @@
 // The part of the tree of hosts that one process starts: its own host, and one RemoteHost for each remote
-// shell. mpirun has one, and so has every agent. Reports that all hosts make (ready, over, the barrier) are
-// passed to the owner once, when the last host has made them. All others are passed at once. Driven by the
-// loop; single-threaded.
+// shell. mpirun has a HostTree, and so has every agent. A report that every host makes (ready, over, the
+// barrier) is passed to the owner once, when the last host has made it. All other reports are passed on
+// immediately. Driven by the loop; single-threaded.
+// Tested by: tests/launch/test_hosts.py, tests/launch/test_hosts_endings.py.
 #pragma once
 
 #include <memory>
@@ -18,12 +19,12 @@ public:
         Host::Report report;
         bool at_top;  // the owner is mpirun
         StandardStreams &streams;
-        int input;  // for the rank of this host that reads standard input; -1: none
+        int input;  // the standard input of the rank of this host that reads it; -1 if no rank does
     };
     HostTree(Loop &loop, const Assignment &job, const Surroundings &surroundings, const Owner &owner);
 
     void prepare();
-    // To all hosts, or to those for which the frame is meant.
+    // Passes a frame to all hosts, or to the hosts for which it is meant.
     void command(const Frame &frame);
     void abandon();
     void tick(uint64_t now_ns);
@@ -38,8 +39,8 @@ private:
     Host::Report report_;
     PmiServer pmi_;
     std::vector<std::unique_ptr<Host>> hosts_;
-    std::vector<RemoteHost *> remote_;  // of hosts_
-    size_t ready_ = 0, over_ = 0;
+    std::vector<RemoteHost *> remote_;  // the remote hosts among hosts_
+    size_t ready_ = 0, over_ = 0;       // how many hosts have reported this
 };
 
 }  // namespace lanyard::launch

@@ -1,4 +1,4 @@
-// Host files, host lists and the mapping of ranks. See hosts.h.
+// Host files, host lists and the mapping of ranks to hosts. See hosts.h.
 #include "launch/hosts.h"
 
 #include <fmt/format.h>
@@ -21,8 +21,8 @@ bool read_count(std::string_view text, int &count) {
            count <= most_slots;
 }
 
-// A name that may be passed to a remote shell: never an option, and no character with a special meaning for a
-// shell or a terminal.
+// True if a name may be passed to a remote shell. It must not look like an option, nor contain a character
+// with a special meaning for a shell or a terminal.
 bool is_host_name(std::string_view name) {
     constexpr std::string_view marks = "._-:%@";
     auto allowed = [&](unsigned char c) {
@@ -33,7 +33,8 @@ bool is_host_name(std::string_view name) {
     return std::all_of(name.begin(), name.end(), allowed);
 }
 
-// A quotation for a sentence. A file may contain anything.
+// A quotation from a host file for a sentence. The file may contain any bytes, so control characters are
+// replaced and long texts are cut.
 std::string quoted(std::string_view text) {
     std::string out(text.substr(0, most_quoted));
     std::replace_if(out.begin(), out.end(), [](unsigned char c) { return c < ' ' || c == 127; }, '?');
@@ -48,7 +49,8 @@ std::string not_a_count(std::string_view what, std::string_view text) {
                         : fmt::format("{}{} is not a number", what, quoted(text));
 }
 
-// HOST, HOST:SLOTS, [ADDRESS] or [ADDRESS]:SLOTS. A word with two colons and no brackets is an IPv6 address.
+// Parses HOST, HOST:SLOTS, [ADDRESS] or [ADDRESS]:SLOTS. A word with several colons and without brackets is
+// an IPv6 address.
 std::string parse_host(std::string_view word, ListedHost &host) {
     std::string_view name = word, slots;
     bool counted = false;
@@ -88,7 +90,7 @@ void add_host(HostList &hosts, const ListedHost &added) {
     hosts.push_back(added);
 }
 
-// "slots = 2" is one word, "slots=2".
+// The words of a line, without its comment. "slots = 2" counts as one word, "slots=2".
 std::vector<std::string> words_of(std::string_view line) {
     std::vector<std::string> words;
     bool goes_on = false;  // the last word ended with '='
@@ -104,13 +106,13 @@ std::vector<std::string> words_of(std::string_view line) {
     return words;
 }
 
-// Some editors and shells of Windows write UTF-16, with a mark at the beginning and a zero byte beside each
-// letter.
+// True if the text is in UTF-16, as some editors and shells of Windows write it: with a mark at the beginning
+// and a zero byte beside each letter.
 bool is_utf16(std::string_view text) {
     return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff") || text.find('\0') != text.npos;
 }
 
-// A word that follows the host on a line.
+// Parses a word that follows the host on a line, such as slots=N.
 std::string parse_property(std::string_view word, ListedHost &host) {
     size_t equals = std::min(word.find('='), word.size());
     std::string_view name = word.substr(0, equals);
@@ -143,20 +145,21 @@ std::string parse_line(std::string_view line, HostList &hosts) {
     return "";
 }
 
-// How many ranks each host has received so far, and how many more it may receive.
+// Distributes ranks over the hosts of a list, in rounds. In each round a host gets as many ranks as it has
+// slots.
 class Filling {
 public:
     Filling(const HostList &hosts, const Mapping &mapping)
         : hosts_(hosts), mapping_(mapping), used_(hosts.size(), 0) {}
 
-    // Returns the host of each rank, or fewer than `ranks` entries if there is no more room.
+    // Returns the host of each rank. If the hosts do not have room for all ranks, returns fewer entries.
     std::vector<size_t> fill(int ranks) {
         std::vector<size_t> host_of_rank;
         auto wanted = static_cast<size_t>(ranks);
         for (long round = 1; host_of_rank.size() < wanted; ++round) {
             size_t before = host_of_rank.size();
-            // By slot, each host receives its whole share of the round at once. By node, it receives one rank
-            // at a time, until all hosts have their shares.
+            // If ranks are mapped by slot, each host gets its whole share of the round at once. If they are
+            // mapped by node, each host gets one rank at a time, until all hosts have their shares.
             for (bool more = true; more && host_of_rank.size() < wanted;) {
                 size_t pass_before = host_of_rank.size();
                 for (size_t host = 0; host < hosts_.size() && host_of_rank.size() < wanted; ++host) {
@@ -190,7 +193,8 @@ struct Block {
     bool operator==(const Block &) const = default;
 };
 
-// Neighbouring ranks of one node, and neighbouring nodes with the same number of ranks, form one block.
+// The blocks of a process mapping. Consecutive ranks on one node, and consecutive nodes with the same number
+// of such ranks, form one block.
 std::vector<Block> blocks_of(const std::vector<int> &node_of_rank) {
     std::vector<Block> blocks;
     for (size_t first = 0; first < node_of_rank.size();) {
@@ -285,7 +289,7 @@ std::string place_ranks(const HostList &hosts, const Mapping &mapping, int ranks
 
 std::string process_mapping(const std::vector<int> &node_of_rank) {
     std::vector<Block> blocks = blocks_of(node_of_rank);
-    // Readers repeat the list until every rank has its node, so one period is enough.
+    // Readers repeat the list until every rank has a node, so one period of the list is enough.
     for (size_t period = 1; period < blocks.size(); ++period) {
         if (!std::equal(blocks.begin() + static_cast<long>(period), blocks.end(), blocks.begin())) continue;
         blocks.resize(period);

@@ -1,13 +1,13 @@
-// Runs one job. See job.h. Everything happens in one loop: reports of the hosts where ranks run (host.h),
-// signals, output and requests of ranks. It makes no difference here which ranks run on this machine.
+// Runs one job. See job.h. One loop handles everything: reports of the hosts where ranks run (host.h),
+// signals, output, and requests of ranks. This file does not distinguish ranks on this machine from others.
 //
 //     Job -- HostTree --- LocalHost: guard, ranks          this machine, if it is one of the hosts
 //                     \-- RemoteHost --ssh-- Agent -- HostTree --- LocalHost: guard, ranks
 //                     \-- ...                               \-- RemoteHost --ssh-- ...
 //
-// The first failure decides the exit code and is reported in one sentence. The other ranks then receive
-// SIGTERM and, after a grace period, SIGKILL. Ranks that die after that are not reported. The job is over
-// when the host tree reports it: then no process of the job is left.
+// The first failure determines the exit code and is reported in one sentence. All processes of the job then
+// receive SIGTERM and, after a grace period, SIGKILL. Ranks that die after the first failure are not
+// reported. The job is over when the host tree reports `over`: then no process of the job is left.
 #include "launch/job.h"
 
 #include <errno.h>
@@ -38,10 +38,10 @@ namespace {
 
 constexpr uint64_t second_ns = 1'000'000'000;
 constexpr uint64_t term_grace_ns = second_ns;       // from TERM to KILL
-// for the others to follow a rank that ended without MPI_Finalize
+// After a rank has ended without MPI_Finalize, how long the others have to end as well.
 constexpr uint64_t quiet_exit_grace_ns = 2 * second_ns;
-constexpr uint64_t give_up_ns = 5 * second_ns;      // for hosts that do not report the end
-constexpr uint64_t waits_patience_ns = second_ns;   // for hosts to report what their ranks wait for
+constexpr uint64_t give_up_ns = 5 * second_ns;      // how long to wait for hosts that do not report the end
+constexpr uint64_t waits_patience_ns = second_ns;   // how long hosts have to report what their ranks wait for
 constexpr int forwarded_signals[] = {SIGHUP,  SIGINT,  SIGTERM, SIGUSR1, SIGUSR2,
                                      SIGALRM, SIGCONT, SIGTSTP, SIGWINCH};
 
@@ -88,7 +88,7 @@ private:
     }
     void say(const std::string &sentence) { output_.say("mpirun: " + sentence + "\n"); }
     std::string killed_by(const RankEnd &end) const;
-    // reports of other hosts are checked
+    // Checks a rank in a report, because reports of other hosts may be wrong.
     bool is_rank(int rank) const { return rank >= 0 && rank < plan_.ranks(); }
 
     const Plan &plan_;
@@ -96,27 +96,27 @@ private:
     Assignment job_;
     Loop loop_;
     Output output_;
-    std::unique_ptr<RemoteOutput> remote_output_;  // if ranks are on other hosts
-    std::unique_ptr<RemoteInput> remote_input_;    // if the rank that reads is on another host
+    std::unique_ptr<RemoteOutput> remote_output_;  // exists if ranks are on other hosts
+    std::unique_ptr<RemoteInput> remote_input_;    // exists if the rank that reads is on another host
     std::unique_ptr<HostTree> hosts_;
     int signals_ = -1;
     int ranks_running_ = 0;
     int exit_code_ = 0;
     bool failed_ = false;
     bool started_ = false;  // all hosts were ready and have received the command to start the ranks
-    std::vector<int> early_signals_;  // received before that
-    bool over_ = false;     // nothing of the job is left
-    // profile_: requested. first_left_: rank 0 has left MPI, which writes the profile. first_joined_: rank 0
-    // has at least joined.
+    std::vector<int> early_signals_;  // signals that arrived before `started_` became true
+    bool over_ = false;     // no process of the job is left
+    // profile_: a profile was requested. Rank 0 writes the profile when it leaves MPI. Once rank 0 has ended,
+    // first_left_ is true if it had left MPI, and first_joined_ is true if it had joined the job.
     bool profile_ = false, first_left_ = false, first_joined_ = false;
     bool ending_ = false;
-    bool abandoned_ = false;  // an end was requested while only output was left to write
-    int end_request_ = 0;     // the first INT, TERM or HUP received
-    unsigned long forwarded_ = 0;  // signals passed on, as bits
-    int quiet_rank_ = -1;     // ended with exit code 0 while inside MPI
-    AllWaits waits_;          // the answers to a request under way
-    size_t waits_missing_ = 0;
-    bool time_is_over_ = false;  // the request was made because of --timeout
+    bool abandoned_ = false;  // a signal to end has arrived while only output was left to write
+    int end_request_ = 0;     // the first INT, TERM or HUP that has arrived
+    unsigned long forwarded_ = 0;  // the signals that mpirun has received and passes on, as bits
+    int quiet_rank_ = -1;     // the first rank that ended with exit code 0 while inside MPI
+    AllWaits waits_;          // what each rank waits for, as far as hosts have answered
+    size_t waits_missing_ = 0;  // the number of ranks whose host has not answered; 0 if nothing was requested
+    bool time_is_over_ = false;  // the time of --timeout is over, so the report ends the job
     uint64_t kill_at_ns_ = UINT64_MAX;
     uint64_t give_up_at_ns_ = UINT64_MAX;
     uint64_t timeout_at_ns_ = UINT64_MAX;
@@ -124,8 +124,8 @@ private:
     uint64_t waits_until_ns_ = UINT64_MAX;
 };
 
-// Signals are read from a descriptor. Signals that were ignored when mpirun was started (nohup) stay ignored,
-// for the ranks too.
+// Lets signals arrive at a descriptor instead of interrupting mpirun. Signals that were ignored when mpirun
+// was started (nohup) stay ignored, also in the ranks.
 void Job::block_signals() {
     sigset_t handled;
     sigemptyset(&handled);
@@ -136,9 +136,9 @@ void Job::block_signals() {
         if (sigaction(signal_number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN)
             sigdelset(&handled, signal_number);
     }
-    signal(SIGCHLD, SIG_DFL);  // a process that ignores it cannot find out how its children ended
+    signal(SIGCHLD, SIG_DFL);  // a process that ignores SIGCHLD cannot find out how its children ended
     sigset_t blocked = handled;
-    sigaddset(&blocked, SIGPIPE);  // a reader that has left is an error of write
+    sigaddset(&blocked, SIGPIPE);  // writing without a reader then only returns an error
     sigaddset(&blocked, SIGCHLD);
     sigprocmask(SIG_BLOCK, &blocked, &surroundings_.inherited.signals);
     signals_ = signalfd(-1, &handled, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -150,7 +150,7 @@ std::string current_folder() {
     return getcwd(folder, sizeof folder) ? folder : "/";
 }
 
-// Fills in the job as it is sent to other hosts.
+// Fills in the description of the job that is sent to other hosts.
 void Job::describe_job(const Settings &settings) {
     job_.job = random_job_id();
     job_.plan = plan_;
@@ -173,7 +173,7 @@ void Job::start() {
     raise_descriptor_limit(surroundings_.inherited);
     Settings settings;
     std::vector<std::string> notes = plan_.notes;
-    over_ = true;  // until something is started
+    over_ = true;  // as long as nothing has been started
     if (auto trouble = check_job(plan_, surroundings_.environment, settings, notes))
         return fail(trouble->exit_code, trouble->sentence);
     for (const std::string &note : notes) say(note);
@@ -181,7 +181,8 @@ void Job::start() {
     profile_ = settings.profile;
     describe_job(settings);
     adopt_orphans();
-    // A terminal is passed on only in the foreground. In the background, its input belongs to the shell.
+    // The ranks get a terminal as input only if mpirun is in the foreground. Otherwise the input of the
+    // terminal belongs to the user's shell.
     bool others_terminal = isatty(0) && tcgetpgrp(0) != getpgrp();
     HostTree::Owner owner{[this](const Frame &frame) { on_report(frame); }, true, output_,
                           others_terminal ? -1 : 0};
@@ -199,8 +200,8 @@ void Job::on_ready() {
     connect_input();
 }
 
-// A rank on this machine has mpirun's own standard input and reads it directly; mpirun reads none of it. If
-// the rank that reads is on another host, mpirun forwards its input.
+// Starts forwarding mpirun's standard input if the rank that reads it is on another host. A rank on this
+// machine inherits mpirun's standard input and reads it directly, so mpirun reads none of it.
 void Job::connect_input() {
     int node = plan_.stdin_rank ? plan_.placement.node_of_rank[static_cast<size_t>(*plan_.stdin_rank)]
                                 : plan_.placement.own;
@@ -210,10 +211,11 @@ void Job::connect_input() {
     remote_input_->start();
 }
 
-// The first failure counts and is reported. `sentence` is "" if the user knows the cause already.
+// Ends the job because of a failure. The first failure determines the exit code and is reported. `sentence`
+// is "" if the user knows the cause already.
 void Job::fail(int exit_code, const std::string &sentence) {
     if (!failed_) {
-        // Ranks die if their output cannot be written. The message states the cause, not the consequence.
+        // If the output of ranks cannot be written, they die. In that case the message states this cause.
         bool cannot_write = !output_.trouble().empty();
         failed_ = true;
         exit_code_ = cannot_write ? exit_own_trouble : exit_code;
@@ -245,13 +247,14 @@ void Job::on_signal(int signal_number) {
     if (!asks_to_end) return;
     if (!started_) return fail(128 + signal_number, "");
     if (over_) abandoned_ = true;
-    // The exit code is that of the first signal, whether or not the death of ranks has been reported to
-    // mpirun yet.
+    // The first signal is passed on to the ranks, which usually die of it. A second signal ends the job. The
+    // exit code is that of the first signal.
     if (end_request_ == 0) end_request_ = signal_number;
     else if (!over_) fail(128 + end_request_, "");
 }
 
-// As the shell expects of a job that it suspends. SIGCONT arrives later like other signals and is passed on.
+// Stops mpirun itself, as the shell expects of a job that it suspends. SIGCONT arrives later like other
+// signals and is passed on.
 void Job::stop_with_the_job() { kill(getpid(), SIGSTOP); }
 
 void Job::on_report(const Frame &frame) {
@@ -308,14 +311,15 @@ void Job::on_end(const RankEnd &end) {
     if (WIFEXITED(status))
         return fail(WEXITSTATUS(status), fmt::format("{} ended with exit code {}", who, WEXITSTATUS(status)));
     int signal_number = WTERMSIG(status);
-    // Signals that were sent to mpirun itself, and a closed pipe that the user has closed, are not reported.
+    // The end of a rank is not reported if the rank died of a signal that mpirun itself has received, or of
+    // SIGPIPE because the reader of mpirun's output has closed its end.
     bool expected = (signal_number < 64 && forwarded_ >> signal_number & 1) ||
                     (signal_number == SIGPIPE && output_.reader_gone());
     fail(128 + signal_number, expected ? "" : fmt::format("{} {}", who, killed_by(end)));
 }
 
 void Job::on_abort(const Abort &abort) {
-    // An exit code has eight bits. Cutting the others off must not turn a failure into a success.
+    // An exit code has eight bits. Removing the other bits must not turn a failure into a success.
     int exit_code = abort.code != 0 && (abort.code & 255) == 0 ? 1 : abort.code & 255;
     const char *reason = abort.for_error ? "because of an error" : "with MPI_Abort";
     fail(exit_code,
@@ -330,14 +334,15 @@ void Job::on_over() {
     check_output();
 }
 
-// Says why there is no profile, if one was requested.
+// If a profile was requested and rank 0 has not written one, prints why.
 void Job::tell_missing_profile() {
     if (!profile_ || !started_ || first_left_) return;
     say(first_joined_ ? "no profile: rank 0 ended before MPI_Finalize, which makes it"
                            : "no profile: rank 0 has not used MPI; the profile is made in MPI_Finalize");
 }
 
-// Some hosts answer later. Those that do not answer in time are named in the report.
+// Requests from all hosts what their ranks wait for. The report is printed when all hosts have answered, or
+// after waits_patience_ns. It names the hosts that have not answered by then.
 void Job::ask_waits(bool time_is_over) {
     if (!hosts_ || over_) return;
     time_is_over_ = time_is_over_ || time_is_over;
@@ -371,7 +376,8 @@ void Job::tell_waits() {
              plan_.timeout_s, report.substr(0, report.size() - 1)));
 }
 
-// Ranks whose output is not read would wait forever, so a failed write ends the job.
+// Ends the job if output of the ranks could not be written. Ranks whose output is not read would wait
+// forever.
 void Job::check_output() {
     if (!output_.trouble().empty()) fail(exit_own_trouble, "");
     if (remote_output_ && !remote_output_->trouble().empty())

@@ -1,5 +1,6 @@
-// Runs one job, from the start of the first rank to the end of the last process, and decides what every event
-// means for it. Called once, by main.
+// Runs one job, from the start of the first rank to the end of the last process. It decides what each event
+// (the end of a rank, a signal, a time limit) means for the job. Called once, by main.
+// Tested by: tests/launch/test_endings.py, tests/launch/test_hosts_endings.py.
 #pragma once
 
 #include <cstddef>

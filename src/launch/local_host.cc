@@ -20,8 +20,8 @@ namespace lanyard::launch {
 
 namespace {
 
-constexpr uint64_t give_up_ns = 10'000'000'000;  // for processes that not even KILL ends
-constexpr uint64_t cut_off_grace_ns = 1'000'000'000;  // for a rank that has closed its connection
+constexpr uint64_t give_up_ns = 10'000'000'000;  // how long to wait for processes that KILL does not end
+constexpr uint64_t cut_off_grace_ns = 1'000'000'000;  // a rank that closes its connection has this to end
 constexpr char cut_off_text[] =
     "closed its connection to mpirun while it was using MPI, as programs do that close all descriptors "
     "(daemon, closefrom); let it close only those that it has opened";
@@ -64,7 +64,7 @@ void LocalHost::command(const Frame &frame) {
     if (frame.kind == Kind::end) order(GuardCommand::end_all, signal.number);
 }
 
-// The guard, if there is one, ends what can be ended, and its end is reported as `over`.
+// If there is a guard, it ends all processes that can be ended. When the guard ends, `over` is reported.
 void LocalHost::abandon() {
     if (guard_.control >= 0) order(GuardCommand::end_all, SIGKILL);
     else be_over();
@@ -97,7 +97,7 @@ void LocalHost::on_reports() {
 void LocalHost::on_report(const GuardReport &report) {
     ++told_;
     if (report.kind == GuardReport::failed_to_start) return on_failed_start(report);
-    // The rank's last output and its last PMI messages come before the report of its end.
+    // The rank's last output and its last PMI requests must be handled before its end is reported.
     local_.streams.catch_up();
     int rank = prepared_.ranks[static_cast<size_t>(report.rank)];
     local_.pmi.rank_ended(rank);
@@ -108,7 +108,8 @@ void LocalHost::on_report(const GuardReport &report) {
     report_(make_frame(Kind::ended, end));
 }
 
-// The rank may be about to end. In that case, its end is reported instead.
+// Notes a rank that has closed its connection. It is not reported yet, because the rank may be about to end.
+// In that case only its end is reported.
 void LocalHost::on_cut_off(int rank, pid_t process) {
     cut_off_.push_back({rank, process, clock_ns() + cut_off_grace_ns});
 }
@@ -130,7 +131,8 @@ uint64_t LocalHost::deadline_ns() const {
     return next;
 }
 
-// A program that has closed all its descriptors cannot print why it ends.
+// Reports why a rank has failed that had closed its connection. A program that has closed all its descriptors
+// cannot print the reason itself.
 void LocalHost::tell_cut_off(int rank, const GuardReport &report) {
     auto found =
         std::find_if(cut_off_.begin(), cut_off_.end(), [&](const CutOff &each) { return each.rank == rank; });
@@ -176,8 +178,8 @@ void LocalHost::on_guard_gone() {
     be_over();
 }
 
-// The guard was killed, and the kernel has killed the ranks with it. This process has inherited what they had
-// started.
+// Called when the guard was killed. The kernel has then killed the ranks, too, and this process has inherited
+// the processes that the ranks have started. It ends these.
 void LocalHost::end_without_guard() {
     uint64_t until_ns = clock_ns() + give_up_ns;
     while (clock_ns() < until_ns) {

@@ -1,5 +1,6 @@
-// The ranks of this host, run by a guard. See host.h for its use and guard.h for why nothing is left behind.
-// Driven by the loop; single-threaded.
+// The host that is this machine. A guard runs its ranks. See host.h for how a host is used, and guard.h for
+// why no process is left behind. Driven by the loop; single-threaded.
+// Tested by: tests/launch/test_endings.py, tests/launch/test_start.py.
 #pragma once
 
 #include <vector>
@@ -37,7 +38,7 @@ private:
     }
     void be_over();
 
-    // A rank that can no longer be reached and is still running.
+    // A rank that has closed its connection to mpirun. If the rank still runs at until_ns, that is reported.
     struct CutOff {
         int rank;
         pid_t process;
@@ -53,7 +54,7 @@ private:
     std::vector<CutOff> cut_off_;
     long memory_kills_before_ = 0;
     bool over_ = false;
-    size_t told_ = 0;  // number of ranks that the guard has reported
+    size_t told_ = 0;  // the number of ranks whose end or failed start the guard has reported
 };
 
 }  // namespace lanyard::launch

@@ -1,6 +1,7 @@
-// The only place where mpirun waits: for descriptors, each with a handler, and for at most a given time.
-// Single-threaded. A handler may add and remove descriptors, including its own. Events of a removed
-// descriptor are dropped.
+// The event loop, which is the only place where mpirun waits. It waits for descriptors, each of which has a
+// handler, and for at most a given time. Single-threaded. A handler may add and remove descriptors, including
+// its own. Events of a removed descriptor are dropped.
+// Tested by: tests/unit/launch/pmi_tree_test.cc, tests/launch/test_endings.py.
 #pragma once
 
 #include <sys/epoll.h>
@@ -25,7 +26,8 @@ public:
     Loop(const Loop &) = delete;
     Loop &operator=(const Loop &) = delete;
 
-    // Returns false for files that are always ready (regular files), which need no waiting.
+    // Lets the loop wait for a descriptor. Returns false if the system refuses. For regular files the system
+    // refuses, and waiting is not necessary, because they are always ready.
     bool add(int fd, uint32_t events, Handler handler) {
         epoll_event event{};
         event.events = events;
@@ -51,7 +53,7 @@ public:
         for (int i = 0; i < count; ++i) {
             auto entry = handlers_.find(events[i].data.fd);
             if (entry == handlers_.end()) continue;
-            std::shared_ptr<Handler> handler = entry->second;  // kept alive while it removes itself
+            std::shared_ptr<Handler> handler = entry->second;  // keeps the handler alive if it removes itself
             (*handler)(events[i].events);
         }
     }

@@ -1,6 +1,7 @@
-// mpirun, also called mpiexec: starts the ranks of an MPI program, here or on several hosts. See
-// option_table.h for what it does, job.cc for how it runs a job, and guard.h for why nothing is left when it
-// is over.
+// mpirun, also called mpiexec: starts the ranks of an MPI program, on this machine or on several hosts. See
+// option_table.h for what it does, job.cc for how it runs a job, and guard.h for why no process of the job is
+// left at the end.
+// Tested by: tests/launch/test_options.py.
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +18,8 @@
 
 namespace {
 
-// If mpirun is started with closed standard descriptors, none of its sockets may receive their numbers.
+// If mpirun is started with closed standard descriptors, opens /dev/null in their place, so that no socket of
+// mpirun gets one of their numbers.
 void fill_standard_descriptors() {
     int fd;
     do fd = open("/dev/null", O_RDWR);
@@ -25,8 +27,8 @@ void fill_standard_descriptors() {
     if (fd > 2) close(fd);
 }
 
-// If a rank of another job has started this mpirun, the ranks of this job must not find that rank's
-// connection.
+// If a rank of another job has started this mpirun, keeps that rank's connection from the ranks of this job,
+// which must not find it.
 void keep_outer_connection() {
     int descriptor;
     if (lanyard::find_connection(descriptor)) fcntl(descriptor, F_SETFD, FD_CLOEXEC);

@@ -1,4 +1,4 @@
-// Out-of-memory kills as counted by the control groups. See memory_kills.h.
+// Reads the counts of out-of-memory kills from the control groups. See memory_kills.h.
 #include "launch/memory_kills.h"
 
 #include <fstream>
@@ -8,7 +8,7 @@ namespace lanyard::launch {
 
 namespace {
 
-// The number after "oom_kill " in a file of lines "name number", or -1 if there is no such file or line.
+// The number after "oom_kill" in a file of lines "NAME NUMBER"; -1 if there is no such file or line.
 long count_in(const std::string &path) {
     std::ifstream file(path);
     std::string name;
@@ -18,7 +18,8 @@ long count_in(const std::string &path) {
     return -1;
 }
 
-// The group's own files, or those of the root: in a container, the group's path may be the one outside of it.
+// The count of a control group, from the group's own file, or else from the file at the root of the mount. In
+// a container, `group` may be the path outside the container, which does not exist inside.
 long count_of_group(const std::string &mount, const std::string &group, const char *file) {
     long count = count_in(mount + group + "/" + file);
     return count >= 0 ? count : count_in(mount + "/" + file);

@@ -1,4 +1,5 @@
-// Parses the command line of mpirun, and makes the texts from the same table. See options.h.
+// Parses the command line of mpirun, and makes the texts of help and manual page from the same table. See
+// options.h.
 #include "launch/options.h"
 
 #include <fmt/format.h>
@@ -70,7 +71,7 @@ bool is_variable_name(const std::string &name) {
     return !name.empty() && name.find_first_of(std::string("= \0", 3)) == std::string::npos;
 }
 
-// Reads the words once, in order. Only the first trouble is reported.
+// Reads the words of the command line once, in order. Only the first error is reported.
 class Parser {
 public:
     explicit Parser(const std::vector<std::string> &words) : words_(words) {}
@@ -99,7 +100,7 @@ private:
         parsed_.request = Request::refused;
     }
 
-    // A remark that applies to several programs is made once.
+    // Adds a remark. A remark that applies to several programs is added once.
     void note(const std::string &sentence) {
         std::vector<std::string> &notes = parsed_.plan.notes;
         if (std::find(notes.begin(), notes.end(), sentence) == notes.end()) notes.push_back(sentence);
@@ -107,12 +108,12 @@ private:
 
     const std::vector<std::string> &words_;
     size_t next_ = 0;
-    std::optional<std::string> attached_;  // VALUE of --name=VALUE, until an option takes it
+    std::optional<std::string> attached_;  // the VALUE of --name=VALUE, until the option has used it
     HostList hosts_;
-    std::string hosts_of_;  // the option that named them
+    std::string hosts_of_;  // the option that named the hosts
     Mapping mapping_;
     bool ranks_given_ = false;
-    bool program_due_ = true;  // options were read that no program has followed yet
+    bool program_due_ = true;  // a program must still follow
     Program current_;
     Parsed parsed_;
 };
@@ -244,8 +245,8 @@ void Parser::set_exported(const std::string &value) {
     }
 }
 
-// These names apply to the whole job. If a program behind ':' has another one, the last must not silently
-// replace the first.
+// Sets a name that applies to the whole job. If the option is given again with another name, for example for
+// a program behind ':', this is an error: the last name must not silently replace the first.
 void Parser::set_name(const std::string &of, const std::string &value, std::string &name) {
     if (!name.empty() && name != value)
         return refuse(fmt::format(
@@ -310,7 +311,8 @@ void Parser::set_timeout(const std::string &of, const std::string &value) {
         refuse(fmt::format("{} takes a number of seconds above 0, not \"{}\"", of, value));
 }
 
-// The setting's own row says what is wrong with the value, under the setting's name.
+// Sets the initial error handler, which is a setting. The row of the setting checks the value. Its sentence
+// about a wrong value names the setting, so the name is replaced by that of the option.
 void Parser::set_errhandler(const std::string &of, const std::string &value) {
     current_.own.emplace_back("LANYARD_INITIAL_ERRHANDLER", value);
     Settings scratch;
@@ -321,7 +323,7 @@ void Parser::set_errhandler(const std::string &of, const std::string &value) {
     }
 }
 
-// The program and its arguments, up to ':' or the end. The next program inherits nothing from it.
+// Reads a program and its arguments, up to ':' or the end. The next program inherits nothing from this one.
 void Parser::program() {
     while (next_ < words_.size() && words_[next_] != ":") current_.words.push_back(words_[next_++]);
     if (current_.words.empty())
@@ -357,7 +359,8 @@ void Parser::whole_plan() {
     place();
 }
 
-// A job without hosts, or with this machine as the only one, is local and does not use the network.
+// Decides where each rank runs. If no hosts are named, all ranks run on this machine. A job whose only host
+// is this machine does not use the network.
 void Parser::place() {
     std::string own = own_host_name();
     Placement &placement = parsed_.plan.placement;

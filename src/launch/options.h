@@ -1,6 +1,6 @@
-// The command line of mpirun. One table of options serves parsing, --help, the manual page and the suggestion
-// of the nearest option. One dash and two dashes have the same meaning, because users of the various mpirun
-// commands write both. Called once, by main.
+// The command line of mpirun. One table of options (option_table.h) is used for parsing, for --help, for the
+// manual page and for suggesting the nearest option. One dash and two dashes have the same meaning, because
+// users of the various mpirun commands write both. Called once, by main.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ enum class Request { run, help, version, manual, refused };
 struct Parsed {
     Request request = Request::run;
     Plan plan;
-    std::string trouble;  // with Request::refused: the sentence
+    std::string trouble;  // for Request::refused: what is wrong, as a sentence
 };
 
 Parsed parse_options(const std::vector<std::string> &words);

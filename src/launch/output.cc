@@ -1,4 +1,4 @@
-// Line-atomic output of the ranks. See output.h.
+// Writes the output of the ranks in whole lines. See output.h.
 #include "launch/output.h"
 
 #include <errno.h>
@@ -19,11 +19,11 @@ namespace lanyard::launch {
 
 namespace {
 
-constexpr size_t longest_line = 1024 * 1024;  // longer ones are passed on in pieces
+constexpr size_t longest_line = 1024 * 1024;  // longer lines are passed on in pieces
 constexpr size_t queue_full = 1024 * 1024;
 constexpr size_t queue_low = 256 * 1024;
-constexpr uint64_t patience_ns = 50'000'000;  // for the rest of a line, on a terminal
-constexpr uint64_t long_patience_ns = 2'000'000'000;  // for the rest of a long line for which others wait
+constexpr uint64_t patience_ns = 50'000'000;  // how long an unfinished line is not shown on a terminal
+constexpr uint64_t long_patience_ns = 2'000'000'000;  // how long others wait for more of a long line
 
 }  // namespace
 
@@ -56,7 +56,7 @@ Output::Sink *Output::open_sink(int target) {
 int Output::connect_rank(int rank, int target) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return -1;
-    fcntl(ends[0], F_SETFL, O_NONBLOCK);  // only for this end
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);  // the rank's end stays blocking
     auto stream = std::make_unique<Stream>();
     stream->rank = rank;
     stream->target = target;
@@ -84,7 +84,8 @@ void Output::ready(Stream &stream) {
     flush(*stream.sink);
 }
 
-// No more can arrive: an unfinished line is all there is.
+// Called when no more can arrive on the stream. Passes on its unfinished line, unless the stream must wait
+// for the end of another stream's long line.
 void Output::end_stream(Stream &stream) {
     Sink &sink = *stream.sink;
     stream.ended = behind_long_line(stream);
@@ -119,7 +120,7 @@ void Output::take(int rank, int target, std::string_view bytes) {
 bool Output::takes_more(int target) const { return !sink_of(target).pausing; }
 bool Output::gone(int target) const { return sink_of(target).gone; }
 
-// Reads once. Returns false at the end of file.
+// Reads the stream's pipe once. Returns false at the end of file.
 bool Output::receive(Stream &stream) {
     char chunk[65536];
     ssize_t count = read(stream.fd, chunk, sizeof chunk);
@@ -130,7 +131,8 @@ bool Output::receive(Stream &stream) {
     return true;
 }
 
-// Passes on the complete lines. Passes on everything if nothing can mix or the line is too long to be kept.
+// Passes on the complete lines of a stream. Passes on everything if there is only one rank, or if the line is
+// too long to be stored.
 void Output::take_lines(Stream &stream) {
     size_t last = stream.partial.rfind('\n');
     size_t length = last == std::string::npos ? 0 : last + 1;
@@ -149,7 +151,7 @@ bool Output::behind_long_line(const Stream &stream) const {
     return !sink.gone && sink.unfinished && sink.unfinished != &stream && sink.unfinished->long_line;
 }
 
-// A long line has ended or was cut: passes on what waited for it.
+// Called when a long line has ended or was cut. Passes on the lines that waited for that.
 void Output::release(Sink &sink) {
     for (auto &stream : streams_) {
         if (stream->sink != &sink || !(stream->held || stream->ended)) continue;
@@ -158,7 +160,7 @@ void Output::release(Sink &sink) {
     }
 }
 
-// Ends an unfinished line because another stream has output.
+// Cuts the unfinished line of a sink because another stream has output.
 void Output::interrupt(Sink &sink) {
     Stream &cut = *sink.unfinished;
     if (!tagged_ && cut.long_line) sink.queue += fmt::format(" [rank {}: the line goes on below]", cut.rank);
@@ -203,7 +205,8 @@ void Output::hand_on(Stream &stream, size_t length) {
     stream.since_ns = clock_ns();
 }
 
-// A write that cannot block: a pipe or terminal that poll reports as writable accepts PIPE_BUF bytes.
+// Writes some bytes without blocking. A pipe or terminal that poll() reports as writable accepts PIPE_BUF
+// bytes.
 ssize_t Output::write_some(Sink &sink) {
     std::string_view unsent = std::string_view(sink.queue).substr(sink.sent);
     if (sink.regular) return write(sink.fd, unsent.data(), unsent.size());
@@ -216,7 +219,7 @@ ssize_t Output::write_some(Sink &sink) {
     if (unsent.size() > PIPE_BUF) {
         unsent = unsent.substr(0, PIPE_BUF);
         size_t last = unsent.rfind('\n');
-        // whole lines in one write, so that other writers do not come between
+        // Whole lines are written at once, so that the output of other processes does not get between.
         if (last != std::string_view::npos) unsent = unsent.substr(0, last + 1);
     }
     return write(sink.fd, unsent.data(), unsent.size());
@@ -244,7 +247,8 @@ void Output::flush(Sink &sink) {
     pause_or_resume(sink);
 }
 
-// A paused stream is not watched at all, because epoll would keep reporting a hang-up.
+// Stops or resumes reading the streams of a sink, depending on how much is unsent. A stream that is not read
+// is removed from the loop altogether, because epoll would report a hang-up again and again.
 void Output::pause_or_resume(Sink &sink) {
     bool pause = sink.unsent() > (sink.pausing ? queue_low : queue_full);
     if (pause == sink.pausing) return;
@@ -320,8 +324,8 @@ void Output::catch_up() {
 
 void Output::drain() {
     for (auto &stream : streams_) {
-        // A pipe contains at most 1 MiB unless root has enlarged it. More can arrive only from a process that
-        // keeps writing.
+        // A pipe contains at most 1 MiB, unless root has enlarged it. If there is more, some process is still
+        // writing, so reading ends after 64 turns.
         for (int turn = 0; stream->fd >= 0 && turn < 64; ++turn) {
             size_t before = stream->partial.size();
             bool open = receive(*stream);
@@ -329,7 +333,7 @@ void Output::drain() {
             take_lines(*stream);
         }
     }
-    // First the streams in the middle of a long line, because the others wait for its end.
+    // The streams in the middle of a long line are ended first, because other streams wait for that.
     std::vector<Stream *> order;
     for (auto &stream : streams_) order.push_back(stream.get());
     std::stable_partition(order.begin(), order.end(), [](const Stream *stream) { return stream->long_line; });

@@ -1,12 +1,15 @@
-// Carries what the ranks print to mpirun's standard output and error, in whole lines, so that lines of
-// different ranks never mix. If requested, each line begins with its rank. Otherwise, bytes are passed on
-// unchanged. A line too long to be kept is passed on as it arrives, and lines of other ranks wait meanwhile.
-// They do not wait forever, because the ranks may wait for each other: when that line stands still, or
-// another rank has much to print, the line is cut, and both parts are labelled with their rank.
+// Writes what the ranks print to mpirun's standard output and error, in whole lines, so that lines of
+// different ranks never mix. If requested, each line begins with its rank. Otherwise, bytes are written
+// unchanged. A line that is too long to be stored is written as it arrives, and lines of other ranks wait
+// meanwhile. They do not wait forever, because the ranks may wait for each other. If nothing more of the long
+// line arrives, or another rank has much to print, the line is cut, and both parts are labelled with their
+// rank.
 //
-// Driven by mpirun's loop; single-threaded. Invariants: mpirun never blocks in a write, so it handles signals
-// and ranks while its reader is slow. A slow reader slows down the ranks and does not fill mpirun's memory.
-// When the reader is gone, ranks that print receive SIGPIPE, as if they wrote to it themselves.
+// Driven by mpirun's loop; single-threaded. The reader is the process that reads mpirun's output. Invariants:
+// mpirun never blocks in a write, so it handles signals and ranks while the reader is slow. A slow reader
+// slows down the ranks and does not fill mpirun's memory. When the reader has closed its end, ranks that
+// print receive SIGPIPE, as if they wrote to the reader themselves.
+// Tested by: tests/launch/test_streams.py.
 #pragma once
 
 #include <cstdint>
@@ -30,25 +33,27 @@ public:
     Output &operator=(const Output &) = delete;
 
     int connect_rank(int rank, int target) override;
-    // Takes output of a rank on another host. Empty bytes mean that the rank has closed the stream. While
-    // takes_more() is false, nothing should be sent. `changed` is called when the result of takes_more() or
-    // gone() may have changed.
+    // Takes output of a rank on another host. Empty bytes mean that the rank has closed the stream.
     void take(int rank, int target, std::string_view bytes);
+    // While this is false, other hosts should send no output for this target (1 or 2).
     bool takes_more(int target) const;
+    // True if the reader of this target has closed its end.
     bool gone(int target) const;
+    // Sets a function to be called when the result of takes_more() or gone() may have changed.
     void on_change(std::function<void()> changed) { changed_ = std::move(changed); }
-    // Must be called at deadline_ns() at the latest. Shows unfinished lines on a terminal after a short time.
+    // Cuts long lines that no longer grow, and shows unfinished lines on a terminal after a short time. Must
+    // be called at deadline_ns() at the latest.
     void tick(uint64_t now_ns);
-    uint64_t deadline_ns() const;  // UINT64_MAX: nothing to wait for
+    uint64_t deadline_ns() const;  // UINT64_MAX if tick() has nothing to do
     // Prints a line of mpirun's own on standard error, between the lines of the ranks.
     void say(const std::string &line);
     void catch_up() override;
-    // After the last rank: reads what is in the pipes and closes them, even if other processes still have
-    // them open.
+    // Called after the last rank has ended. Reads what is in the pipes and closes them, even if other
+    // processes still have them open.
     void drain();
-    bool empty() const;        // everything was passed on
-    bool reader_gone() const;  // a reader no longer reads what the ranks print
-    // why writing failed, unless only because the reader has left
+    bool empty() const;        // true if all bytes that were passed to the sinks have been written
+    bool reader_gone() const;  // true if a reader has closed its end
+    // Why writing has failed; "" if it has not failed, or only because the reader has closed its end.
     const std::string &trouble() const { return trouble_; }
 
 private:
@@ -56,15 +61,15 @@ private:
     struct Stream {
         int rank = 0;
         int target = 1;
-        int fd = -1;  // -1: closed, or of another host
+        int fd = -1;  // -1 if the stream is closed, or belongs to a rank on another host
         Sink *sink = nullptr;
-        std::string partial;      // received, not yet passed to the sink
-        uint64_t since_ns = 0;    // arrival of the oldest byte of partial
-        bool mid_line = false;    // the sink has the beginning of this stream's line
-        bool long_line = false;   // the same, and the line is too long to be kept
-        bool resumes = false;  // its long line was cut: lines of others follow the beginning
-        bool held = false;   // has complete lines that wait for the end of another stream's long line
-        bool ended = false;  // reached its end while it waited
+        std::string partial;      // bytes that were received and not yet passed to the sink
+        uint64_t since_ns = 0;    // when the oldest byte of `partial` arrived, or bytes were last passed on
+        bool mid_line = false;    // the sink has the beginning of the stream's present line
+        bool long_line = false;   // the same, and the line is too long to be stored
+        bool resumes = false;  // the stream's long line was cut, and its next bytes continue it
+        bool held = false;   // the stream has complete lines that wait for the end of another's long line
+        bool ended = false;  // the stream has reached its end while it waited in this way
     };
     // Where lines go: one sink for standard output and one for standard error, or one for both if both are
     // the same file.
@@ -75,9 +80,9 @@ private:
         bool regular = false;
         bool waiting = false;
         bool gone = false;
-        bool pausing = false;  // too much is unsent, so its streams are not read
+        bool pausing = false;  // much has not been written yet, so the streams of this sink are not read
         std::string queue;
-        size_t sent = 0;  // bytes at the beginning of queue that are written
+        size_t sent = 0;  // how many bytes at the beginning of `queue` have been written
         Stream *unfinished = nullptr;  // the stream whose unfinished line was shown last
         size_t unsent() const { return queue.size() - sent; }
     };
@@ -102,7 +107,7 @@ private:
 
     Loop &loop_;
     bool tagged_;
-    bool alone_;  // one rank: nothing can mix, so nothing is held back
+    bool alone_;  // there is only one rank, so lines cannot mix and nothing is held back
     std::vector<std::unique_ptr<Sink>> sinks_;
     std::vector<std::unique_ptr<Stream>> streams_;
     std::unordered_map<int, Stream *> remote_;  // by 2 * rank + target

@@ -1,4 +1,6 @@
-// What mpirun is to do: filled in by the option parser, read by everything after it. Plain values.
+// The plan of a job: what mpirun is to do. The option parser fills it in, and all other parts read it. It
+// consists of plain values.
+// Tested by: tests/launch/test_options.py.
 #pragma once
 
 #include <optional>
@@ -16,7 +18,7 @@ inline constexpr int exit_timeout = 124;
 inline constexpr int exit_not_executable = 126;
 inline constexpr int exit_not_found = 127;
 
-inline constexpr int most_ranks = 65536;  // of one job
+inline constexpr int most_ranks = 65536;  // the most ranks of one job
 
 enum class Binding { automatic, none, core };
 
@@ -25,28 +27,28 @@ using Assignments = std::vector<std::pair<std::string, std::string>>;
 // One of the programs separated by ':' on the command line.
 struct Program {
     int ranks = 1;
-    Assignments own;            // -x and -env; they override -genv
-    std::string folder;         // -wdir, "" for the current one
+    Assignments own;            // -x and -env; these override -genv
+    std::string folder;         // -wdir; "" for the current folder
     std::vector<std::string> words;  // the program and its arguments
 };
 
 struct Plan {
     std::vector<Program> programs;
-    // of the option parser, printed before the job starts; not for other hosts
+    // Remarks of the option parser, which mpirun prints before the job starts. Not sent to other hosts.
     std::vector<std::string> notes;
-    Assignments environment;    // -genv: for every program
+    Assignments environment;    // -genv: variables for every program
     bool tag_output = false;
-    std::string output_folder;  // --output: one file for each rank in it
+    std::string output_folder;  // --output: the folder that gets one file for each rank
     std::string out_pattern;    // -outfile-pattern
     std::string err_pattern;    // -errfile-pattern
-    double timeout_s = 0;       // 0: none
+    double timeout_s = 0;       // --timeout; 0 if there is no limit
     std::optional<int> stdin_rank = 0;
     Binding binding = Binding::automatic;
-    Placement placement;        // where each rank runs; without named hosts, all on this machine
-    std::string remote_shell;   // --ssh: program and its first words; "" for ssh
-    // --prefix: where Lanyard is on the other hosts; "" for the same place as here
+    Placement placement;        // where each rank runs; if no hosts are named, all run on this machine
+    std::string remote_shell;   // --ssh: the program and its first words; "" for ssh
+    // --prefix: the folder of Lanyard on the other hosts; "" for the same folder as here
     std::string remote_prefix;
-    int fan_out = 16;           // hosts that one host starts
+    int fan_out = 16;           // --fan-out: the most hosts that one host starts
 
     int ranks() const {
         int sum = 0;

@@ -19,7 +19,8 @@ constexpr size_t longest_value = 4096;
 constexpr size_t longest_line = 64 * 1024;
 constexpr size_t most_unsent = 1024 * 1024;
 
-// Like recv without waiting. The kernel reports the sending process; `sender` is 0 if it does not.
+// Like recv() without waiting. `sender` becomes the sending process as the kernel reports it, or 0 if the
+// kernel does not report it.
 ssize_t receive(int fd, char *chunk, size_t size, pid_t &sender) {
     iovec into{chunk, size};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(ucred))];
@@ -93,7 +94,8 @@ void PmiServer::drop(int rank) {
     client.fd = -1;
 }
 
-// The rank's end has been closed, by the end of its process or by a process that has closed it unknowingly.
+// Called when the rank's end of its connection has been closed: because the process has ended, or because the
+// program has closed the descriptor without knowing what it is.
 void PmiServer::closed(int rank) {
     Client &client = clients_.at(rank);
     drop(rank);
@@ -210,7 +212,7 @@ void PmiServer::remote_asks(size_t remote, const std::string &key) {
     ask_above(key);
 }
 
-// One request for all that ask for this key meanwhile.
+// Passes a get upwards, unless a get for the same key has been passed on and not been answered yet.
 void PmiServer::ask_above(const std::string &key) {
     const Askers &askers = asked_[key];
     if (askers.ranks.size() + askers.remote_hosts.size() == 1)
@@ -247,7 +249,7 @@ void PmiServer::remote_departed() {
     pass_barrier();
 }
 
-// Ranks that will enter no further barrier and need not be waited for.
+// The number of ranks that have finalised MPI and ended, so that they will enter no further barrier.
 size_t PmiServer::departed() const {
     size_t count = 0;
     for (const auto &[rank, client] : clients_)
@@ -263,8 +265,8 @@ void PmiServer::tell_departed() {
     neighbours_.above(make_frame(Kind::departed, Text{}));
 }
 
-// When all ranks and hosts from here on have entered: enters the barrier above, or releases the barrier if
-// this is the top.
+// If all ranks of this host and all hosts below have entered the barrier, enters the barrier above, or
+// releases the barrier if this is the top of the tree.
 void PmiServer::pass_barrier() {
     if (in_barrier_ == 0 ||
         in_barrier_ + departed() + departed_remote_ < clients_.size() + neighbours_.remote_hosts)

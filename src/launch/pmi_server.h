@@ -1,16 +1,18 @@
-// The server side of PMI-1 for the ranks of this host, one socket for each rank: identity, a common table of
-// published values, the barrier, abort. It refuses what it does not offer (spawn, publishing of names) with a
-// message.
+// The server side of PMI-1 for the ranks of this host, with one socket for each rank. It offers each rank its
+// identity, a common table of published values, the barrier, and abort. A request for anything else (spawn,
+// publishing of names) is refused with a message.
 //
-// On several hosts, the servers form the tree of protocol.h. A server enters the barrier of the one above
-// when all of its ranks and all servers below have entered its own. The values published since the last
-// release travel up with it, and the release from the top brings the values of all hosts. A barrier therefore
-// costs one message for each host and direction, and after it, every get is answered locally. A get before
-// that barrier is passed upwards. A rank that has finalised and ended (others may continue with sessions)
-// counts as entered in every later barrier. So does a server all of whose ranks and servers below have ended;
-// it reports this once.
+// On several hosts, the servers form the tree of protocol.h. A server waits until all of its ranks and all
+// servers below it have entered its barrier. Then it enters the barrier of the server above it. With this
+// message it sends the values that were published since the last release, and the release from the top
+// contains the values of all hosts. So a barrier costs one message for each host and direction, and after a
+// barrier every get is answered locally. A get for a value that is not known yet is passed upwards. A rank
+// that has finalised MPI and ended (other ranks may continue with sessions) counts as entered in every later
+// barrier. The same holds for a server whose ranks and servers below have all ended in this way; the server
+// reports this once.
 //
 // Driven by the loop; single-threaded; never blocks on a rank that does not read its answers.
+// Tested by: tests/launch/test_pmi.py, tests/unit/launch/pmi_tree_test.cc, tests/fuzz/pmi_server.cc.
 #pragma once
 
 #include <functional>
@@ -29,8 +31,10 @@ namespace lanyard::launch {
 class PmiServer {
 public:
     struct Neighbours {
-        std::function<void(const Frame &)> above;                // barrier and ask; empty at the top
-        std::function<void(size_t remote, const Frame &)> below;  // release and answer
+        // Sends a barrier, ask or departed frame to the server above; empty at the top of the tree.
+        std::function<void(const Frame &)> above;
+        // Sends a release or answer frame to a server below.
+        std::function<void(size_t remote, const Frame &)> below;
         size_t remote_hosts = 0;
     };
     // `aborted` is called when a rank requests the end of the job.
@@ -40,21 +44,24 @@ public:
     PmiServer(const PmiServer &) = delete;
     PmiServer &operator=(const PmiServer &) = delete;
 
-    // Opens the connection of a rank and returns the rank's end, which the caller closes after the rank was
-    // started. Returns -1 with errno set if the system refuses. `program_ranks`: the number of ranks with
-    // which that program was started. `segment`: the node's file, under the number that it has in the rank.
+    // Opens the connection of a rank and returns the rank's end of it, which the caller closes when the rank
+    // has been started. Returns -1 with errno set if the system refuses. `program_ranks` is the number of
+    // ranks with which the rank's program is started. `segment` is the number that the descriptor of the
+    // segment's file has in the rank.
     int connect_rank(int rank, int program, int program_ranks, int segment = -1);
-    // Sets a function for the case that a process that has joined and not left closes its connection but
-    // continues to run. Nothing can reach that rank any more.
+    // Sets a function that is called when a process has joined the job, has not left it, and closes its
+    // connection but continues to run. mpirun can no longer reach such a rank.
     void on_cut_off(std::function<void(int rank, pid_t process)> cut_off) { cut_off_ = std::move(cut_off); }
-    // The rank's process has ended. Handles what it had sent before.
+    // Called when the rank's process has ended. Handles what the process has sent before.
     void rank_ended(int rank);
-    // The job ends. Ranks that end from now on were told to do so, and barriers do not count them as entered.
+    // Called when the job is ended. A rank that ends from now on was told to do so, so barriers do not count
+    // it as entered.
     void job_ends() { job_ends_ = true; }
-    // True if the rank has joined the job and not left it, so that others may wait for it forever.
+    // True if the rank has joined the job and not left it. If such a rank ends, others may wait for it
+    // forever.
     bool inside(int rank) const { return clients_.at(rank).stage.joined && !clients_.at(rank).stage.left; }
     bool left(int rank) const { return clients_.at(rank).stage.left; }
-    // The stage of each rank of this host, for reports of what it waits for.
+    // The stage of each rank of this host, for reports about what the ranks wait for.
     std::vector<RankStage> stages() const;
 
     void remote_entered(const Values &published);
@@ -97,18 +104,19 @@ private:
     std::string job_;
     std::function<void(const Abort &)> aborted_;
     std::function<void(int, pid_t)> cut_off_;
-    size_t ranks_;  // of the job
+    size_t ranks_;  // the number of ranks of the job
     Neighbours neighbours_;
     std::map<int, Client> clients_;  // by rank
     std::unordered_map<std::string, std::string> published_;
-    std::unordered_map<std::string, std::string> fresh_;  // published here and below since the last release
+    // The values that were published here and below since the last release.
+    std::unordered_map<std::string, std::string> fresh_;
     struct Askers {
         std::vector<int> ranks;
         std::vector<size_t> remote_hosts;
     };
-    std::unordered_map<std::string, Askers> asked_;  // requested from above and not answered yet
-    size_t in_barrier_ = 0;                          // ranks and remote hosts
-    size_t departed_remote_ = 0;
+    std::unordered_map<std::string, Askers> asked_;  // by key: gets passed upwards and not answered yet
+    size_t in_barrier_ = 0;                          // how many ranks and remote hosts have entered
+    size_t departed_remote_ = 0;                     // how many remote hosts have departed
     bool told_departed_ = false, job_ends_ = false;
 };
 

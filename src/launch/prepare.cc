@@ -1,4 +1,4 @@
-// Everything that must exist before the ranks are started. See prepare.h.
+// Creates everything that must exist before the ranks are started. See prepare.h.
 #include "launch/prepare.h"
 
 #include <errno.h>
@@ -54,8 +54,8 @@ private:
     const Plan &plan_;
     Prepared &prepared_;
     std::optional<Trouble> trouble_;
-    std::vector<ProgramFile> files_;       // of programs that run here
-    std::vector<Variables> environments_;  // the same; empty for other programs
+    std::vector<ProgramFile> files_;       // by program; only for programs with ranks on this host
+    std::vector<Variables> environments_;  // by program; empty for programs without ranks on this host
     int nowhere_ = -1;
 };
 
@@ -94,8 +94,8 @@ bool Preparation::find_program_of(int rank) {
            fail(file.exit_code, fmt::format("{}: {}{}", short_rank_text(plan_, rank), file.trouble, remedy));
 }
 
-// True if there is room for the minimum that the ranks of this host share. A file system without a limit
-// reports 0 blocks.
+// True if the file system of `file` has room for the smallest segment of the ranks of this host. A file
+// system without a limit reports 0 blocks.
 bool holds_segment(int file, size_t ranks) {
     struct statvfs about;
     if (fstatvfs(file, &about) != 0 || about.f_blocks == 0) return true;
@@ -103,9 +103,9 @@ bool holds_segment(int file, size_t ranks) {
            Segment::least_bytes(static_cast<uint32_t>(ranks));
 }
 
-// The file has no name, so nothing remains to be removed, whichever process dies. If the folder cannot be
-// used, a memory file outside all file systems replaces it. If that is refused too, the library makes its own
-// segment.
+// Creates the file of the segment. It has no name, so no file has to be removed, whichever process dies. If
+// the folder cannot be used, a memory file (memfd) outside all file systems is used instead. If the system
+// refuses that, too, the library creates its own segment.
 void Preparation::open_segment(const Variables &variables) {
     const char *named = find_variable(variables, "LANYARD_SHM_DIR");
     const char *folder = named && named[0] ? named : "/dev/shm";
@@ -176,7 +176,7 @@ bool Preparation::add_rank(int rank) {
     auto tell = [&](const char *name, const std::string &value) {
         start.environment.push_back(std::string(name) + "=" + value);
     };
-    // The variables of PMI-1 and Hydra, ours, and those of Open MPI that scripts and programs read.
+    // The variables of PMI-1, of Hydra, of Lanyard, and those of Open MPI that scripts and programs read.
     for (const char *name : {"PMI_FD", "LANYARD_PMI_FD"}) tell(name, std::to_string(pmi));
     for (const char *name : {"PMI_RANK", "PMI_ID", "LANYARD_RANK", "OMPI_COMM_WORLD_RANK"}) tell(name, own);
     for (const char *name : {"PMI_SIZE", "LANYARD_SIZE", "OMPI_COMM_WORLD_SIZE"}) tell(name, ranks);
@@ -234,8 +234,8 @@ std::string check_patterns(const Plan &plan) {
     return "";
 }
 
-// What is wrong with the folder for shared memory that a program's variables name; "" if it is a folder or
-// they name none.
+// What is wrong with the folder for shared memory that the variables of a program name; "" if it is a folder,
+// or if they name none.
 std::string check_memory_folder(const Variables &variables) {
     const char *folder = find_variable(variables, "LANYARD_SHM_DIR");
     struct stat about;
@@ -249,8 +249,8 @@ std::string check_memory_folder(const Variables &variables) {
                              folder, wrong);
 }
 
-// The ranks need their network interfaces only if they reach each other by a network. Otherwise, a missing
-// one is only a remark.
+// Adds a remark if LANYARD_INTERFACES names an interface that does not exist and that the ranks do not need.
+// If they reach each other by a network, the library itself reports this as an error.
 void check_interfaces(const Settings &settings, int ranks, std::vector<std::string> &notes) {
     if (ranks > 1 && !names_path(settings, "shm")) return;
     std::vector<Interface> chosen;

@@ -1,6 +1,7 @@
-// From the plan to everything that the guard needs to start the ranks of this host: finds program files,
-// makes environments, opens pipes, files and sockets. If something is wrong, nothing has been started. job.cc
-// calls check_job once. local_host.cc calls prepare once on each host that has ranks.
+// Prepares everything that the guard needs to start the ranks of this host as the plan describes: finds
+// program files, makes environments, and opens pipes, files and sockets. So errors are found before any rank
+// is started. job.cc calls check_job() once. local_host.cc calls prepare() once on each host that has ranks.
+// Tested by: tests/launch/test_start.py.
 #pragma once
 
 #include <optional>
@@ -21,32 +22,34 @@ struct Trouble {
 };
 
 struct Prepared {
-    std::vector<int> ranks;           // of this host, ascending
-    std::vector<RankStart> starts;    // in the same order
-    std::vector<std::string> notes;   // to be printed although the job runs
-    std::vector<int> for_ranks;       // descriptors that mpirun closes once the ranks have them
-    int segment = -1;  // unlinked file for the memory that the ranks share; -1: they make their own
+    std::vector<int> ranks;           // the ranks of this host, in ascending order
+    std::vector<RankStart> starts;    // how to start each of these ranks, in the same order
+    std::vector<std::string> notes;   // remarks to print; they do not prevent the job
+    std::vector<int> for_ranks;       // descriptors that this process closes once the ranks have them
+    // A file without a name for the memory that the ranks share; -1 if the ranks must create their own.
+    int segment = -1;
 };
 
-// Checks what concerns the job as a whole and is the same on all hosts. Also creates the folder for output,
-// on this host.
+// Checks what concerns the job as a whole, such as settings and the names of output files. Also creates the
+// folder for output, on this host.
 std::optional<Trouble> check_job(const Plan &plan, char **environment, Settings &settings,
                                  std::vector<std::string> &notes);
 
 struct Local {
     const Plan &plan;
     const std::string &job;
-    char **environment;      // before the plan's changes
+    char **environment;      // the environment before the plan's changes
     PmiServer &pmi;
     StandardStreams &streams;
-    int input;               // standard input of the rank that reads it; -1: none
-    bool streams_go_on;      // mpirun writes the files of output, not this host
+    int input;               // the standard input of the rank of this host that reads it; -1 if none does
+    bool streams_go_on;      // output is forwarded to mpirun, which writes the files of output
 };
 std::optional<Trouble> prepare(const Local &local, Prepared &prepared);
 
-// output_file returns the file for the output of one rank, or "" if it goes to mpirun's own. open_output_file
-// opens it for writing and returns -1 with errno set if it fails.
+// Returns the name of the file for the output of a rank to descriptor `target` (1 or 2); "" if this output
+// goes to mpirun's own.
 std::string output_file(const Plan &plan, int rank, int target);
+// Opens such a file for writing. Returns -1 with errno set if that fails.
 int open_output_file(const std::string &name);
 
 }  // namespace lanyard::launch

@@ -18,7 +18,7 @@ namespace lanyard::launch {
 
 namespace {
 
-// The path, relative to the folder of this process.
+// The path of a program as this process must name it. `path` is relative to the ranks' folder.
 std::string seen_from_here(const std::string &path, const std::string &folder) {
     return path.starts_with('/') || folder.empty() ? path : folder + "/" + path;
 }
@@ -38,7 +38,8 @@ bool read_beginning(const std::string &path, std::string &text) {
     return length >= 0;
 }
 
-// True for text without a "#!" line. A file that cannot be read is left to the kernel.
+// True if a file is text without a "#!" line. False for a file that cannot be read; the kernel will decide
+// about it.
 bool is_plain_script(const std::string &path) {
     std::string text;
     if (!read_beginning(path, text)) return false;
@@ -54,7 +55,7 @@ std::string remedy(std::string_view file) {
     return "chmod +x would make it so";
 }
 
-// " in FOLDER", for a name that does not contain its folder.
+// " in FOLDER" for the message about a name that is relative to the ranks' folder; "" for an absolute name.
 std::string looked_for_in(const std::string &name, const std::string &folder) {
     char current[PATH_MAX];
     if (name.starts_with('/')) return "";

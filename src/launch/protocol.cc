@@ -1,5 +1,5 @@
-// Frames and their bodies. See protocol.h. One list of members for each kind of body serves writing and
-// reading.
+// Frames and their bodies. See protocol.h. For each kind of body there is one list of members (members()),
+// which is used for writing and for reading.
 #include "launch/protocol.h"
 
 #include <string.h>
@@ -45,7 +45,8 @@ public:
         in_.remove_prefix(length);
         return value;
     }
-    // The length of a list. No element is shorter than a byte.
+    // The length of a list. A length greater than the number of remaining bytes is an error, because each
+    // element takes at least one byte.
     size_t count() {
         uint64_t value = number(4);
         return value > in_.size() ? fail() : value;
@@ -64,7 +65,7 @@ private:
     bool good_ = true;
 };
 
-// `Code`, applied to every member, writes or reads it.
+// Encode writes a value, and Decode reads one. members() applies such an object to every member of a body.
 struct Encode {
     Writer writer;
     template <class Value>
@@ -177,7 +178,7 @@ bool read_frame(const Frame &frame, Value &value) {
     return decode.reader.whole();
 }
 
-// All kinds of bodies.
+// The instances for all kinds of bodies.
 template Frame make_frame(Kind, const Assignment &);
 template Frame make_frame(Kind, const Signal &);
 template Frame make_frame(Kind, const Stream &);

@@ -4,32 +4,33 @@
 //       |                       |
 //     guard, ranks            guard, ranks
 //
-// The agents form a tree; each starts up to fan-out others. The bytes travel through the remote shell's
-// standard input (down, from mpirun) and standard output (up). No port is opened and no secret is needed, and
-// what protects the remote shell protects the bytes. The agent sends first, one line of text:
+// The agents form a tree, in which each process starts up to fan_out agents. Bytes from mpirun ("down") are
+// sent through the standard input of the remote shell, and bytes to mpirun ("up") through its standard
+// output. No port is opened, no secret is needed, and the remote shell protects the bytes. First the agent
+// sends one line of text:
 //     \nlanyard-agent PROTOCOL VERSION\n
-// What a login prints before that line is kept only to be shown if no agent answers. Unless both numbers
-// equal those of the process that started it, nothing else is read from the agent. Then frames follow in both
-// directions:
+// What a login prints before that line is kept only to be shown if no agent answers. If PROTOCOL or VERSION
+// differs from that of the process that has started the agent, nothing else is read from the agent. Otherwise
+// frames follow in both directions:
 //     length of the body (4 bytes)  kind (1 byte)  body
 // Numbers have their lowest byte first. A text or list is preceded by its length (4 bytes). A frame that
-// cannot be read ends the connection. A connection that ends before `over` means that the host and all hosts
-// behind it have failed.
+// cannot be read ends the connection. If a connection ends before `over`, the host and all hosts behind it
+// have failed.
 //
-// Down: `job`, the first frame, contains the whole job and the agent's part in it. The agent looks for
-// programs and folders, starts the agents below it, and reports `ready` when these are ready too. Only when
-// all hosts are ready does `start` start the ranks everywhere. A program that is missing on one host is
-// therefore found before any rank has run.
+// Down: the first frame, `job`, contains the whole job and the agent's part in it. The agent checks programs
+// and folders, starts the agents below it, and reports `ready` when these are ready, too. Only when all hosts
+// are ready is `start` sent, which starts the ranks on all hosts. So a program that is missing on one host is
+// found before any rank has run.
 //
 // Up: events of single ranks are passed on as they arrive. An agent reports `ready`, `over` and `barrier`
-// once, for itself and all hosts below it. After `over`, nothing of the job is left there, and the agent
-// sends nothing more.
+// once, for itself and all hosts below it. After `over`, no process of the job is left on these hosts, and
+// the agent sends nothing more.
 //
-// Streams: bytes of output and input may be under way only as far as credit was granted (stream_window for
-// each of a host's standard output, standard error and input). No queue therefore grows because of a slow
-// reader, and urgent frames never wait behind more than that. A credit or input frame names the node for
-// which it is meant; hosts on the way pass it on. Values that ranks publish by PMI travel up with `barrier`
-// and down with its release, with one message for each host and direction. An idle side sends `alive` from
+// Streams: bytes of output and input are sent only as far as credit was granted (stream_window for each of a
+// host's standard output, standard error and input). So no queue grows because of a slow reader, and urgent
+// frames wait behind a limited number of bytes. A credit or input frame names the node for which it is meant;
+// hosts on the way pass it on. Values that ranks publish by PMI are sent up with `barrier` and down with
+// `release`, with one message for each host and direction. A side that has nothing to send sends `alive` from
 // time to time. A side from which nothing has arrived for LANYARD_PEER_TIMEOUT has failed.
 #pragma once
 
@@ -49,33 +50,34 @@ inline constexpr char hello_mark[] = "\nlanyard-agent ";
 inline constexpr uint32_t longest_frame = 64 * 1024 * 1024;
 inline constexpr uint32_t stream_window = 256 * 1024;
 
+// The kinds of frames. The comment on a kind begins with the type of its body, if it has one.
 enum class Kind : uint8_t {
-    // both directions
+    // Frames in both directions.
     alive = 1,
-    // down
+    // Frames down, from mpirun.
     job,            // Assignment
-    start,          // starts the ranks
-    signal,         // Signal: to the ranks and their process groups
-    end,            // Signal: to every process of the job
-    ask_waits,
-    output_credit,  // Stream, bytes empty
-    output_closed,  // Stream: it has no reader any more
-    input,          // Stream: for the rank that reads; empty: its end
-    release,        // Values: of all ranks; the barrier is over
-    answer,         // Answer
-    // up
+    start,          // start the ranks
+    signal,         // Signal to send to the ranks and their process groups
+    end,            // Signal to send to every process of the job
+    ask_waits,      // report what the ranks wait for
+    output_credit,  // Stream with credit, without bytes
+    output_closed,  // Stream that has no reader any more
+    input,          // Stream with input for the rank that reads; without bytes at the end of the input
+    release,        // Values of all ranks; the barrier is over
+    answer,         // Answer to `ask`
+    // Frames up, to mpirun.
     ready,
     failed,         // Failure
-    note,           // text to be shown; the job continues
+    note,           // Text to be shown; the job continues
     ended,          // RankEnd
     aborted,        // Abort
-    output,         // Stream; empty: its end
-    input_credit,   // Stream, bytes empty
-    waits,          // list of RankWaits
-    barrier,        // Values: all ranks from here on have entered
-    ask,            // key
-    departed,       // all ranks from here on have finalised and ended, and count as entered in every barrier
-    over,
+    output,         // Stream with output of a rank; without bytes at the end of the output
+    input_credit,   // Stream with credit, without bytes; no credit: the rank reads no more
+    waits,          // AllWaits
+    barrier,        // Values published there; all ranks of this host and those behind it have entered
+    ask,            // Text with the key of a value that is not known there
+    departed,       // all ranks of these hosts have finalised and ended; they count as entered from now on
+    over,           // no process of the job is left on these hosts
 };
 
 struct Frame {
@@ -83,16 +85,16 @@ struct Frame {
     std::string body;
 };
 
-// The job, and the receiver's part in it.
+// The whole job, and the part of it that the receiver starts.
 struct Assignment {
-    std::string job;  // its name
+    std::string job;  // the name of the job
     Plan plan;
-    std::vector<std::string> environment;  // mpirun's, which override the other host's own
-    std::string folder;                    // in which mpirun was started
-    std::string agent;                     // path of the agent on other hosts
+    std::vector<std::string> environment;  // mpirun's variables, which override those of the other host
+    std::string folder;                    // the folder in which mpirun was started
+    std::string agent;                     // the path of the agent's program on other hosts
     uint32_t creation_mask = 022;
     uint32_t peer_timeout_s = 60;
-    std::vector<int> below;  // nodes to be started from the receiver
+    std::vector<int> below;  // the nodes that are started from the receiver
 };
 
 struct Signal {
@@ -101,7 +103,7 @@ struct Signal {
 struct Stream {
     int node = 0;
     int rank = 0;
-    int target = 0;  // descriptor: 0, 1 or 2
+    int target = 0;  // the descriptor in the rank: 0, 1 or 2
     uint32_t credit = 0;
     std::string bytes;
 };
@@ -117,32 +119,32 @@ struct Failure {
 struct RankEnd {
     int rank = 0;
     int pid = 0;
-    int status = 0;               // as from waitpid
-    bool inside = false;          // it had joined the job by PMI and not left it
-    bool short_of_memory = false; // the kernel has killed a process for lack of memory meanwhile
-    bool left = false;            // it had joined the job by PMI and left it
+    int status = 0;               // the status from waitpid
+    bool inside = false;          // the rank had joined the job by PMI and not left it
+    bool short_of_memory = false; // during the job the kernel has killed a process for lack of memory
+    bool left = false;            // the rank had joined the job by PMI and left it
 };
 struct Abort {
     int rank = 0;
     int code = 0;
-    bool for_error = false;  // because of an error, not a call of MPI_Abort
+    bool for_error = false;  // the reason is an error, not a call of MPI_Abort
 };
 using AllWaits = std::vector<RankWaits>;
 struct Text {
     std::string text;
 };
 
-// Converts `value` to the body of a frame, and back. read_frame returns false for a body that is not a valid
-// value.
+// Makes a frame whose body contains `value`.
 template <class Value>
 Frame make_frame(Kind kind, const Value &value);
+// Reads the value in a frame's body. False if the body is not a valid value of this type.
 template <class Value>
 bool read_frame(const Frame &frame, Value &value);
 
-// append_frame appends the bytes of a frame. take_frame takes the first frame from `bytes` at offset `at`,
-// which it advances. It returns nothing if the frame is incomplete, and sets `broken` if it can never become
-// valid.
+// Appends the bytes of a frame to `bytes`.
 void append_frame(std::string &bytes, const Frame &frame);
+// Reads the frame at offset `at` in `bytes` and moves `at` behind it. Returns nothing if the frame is
+// incomplete. `broken` becomes true if the bytes can never become a valid frame.
 std::optional<Frame> take_frame(const std::string &bytes, size_t &at, bool &broken);
 
 }  // namespace lanyard::launch

@@ -20,9 +20,9 @@ namespace lanyard::launch {
 namespace {
 
 constexpr uint64_t second_ns = 1'000'000'000;
-constexpr uint64_t question_ns = second_ns / 2;   // for the rest of a line that looks like a question
-constexpr uint64_t farewell_ns = second_ns;       // for a shell whose agent has ended, to end too
-constexpr uint64_t last_words_ns = second_ns / 2; // for a shell whose connection broke, to print why
+constexpr uint64_t question_ns = second_ns / 2;   // after this, a line that looks like a question is one
+constexpr uint64_t farewell_ns = second_ns;       // how long a shell may take to end after its agent
+constexpr uint64_t last_words_ns = second_ns / 2; // how long to read the last bytes of a shell that ended
 constexpr size_t most_heard = 64 * 1024;
 
 }  // namespace
@@ -75,7 +75,7 @@ void RemoteHost::hear() {
     ssize_t count = read(out_, chunk, sizeof chunk);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (count <= 0) {
-        // The shell ends now, and its exit code tells more.
+        // The shell is about to end. Its exit code is awaited, because it tells more about the reason.
         loop_.remove(out_);
         limit_ns_ = clock_ns() + farewell_ns;
         return;
@@ -120,7 +120,7 @@ void RemoteHost::link(std::string rest) {
 
 void RemoteHost::on_frame(const Frame &frame) {
     if (frame.kind != Kind::over) return report_(frame);
-    link_.close();  // the agent waits for this
+    link_.close();  // the agent then ends
     close_shell(farewell_ns);
 }
 
@@ -145,7 +145,7 @@ void RemoteHost::on_shell_end() {
         if (stage_ == Stage::greeting) fail_start(false);
         if (stage_ == Stage::linked) limit_ns_ = clock_ns() + last_words_ns;
     } else if (stage_ == Stage::linked) {
-        limit_ns_ = clock_ns() + last_words_ns;  // its last bytes are read until then
+        limit_ns_ = clock_ns() + last_words_ns;  // the shell's last bytes are read until then
     } else {
         be_over();
     }
@@ -161,7 +161,7 @@ void RemoteHost::fail(int exit_code, const std::string &sentence) {
     report_(make_frame(Kind::failed, Failure{exit_code, sentence}));
 }
 
-// Ends the connection. The shell has `patience_ns` to end by itself.
+// Ends the connection. The shell is killed if it does not end by itself within `patience_ns`.
 void RemoteHost::close_shell(uint64_t patience_ns) {
     if (stage_ == Stage::over) return;
     stage_ = Stage::closing;
@@ -177,7 +177,7 @@ void RemoteHost::close_shell(uint64_t patience_ns) {
     limit_ns_ = clock_ns() + patience_ns;
     if (patience_ns == 0) {
         shell_.kill();
-        limit_ns_ = UINT64_MAX;  // its end will be reported
+        limit_ns_ = UINT64_MAX;  // on_shell_end() will be called
     }
 }
 

@@ -1,8 +1,9 @@
-// A host behind a remote shell, with all hosts that it starts in turn. See host.h for its use and protocol.h
-// for the frames. Driven by the loop; single-threaded. Its stages are entered once each and in this order
-// (any may be skipped towards the end):
+// A host behind a remote shell, together with all hosts that are started from there. See host.h for how a
+// host is used, and protocol.h for the frames. Driven by the loop; single-threaded. A RemoteHost passes
+// through these stages in this order, each at most once (stages before `over` may be skipped):
 //     idle - greeting (the shell runs, the agent has not answered) - linked - closing (the shell is to end) -
 //     over
+// Tested by: tests/launch/test_hosts_endings.py, tests/launch/test_hosts.py.
 #pragma once
 
 #include <memory>
@@ -17,7 +18,7 @@ namespace lanyard::launch {
 
 class RemoteHost final : public Host {
 public:
-    // `nodes`: the first is the host started from here, and the others are those behind it.
+    // The first of `nodes` is the host that is started from here. The other nodes are started from that host.
     RemoteHost(Loop &loop, const Assignment &job, std::vector<int> nodes, char **environment,
                const InheritedState &inherited, Report report);
 
@@ -53,12 +54,12 @@ private:
     ShellProcess shell_;
     FrameLink link_;
     std::string shell_name_;
-    int in_ = -1, out_ = -1;      // of the shell, while it is greeting
-    std::string heard_;           // before the link is open: what has arrived on out_
+    int in_ = -1, out_ = -1;      // the standard input and output of the shell, in the stage greeting
+    std::string heard_;           // what has arrived on out_ in the stage greeting
     uint64_t silence_ns_;
-    // of the present stage: greeting, closing; also of linked once the shell has ended
+    // When the stage greeting or closing must end, or the stage linked after the shell has ended.
     uint64_t limit_ns_ = UINT64_MAX;
-    uint64_t ask_at_ns_ = UINT64_MAX;  // when unfinished output counts as a question
+    uint64_t ask_at_ns_ = UINT64_MAX;  // when an unfinished line of output counts as a question
 };
 
 }  // namespace lanyard::launch

@@ -43,7 +43,7 @@ std::string quoted_for_shell(std::string_view word) {
 
 std::vector<std::string> remote_shell_words(const Plan &plan, const std::string &host,
                                             const std::string &agent) {
-    // -x: no display is needed. -T: no terminal, which would change bytes.
+    // -x: do not forward a display, which nothing needs. -T: use no terminal, which would change bytes.
     std::string shell = plan.remote_shell.empty() ? "ssh -x -T -o BatchMode=yes" : plan.remote_shell;
     std::vector<std::string> words;
     for (size_t at = 0; (at = shell.find_first_not_of(' ', at)) != std::string::npos;) {

@@ -18,8 +18,9 @@ namespace lanyard::launch {
 
 namespace {
 
-constexpr uint32_t credit_step = stream_window / 4;  // owed credit is granted in steps of at least this size
-constexpr uint64_t background_pause_ns = 200'000'000;    // until a terminal is checked again
+constexpr uint32_t credit_step = stream_window / 4;  // the least credit that is granted at once
+// While mpirun is in the background, it checks at this interval whether it may read the terminal again.
+constexpr uint64_t background_pause_ns = 200'000'000;
 
 }  // namespace
 
@@ -101,8 +102,8 @@ void RemoteInput::watch(bool wanted) {
     }
 }
 
-// Reads what is available. A descriptor that poll reports as readable does not block, and files are always
-// readable.
+// Reads the available input and sends it. Reading does not block if poll() has reported the descriptor as
+// readable; regular files always are.
 void RemoteInput::pump() {
     look_again_ns_ = UINT64_MAX;
     if (terminal_ && tcgetpgrp(0) != getpgrp()) {

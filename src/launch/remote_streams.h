@@ -1,7 +1,8 @@
-// mpirun's side of the standard streams of ranks on other hosts. What they print goes to mpirun's output or
-// into files on this host. What mpirun reads goes to the one rank that reads. Both are governed by credit
-// (protocol.h), so a slow reader on either side slows down the writer and costs at most one window of memory
-// for each host. Driven by the loop; single-threaded.
+// mpirun's side of the standard streams of ranks on other hosts. The output of these ranks is written to
+// mpirun's output, or into files on this host. mpirun's standard input is sent to the one rank that reads it.
+// Both directions are limited by credit (protocol.h). So a slow reader on either side slows down the writer,
+// and costs at most one window of memory for each host. Driven by the loop; single-threaded.
+// Tested by: tests/launch/test_hosts.py.
 #pragma once
 
 #include <map>
@@ -12,7 +13,7 @@
 
 namespace lanyard::launch {
 
-// What ranks on other hosts print.
+// The output of ranks on other hosts.
 class RemoteOutput {
 public:
     using Send = std::function<void(const Frame &)>;
@@ -22,7 +23,7 @@ public:
     RemoteOutput &operator=(const RemoteOutput &) = delete;
 
     void take(const Stream &stream);
-    const std::string &trouble() const { return trouble_; }  // why a file could not be written
+    const std::string &trouble() const { return trouble_; }  // why a file could not be written, or ""
 
 private:
     void settle();
@@ -31,15 +32,15 @@ private:
     const Plan &plan_;
     Output &output_;
     Send send_;
-    std::map<std::pair<int, int>, uint32_t> owed_;  // credit by node and target
+    std::map<std::pair<int, int>, uint32_t> owed_;  // by node and target: credit to grant again
     bool told_gone_[3] = {};
     std::map<std::string, int> files_;
     std::string trouble_;
 };
 
-// mpirun's standard input, for a rank on another host. mpirun reads as far as that rank's pipe has room, and
-// so a little more than the rank reads. It reads a terminal only while it is in the foreground, because the
-// input belongs to the shell otherwise.
+// mpirun's standard input, for a rank on another host. mpirun reads only as much as fits into that rank's
+// pipe and one window of credit, so it may read more than the rank does. mpirun reads from a terminal only
+// while mpirun is in the foreground, because otherwise the input belongs to the user's shell.
 class RemoteInput {
 public:
     RemoteInput(Loop &loop, int node, std::function<void(const Frame &)> send)
@@ -49,7 +50,8 @@ public:
     RemoteInput &operator=(const RemoteInput &) = delete;
 
     void start();
-    void take_credit(const Stream &credit);  // without credit: the rank reads no more
+    // Handles a frame input_credit. If it grants no credit, the rank reads no more.
+    void take_credit(const Stream &credit);
     void tick(uint64_t now_ns);
     uint64_t deadline_ns() const { return look_again_ns_; }
 

@@ -31,7 +31,7 @@ struct Pipes {
     }
 };
 
-// Runs in the child: system calls only.
+// Runs in the child and executes the shell. Makes system calls only.
 [[noreturn]] void become_shell(const char *path, char **words, char **environment, const Pipes &pipes,
                                const InheritedState &inherited, pid_t parent) {
     setsid();
@@ -96,7 +96,7 @@ std::string ShellProcess::start(const std::string &path, const std::vector<std::
 void ShellProcess::kill() {
     if (pid_ > 0) {
         ::kill(-pid_, SIGKILL);
-        ::kill(pid_, SIGKILL);  // it may not have its session yet
+        ::kill(pid_, SIGKILL);  // if the process has not yet created its session and process group
     }
 }
 
@@ -122,7 +122,7 @@ void ShellProcess::reap() {
     loop_.remove(handle_);
     close(handle_);
     handle_ = -1;
-    // Its process group may contain what it has started, which is of no further use.
+    // The process group of the shell may contain processes that it has started, which are no longer needed.
     ::kill(-pid_, SIGKILL);
     if (waitpid(pid_, &status_, 0) < 0) status_ = 0;
     pid_ = -1;

@@ -1,5 +1,5 @@
-// Where the standard streams of this host's ranks lead: to those of mpirun (Output), or up to mpirun
-// (ForwardedStreams).
+// The destination of the output of this host's ranks: mpirun's own streams (Output), or the connection to
+// mpirun on another host (ForwardedStreams).
 #pragma once
 
 namespace lanyard::launch {
@@ -7,11 +7,12 @@ namespace lanyard::launch {
 class StandardStreams {
 public:
     virtual ~StandardStreams() = default;
-    // Creates a pipe for what `rank` writes to descriptor `target` (1 or 2) and returns the rank's end.
-    // Returns -1 with errno set if the system refuses. The caller closes the rank's end after the rank was
-    // started.
+    // Creates a pipe for what `rank` writes to descriptor `target` (1 or 2). Returns the rank's end of the
+    // pipe, which the caller closes when the rank has been started. Returns -1 with errno set if the system
+    // refuses.
     virtual int connect_rank(int rank, int target) = 0;
-    // Reads what is in the pipes now, so that it precedes what is printed next.
+    // Reads what is in the pipes now, so that it is printed before a message that the caller is about to
+    // print or send.
     virtual void catch_up() = 0;
 };
 

@@ -1,5 +1,6 @@
-// The facts of a process that starts ranks (mpirun or an agent), and what it changes of its own state for
-// that.
+// Facts about the process that starts ranks (mpirun or an agent), and the state that this process changes for
+// itself.
+// Tested by: tests/launch/test_start.py.
 #pragma once
 
 #include <sys/resource.h>
@@ -11,15 +12,15 @@
 namespace lanyard::launch {
 
 struct Surroundings {
-    char **own_environment;  // of this process; passed to remote shells
-    char **environment;      // of the ranks, before the plan's changes
+    char **own_environment;  // the environment of this process, which is passed to remote shells
+    char **environment;      // the environment of the ranks, before the plan's changes
     InheritedState inherited;
-    char *name_area;  // memory of the process's own argument words, see guard.h
+    char *name_area;  // the memory of the process's own argument words; see guard.h
     size_t name_length;
 };
 
-// Raises the limit to the maximum, because each rank takes some descriptors. Ranks and remote shells have the
-// former limit restored.
+// Raises this process's limit of open descriptors to the maximum, because each rank takes some descriptors.
+// The former limit is stored in `inherited`, and is restored in ranks and remote shells.
 inline void raise_descriptor_limit(InheritedState &inherited) {
     getrlimit(RLIMIT_NOFILE, &inherited.descriptors);
     rlimit raised = inherited.descriptors;

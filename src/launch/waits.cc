@@ -1,4 +1,4 @@
-// What each rank waits for. See waits.h. The library determines the form of the records: base/wait_record.h.
+// What each rank waits for. See waits.h. The form of the records is defined in base/wait_record.h.
 #include "launch/waits.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t most_spans = 8;
 
-// "rank 1", "ranks 1, 3 and 5 to 9", "ranks 0, 2, 4, ... (50 ranks)": the ranks for which `chosen` is true;
+// The ranks for which `chosen` is true: "rank 1", "ranks 1, 3 and 5 to 9" or "ranks 0, 2, 4, ... (50 ranks)";
 // "" if there are none.
 std::string name_ranks(const std::vector<RankStage> &stages,
                        const std::function<bool(const RankStage &)> &chosen) {
@@ -39,7 +39,7 @@ std::string name_ranks(const std::vector<RankStage> &stages,
     return text;
 }
 
-// The ranks for which those that have entered a barrier of PMI wait.
+// Describes the ranks that have not entered the barrier of PMI, for which the ranks in the barrier wait.
 std::string missing(const std::vector<RankStage> &stages) {
     std::vector<std::string> groups;
     auto add = [&](const std::string &ranks, const std::string &which) {
@@ -65,12 +65,12 @@ std::string describe(const RankStage &stage, const std::string &others) {
     return "is in " + call;
 }
 
-// For a program whose MPI library writes no records into our segment.
+// Describes a rank whose MPI library writes no records into the segment that mpirun has created.
 std::string describe_foreign(const RankStage &stage, const std::string &others) {
     if (stage.left) return "has finalised MPI";
     bool in_first_barrier = stage.in_barrier && stage.barriers_passed == 0;
     if (!stage.joined || in_first_barrier) return describe(stage, others);
-    return "has called MPI_Init; what it waits for is not known, as its library tells mpirun nothing of it";
+    return "has called MPI_Init; what it waits for is not known, because its library does not report it";
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
-// What each rank of the job waits for, as recorded by the library in the job's segment or, before there is a
-// record, by the PMI server. Requested by SIGQUIT, and when the time of --timeout is over. Pure functions,
-// except that local_waits reads the segment.
+// What each rank of the job waits for. The library records this in the segment of each node. Before a rank
+// has a record, the state of the PMI server is used. A report is requested by SIGQUIT, or because the time of
+// --timeout is over. These functions have no side effects; only local_waits() reads anything but its
+// arguments, the segment.
+// Tested by: tests/launch/test_mpi.py, tests/launch/test_hosts.py.
 #pragma once
 
 #include <string>
@@ -10,31 +12,31 @@
 
 namespace lanyard::launch {
 
-// How far a rank has come, as the PMI server sees it.
+// The progress of a rank through start and end, as the PMI server sees it.
 struct RankStage {
-    bool joined = false;      // has begun PMI: it is in MPI_Init or past it
-    bool in_barrier = false;  // of PMI
+    bool joined = false;      // the rank has begun PMI, so it is in MPI_Init or has passed it
+    bool in_barrier = false;  // the rank is in a barrier of PMI
     int barriers_passed = 0;
-    bool left = false;        // has ended PMI: MPI_Finalize
-    bool ended = false;       // its process has ended
-    bool session = false;     // it entered the barrier in MPI_Session_init, not in MPI_Init
+    bool left = false;        // the rank has ended PMI, in MPI_Finalize
+    bool ended = false;       // the rank's process has ended
+    bool session = false;     // the rank entered the barrier in MPI_Session_init, not in MPI_Init
 };
 
 // What mpirun can find out about one rank.
 struct RankWaits {
     int rank = 0;
-    bool known = false;     // its host has answered
-    bool recorded = false;  // the segment of its host contains records
-    std::string line;       // its record, or ""
+    bool known = false;     // the rank's host has answered
+    bool recorded = false;  // the segment of the rank's host contains records
+    std::string line;       // the rank's record as a sentence, or ""
     RankStage stage;
 };
 
-// For the ranks of this host, with `stages` in the same order.
+// What the ranks of this host wait for. `stages` has the same order as `ranks`.
 std::vector<RankWaits> local_waits(int segment_fd, const std::vector<int> &ranks,
                                    const std::vector<RankStage> &stages);
 
-// One line for each rank, or a single one if no rank has called MPI_Init. `waits` has all ranks of the job,
-// in order.
+// The text of the report: one line for each rank, or a single line if no rank has called MPI_Init. `waits`
+// has all ranks of the job, in order.
 std::string report_waits(const std::vector<RankWaits> &waits, const Placement &placement);
 
 }  // namespace lanyard::launch

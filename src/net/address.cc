@@ -19,7 +19,7 @@ namespace {
 
 int bits_of(const Address &address) { return address.version == 4 ? 32 : 128; }
 
-// True if the first `bits` bits are equal.
+// True if the addresses are of one version and their first `bits` bits are equal.
 bool same_network(const Address &a, const Address &b, int bits) {
     if (a.version != b.version) return false;
     int whole = bits / 8, rest = bits % 8;
@@ -31,8 +31,8 @@ bool is_link_local(const Address &address) {
     return address.version == 6 && address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80;
 }
 
-// True if a word of a list of interfaces means this one. False also if the word is neither a name nor a
-// network.
+// True if this word of LANYARD_INTERFACES (a name, an address or a network) matches the interface. False also
+// for a word of any other form.
 bool means(const std::string &word, const Interface &interface) {
     if (word == interface.name) return true;
     size_t slash = word.find('/');

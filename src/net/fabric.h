@@ -1,5 +1,5 @@
-// Datagrams by libfabric, as far as they can be requested without its headers. Without these headers the
-// library is built with fabric_absent.cc, which reports that they were missing.
+// Requests datagram endpoints of libfabric. This header does not need libfabric's own headers. If these are
+// missing, the library is built with fabric_absent.cc, where every request is an error that says so.
 #pragma once
 
 #include <memory>
@@ -14,19 +14,19 @@
 namespace lanyard {
 
 struct FabricChoice {
-    std::string provider;  // "": the first provider in libfabric's order that has datagram endpoints
-    // For providers that use IP: the addresses of this process, the best first, and the ports there (any, if
-    // `least_port` is 0).
+    std::string provider;  // if "": the first provider in libfabric's order that has datagram endpoints
+    // For providers that use IP: the addresses of this process, the best first, and the range of ports. Any
+    // port may be used if `least_port` is 0.
     std::vector<Address> addresses;
     uint16_t least_port = 0, most_port = 0;
 
-    // The setting, as in "LANYARD_DGRAM_IO=libfabric:udp".
+    // The setting that makes this choice, as in "LANYARD_DGRAM_IO=libfabric:udp".
     std::string setting() const {
         return "LANYARD_DGRAM_IO=libfabric" + (provider.empty() ? "" : ":" + provider);
     }
 };
 
-// The provider in the value of LANYARD_DGRAM_IO: "udp" for "libfabric:udp", "" for "libfabric".
+// The provider that a value of LANYARD_DGRAM_IO names: "udp" for "libfabric:udp", "" for "libfabric".
 inline std::string fabric_provider(const std::string &setting) {
     size_t colon = setting.find(':');
     return colon == std::string::npos ? "" : setting.substr(colon + 1);
@@ -35,8 +35,8 @@ inline std::string fabric_provider(const std::string &setting) {
 // Opens an endpoint of libfabric (fabric_packets.h), or returns why this is not possible.
 Error open_fabric(const FabricChoice &choice, std::unique_ptr<PacketIo> &packets);
 
-// The beginning of an endpoint's name, as in "libfabric:udp:". Only endpoints with the same beginning reach
-// each other. "" if the name is not one of libfabric's.
+// The beginning of an endpoint's name, as in "libfabric:udp:". Only endpoints whose names have the same
+// beginning can reach each other. "" if the name is not that of an endpoint of libfabric.
 inline std::string_view fabric_kind(std::string_view name) {
     constexpr std::string_view start = "libfabric:";
     if (!name.starts_with(start)) return "";

@@ -1,4 +1,4 @@
-// Built instead of fabric_packets.cc if libfabric's headers are missing.
+// Built instead of the other files fabric_*.cc if libfabric's headers are missing.
 #include "net/fabric.h"
 
 namespace lanyard {

@@ -15,7 +15,8 @@ namespace lanyard {
 
 namespace {
 
-// The version whose rules this code follows. Every later libfabric keeps to them for such callers.
+// The version of libfabric's interface whose rules this code follows. Every later libfabric applies the rules
+// of this version to a caller that requests it.
 constexpr uint32_t api_version = FI_VERSION(1, 9);
 constexpr size_t least_packet = 512;
 
@@ -34,8 +35,8 @@ Address address_of(const fi_info &info) {
     return from_system(place);
 }
 
-// Returns 0, or libfabric's answer to these requirements. `type`: FI_EP_DGRAM with all modes that this code
-// supports, or FI_EP_UNSPEC for anything that exists.
+// Lists a provider's endpoints of a type in `infos`. Returns 0, or libfabric's error. If `type` is
+// FI_EP_DGRAM, the endpoints are those with which this code can work; if it is FI_EP_UNSPEC, all that exist.
 int ask(const FabricLibrary &library, const std::string &provider, fi_ep_type type, FabricInfos &infos) {
     infos.clear();
     FabricInfos hints(library);
@@ -52,7 +53,8 @@ int ask(const FabricLibrary &library, const std::string &provider, fi_ep_type ty
     return library.getinfo(api_version, nullptr, nullptr, 0, &wanted, &infos.list);
 }
 
-// "tcp, udp and verbs": each provider once, without libfabric's layers over others.
+// The names of the providers in a list, each once, as in "tcp, udp and verbs". libfabric's own layers above
+// other providers are left out.
 std::string names_in(const fi_info *list) {
     std::vector<std::string> names;
     for (; list; list = list->next) {
@@ -66,7 +68,8 @@ std::string names_in(const fi_info *list) {
     return text;
 }
 
-// Why no provider offers datagram endpoints, and which ones would.
+// The sentence of the error: why no suitable provider with datagram endpoints was found, and what could be
+// used instead.
 std::string why_none(const FabricLibrary &library, const std::string &provider) {
     std::string where = "libfabric " + library.version_text() + " on this machine";
     FabricInfos others(library), known(library);
@@ -87,7 +90,8 @@ std::string why_none(const FabricLibrary &library, const std::string &provider) 
            remedy;
 }
 
-// The provider's endpoint at the best of the addresses. If the provider does not use IP, its first endpoint.
+// Among the endpoints of the first usable provider in the list, the one at the best of the addresses. If that
+// provider does not use IP, its first endpoint. nullptr if no endpoint has one of the addresses.
 const fi_info *best_of(const fi_info *list, const std::vector<Address> &addresses) {
     const fi_info *best = nullptr;
     auto closest = addresses.end();
@@ -104,8 +108,9 @@ const fi_info *best_of(const fi_info *list, const std::vector<Address> &addresse
     return best;
 }
 
-// Restores the signal handlers after loading. Libraries that libfabric loads may install their own: psm does
-// for SIGSEGV and others, and turns a crash into an exit with code 1.
+// Restores the signal handlers after libfabric has been loaded. Libraries that libfabric loads may install
+// handlers of their own. The library of psm does this for SIGSEGV and others, and so turns a crash into an
+// exit with code 1.
 class SignalsKept {
 public:
     SignalsKept() {
@@ -138,7 +143,7 @@ bool find_symbol(void *library, const char *name, Function &function) {
 
 Error FabricLibrary::load(FabricLibrary &library, const char *file) {
     SignalsKept kept;
-    void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);  // stays loaded
+    void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);  // never closed
     bool whole = handle && find_symbol(handle, "fi_version", library.version) &&
                  find_symbol(handle, "fi_getinfo", library.getinfo) &&
                  find_symbol(handle, "fi_freeinfo", library.freeinfo) &&

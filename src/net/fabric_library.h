@@ -1,6 +1,7 @@
-// The few functions of libfabric that are symbols. Everything else is reached through the tables that they
-// return. The library is loaded when first requested, so that programs run on machines without it. Tests
-// replace it by a provider of their own.
+// The few functions that libfabric exports as symbols. All its other functions are called through tables in
+// the objects that these functions return. libfabric is loaded when it is first requested, so that programs
+// run on machines without it. Tests replace libfabric by functions with a provider of their own.
+// Tested by: tests/unit/net/fabric_packets_test.cc, tests/failures/test_settings.py.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -21,12 +22,12 @@ struct FabricLibrary {
     int (*fabric)(fi_fabric_attr *attributes, fid_fabric **made, void *context);
     const char *(*strerror)(int number);
 
-    // The library stays loaded.
+    // Loads libfabric and finds its functions. libfabric then stays loaded.
     static Error load(FabricLibrary &library, const char *file = "libfabric.so.1");
 
-    // The version, as in "1.17".
+    // The version of libfabric, as in "1.17".
     std::string version_text() const;
-    // The text for a function's result -number.
+    // The text for the error that a function of libfabric has returned, a negative number.
     std::string trouble(int64_t result) const { return strerror(static_cast<int>(-result)); }
 };
 
@@ -47,11 +48,11 @@ struct FabricInfos {
 
 struct FabricChoice;
 
-// Finds what to open for `choice`, and returns its description alone in `found`, or an error that says what
-// this machine lacks.
+// Finds the endpoint to open for `choice`. Returns its description, without those of other endpoints, in
+// `found`, or an error that says what this machine lacks.
 Error find_fabric(const FabricLibrary &library, const FabricChoice &choice, FabricInfos &found);
 
-// The port in the provider's address, if it has one, as addresses of IP have; otherwise nullptr.
+// The port within the address that `info` contains; nullptr if it is not an IP address with a port.
 uint16_t *fabric_port(fi_info &info);
 
 }  // namespace lanyard

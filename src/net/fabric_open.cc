@@ -1,5 +1,6 @@
-// Opens a FabricPackets: the objects of libfabric one after another, the pool, and the descriptors for
-// sleeping.
+// Opens a FabricPackets: creates the objects of libfabric one after another, the pool of memory, and the
+// descriptors for sleeping.
+// Tested by: tests/unit/net/fabric_packets_test.cc, tests/failures/test_settings.py.
 #include <errno.h>
 #include <rdma/fi_cm.h>
 #include <sys/epoll.h>
@@ -17,7 +18,8 @@ namespace lanyard {
 
 namespace {
 
-// The longest packet used: no network with datagrams of its own has longer ones.
+// The longest packet that is used. No network that libfabric reaches with datagrams of its own carries longer
+// ones.
 constexpr size_t most_bytes = 9'000;
 constexpr size_t most_sends = 256, most_receives = 512;
 constexpr size_t slot_alignment = 64;
@@ -25,7 +27,8 @@ constexpr size_t longest_address = 128;
 
 size_t rounded_up(size_t bytes) { return (bytes + slot_alignment - 1) / slot_alignment * slot_alignment; }
 
-// Calls a function of libfabric that creates an object, and gives the object to its owner.
+// Calls a function of libfabric that creates an object, and stores the object in `own`. Returns the
+// function's result.
 template <class Fid, class Own, class Make>
 int make(Own &own, Make function) {
     Fid *made = nullptr;
@@ -36,7 +39,7 @@ int make(Own &own, Make function) {
 
 }  // namespace
 
-// The queue of arrivals wakes sleepers, if the provider supports that.
+// Opens the completion queues. If the provider supports it, the queue of received packets wakes sleepers.
 int FabricPackets::open_queues() {
     fi_cq_attr attributes{};
     attributes.format = FI_CQ_FORMAT_MSG;
@@ -93,7 +96,7 @@ int FabricPackets::learn_name() {
     return 0;
 }
 
-// Opens everything but the fabric itself. `what` names the object that was being opened.
+// Opens all objects except the fabric. If this fails, `what` names the object that could not be opened.
 int FabricPackets::open_endpoint(const char *&what) {
     fi_info &info = *info_.list;
     endpoint_.reset();
@@ -191,15 +194,16 @@ Error FabricPackets::open(const FabricLibrary &library, const FabricChoice &choi
 }
 
 FabricPackets::~FabricPackets() {
-    endpoint_.reset();  // the endpoint and the queues before the epoll set that contains their descriptors
+    endpoint_.reset();  // close the endpoint and this queue before the epoll set with the queue's descriptor
     come_.reset();
     if (epoll_ >= 0) close(epoll_);
     if (timer_ >= 0) close(timer_);
 }
 
-// Makes the timer readable after this time; 0: stops it.
+// Lets the timer make the descriptor readable after this time; if `after_ns` is 0, stops the timer.
 void FabricPackets::set_timer(uint64_t after_ns) {
-    // Read before the kernel reads its clock, so that the time is over when the descriptor is readable.
+    // Here the clock is read before the kernel starts the timer. So timer_due_ns_ has passed when the
+    // descriptor becomes readable.
     timer_due_ns_ = after_ns ? clock_ns() + after_ns : 0;
     itimerspec when{};
     when.it_value.tv_nsec = static_cast<long>(after_ns);
@@ -207,7 +211,7 @@ void FabricPackets::set_timer(uint64_t after_ns) {
 }
 
 Error open_fabric(const FabricChoice &choice, std::unique_ptr<PacketIo> &packets) {
-    static FabricLibrary library;  // one for all endpoints, since it stays loaded
+    static FabricLibrary library;  // all endpoints share it, because it stays loaded
     Error error = FabricLibrary::load(library);
     std::unique_ptr<FabricPackets> made;
     if (!error) error = FabricPackets::open(library, choice, made);

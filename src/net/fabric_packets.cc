@@ -1,4 +1,4 @@
-// See fabric_packets.h; fabric_open.cc opens the endpoint.
+// Sending, receiving and sleeping. See fabric_packets.h; fabric_open.cc opens the endpoint.
 #include "net/fabric_packets.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ namespace lanyard {
 
 namespace {
 
-constexpr size_t batch = 32;                      // completions read by one call
+constexpr size_t batch = 32;                      // the most completions that one call reads
 constexpr uint64_t ask_again_after_ns = 50'000;
 
 size_t bytes_of(const PacketIo::Outgoing &packet) {
@@ -68,8 +68,8 @@ int64_t FabricPackets::destination(std::string_view name) {
     return number;
 }
 
-// The slot of a failed operation, whose entry must be read before others can be. nullptr: the queue itself is
-// unusable.
+// Reads the entry of a failed operation from a queue, which must be done before further entries can be read.
+// Returns the operation's slot, or nullptr if the queue itself is unusable.
 FabricPackets::Slot *FabricPackets::failed_one(fid_cq *queue) {
     struct {
         fi_cq_err_entry entry;
@@ -80,7 +80,7 @@ FabricPackets::Slot *FabricPackets::failed_one(fid_cq *queue) {
     return static_cast<Slot *>(said.entry.op_context);
 }
 
-// True if slots have been returned.
+// Reads the completions of sends, which frees their slots. True if any slot was freed.
 bool FabricPackets::collect_sent() {
     size_t before = free_.size();
     for (;;) {
@@ -93,7 +93,7 @@ bool FabricPackets::collect_sent() {
     }
 }
 
-// Returns 0, or the provider's error.
+// Copies the packet into the slot and posts it for sending. Returns 0, or the provider's error.
 int FabricPackets::post(const Outgoing &packet, Slot &slot) {
     std::byte *to = slot.bytes + prefix_;
     for (int i = 0; i < packet.count; ++i) {
@@ -105,7 +105,7 @@ int FabricPackets::post(const Outgoing &packet, Slot &slot) {
                                     destinations_[packet.destination], &slot.context));
 }
 
-// Returns 1 if the packet has been dealt with, 0 if there is no room, or -errno.
+// Sends one packet. Returns 1 if the packet was sent or dropped, 0 if there is no room, or -errno.
 int FabricPackets::send_one(const Outgoing &packet) {
     if (bytes_of(packet) > largest_) {
         ++counts_.too_long;
@@ -139,7 +139,8 @@ int FabricPackets::send(const Outgoing *list, int count) {
     return count;
 }
 
-// False: the provider accepts no more of them now, or has failed, which its queue will report.
+// Posts all free slots for receiving. False if the provider accepts no more receives now, or has failed; its
+// queue will then report the failure.
 bool FabricPackets::post_receives() {
     while (!to_post_.empty()) {
         Slot *slot = to_post_.back();
@@ -150,7 +151,8 @@ bool FabricPackets::post_receives() {
     return true;
 }
 
-// False: it was a packet of the provider's own.
+// Lends a packet to the caller of receive(). False if the packet was one of the provider's own, without
+// payload.
 bool FabricPackets::lend(const fi_cq_msg_entry &received, Arrived &packet) {
     auto *slot = static_cast<Slot *>(received.op_context);
     to_post_.push_back(slot);
@@ -159,7 +161,7 @@ bool FabricPackets::lend(const fi_cq_msg_entry &received, Arrived &packet) {
     return true;
 }
 
-// Returns the number of packets that have arrived, or -errno.
+// Lends the packets that have arrived. Returns their number, or -errno.
 int FabricPackets::take(Arrived *list, int most) {
     int lent = 0;
     while (lent < most) {
@@ -189,8 +191,8 @@ int FabricPackets::receive(Arrived *list, int most) {
 
 uint64_t FabricPackets::now_ns() { return clock_ns(); }
 
-// Called when nothing has arrived. False: something has arrived meanwhile. If a wake-up is not certain, the
-// timer ends the sleep.
+// Prepares for a sleep at the descriptor. Called when nothing has arrived. False if something has arrived
+// meanwhile. If it is not certain that the provider will wake a sleeper, starts the timer.
 bool FabricPackets::prepare_sleep() {
     bool posted = post_receives(), over = timer_due_ns_ != 0 && clock_ns() >= timer_due_ns_;
     if (wakes_ && !may_sleep_) {

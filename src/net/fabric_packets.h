@@ -1,21 +1,22 @@
-// Packets over a datagram endpoint of libfabric (FI_EP_DGRAM): a UD queue pair on InfiniBand, a socket with
-// the provider `udp`.
+// Packets over a datagram endpoint of libfabric (FI_EP_DGRAM). On InfiniBand such an endpoint is a UD queue
+// pair; with the provider `udp` it is a socket.
 //
-// - All packets are sent from one pool and received into it. The pool is registered once, if the provider
-//   requires it (FI_MR_LOCAL). A slot belongs to the provider from the moment it is posted until its
-//   completion has been read, and is not touched meanwhile.
+// - All packets are sent from one pool of memory and received into it. The pool is registered once, if the
+//   provider requires it (FI_MR_LOCAL). A slot of the pool belongs to the provider from the moment it is
+//   posted until its completion has been read, and is not touched meanwhile.
 // - If the provider needs room for its own headers before each packet (FI_MSG_PREFIX: 40 bytes on
-//   InfiniBand), each slot begins with this room. It is included in the length that is posted and in the
-//   length that is reported as received, but not in the largest size of a packet.
-// - The completion queues are as long as the number of slots, so none overflows. If all slots for sending are
-//   in use, or if the provider says so, send() is full.
+//   InfiniBand), each slot begins with this room. The room is included in the length that is posted and in
+//   the length that is reported as received, but not in the largest size of a packet.
+// - Each completion queue is as long as the number of its slots, so none overflows. If all slots for sending
+//   are in use, or if the provider asks to try again later, send() takes no more packets (it is full).
 // - A packet that finds no posted receive is lost. As many receives are posted as the provider accepts, up to
 //   512.
 // - A packet that the provider refuses for one destination, or fails to send or receive, counts as lost.
 //
-// Sleeping: libfabric promises a wake-up at the descriptor only after fi_trywait, which is called when
-// receive() finds nothing. Two things cause no wake-up: room after send() was full, and any event if the
-// provider has no descriptors. For them a timer makes the descriptor readable after 50 us.
+// Sleeping: libfabric promises to make the descriptor readable only after a call of fi_trywait, which
+// receive() makes when it finds nothing. libfabric does not wake a sleeper when there is room again after
+// send() was full, and a provider without descriptors never wakes it. In these cases a timer makes the
+// descriptor readable after 50 us.
 // Thread rule: as PacketIo.
 #pragma once
 
@@ -37,19 +38,19 @@ class FabricPackets final : public PacketIo {
 public:
     struct Counts {
         Tally<uint64_t> sent, received;
-        Tally<uint64_t> too_long, refused;  // dropped before they left
-        Tally<uint64_t> failed;             // by the provider, at either end
+        Tally<uint64_t> too_long, refused;  // packets dropped before they were sent
+        Tally<uint64_t> failed;             // packets that the provider failed to send or to receive
     };
 
-    // `library` outlives the endpoint. An error's sentence does not name the setting that requested the
-    // endpoint.
+    // Opens an endpoint. `library` must outlive the endpoint. The sentence of an error does not name the
+    // setting that requested the endpoint; the caller adds the setting.
     static Error open(const FabricLibrary &library, const FabricChoice &choice,
                       std::unique_ptr<FabricPackets> &made);
     ~FabricPackets() override;
     FabricPackets(const FabricPackets &) = delete;
     FabricPackets &operator=(const FabricPackets &) = delete;
 
-    // As in "libfabric:udp:02001267...".
+    // A name as in "libfabric:udp:02001267...".
     std::string name() const override { return name_; }
     int64_t destination(std::string_view name) override;
     size_t largest(uint64_t) const override { return largest_; }
@@ -71,7 +72,7 @@ private:
     using Own = std::unique_ptr<Fid, Closer>;
 
     struct Slot {
-        fi_context2 context;  // the first member; the provider's while it has the slot
+        fi_context2 context;  // must be the first member; used by the provider while the slot is posted
         std::byte *bytes;
     };
 
@@ -102,22 +103,22 @@ private:
     size_t prefix_ = 0, largest_ = 0, slot_bytes_ = 0, address_bytes_ = 0;
     std::unique_ptr<std::byte[]> pool_;
     std::vector<Slot> slots_;
-    // In the order in which they are opened; they are closed in reverse order.
+    // The objects of libfabric, in the order in which they are opened. They are closed in reverse order.
     Own<fid_fabric> fabric_;
     Own<fid_domain> domain_;
     Own<fid_mr> region_;
     Own<fid_av> peers_;
     Own<fid_cq> sent_, come_;
     Own<fid_ep> endpoint_;
-    size_t sends_ = 0, receives_ = 0;  // slots for each
-    std::vector<Slot *> free_;         // for sending
-    std::vector<Slot *> to_post_;  // for receiving: lent to the caller, or not yet accepted by the provider
+    size_t sends_ = 0, receives_ = 0;  // numbers of slots for sending and for receiving
+    std::vector<Slot *> free_;         // unused slots for sending
+    std::vector<Slot *> to_post_;  // slots for receiving that are not posted; some may be lent to the caller
     std::vector<fi_addr_t> destinations_;
     std::map<std::string, int64_t, std::less<>> known_;
     int epoll_ = -1, timer_ = -1;
-    bool wakes_ = false;         // the provider wakes a sleeper at a descriptor
-    bool may_sleep_ = false;     // fi_trywait has allowed it, and nothing has arrived since
-    uint64_t timer_due_ns_ = 0;  // 0: the timer is stopped
+    bool wakes_ = false;         // the provider has a descriptor that wakes a sleeper
+    bool may_sleep_ = false;     // fi_trywait has allowed sleeping, and nothing has arrived since
+    uint64_t timer_due_ns_ = 0;  // when the timer ends; 0 if it is stopped
     Counts counts_;
 };
 

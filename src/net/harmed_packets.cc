@@ -27,7 +27,8 @@ size_t HarmedPackets::largest(uint64_t destination) const {
     return harm_.longest ? std::min<size_t>(bytes, harm_.longest) : bytes;
 }
 
-// Returns 1 if the packet has been dealt with, 0 if the endpoint is full.
+// Sends one packet or harms it. Returns 1 if the packet has been sent, lost or held back, 0 if the endpoint
+// beneath is full, or that endpoint's error.
 int HarmedPackets::send_one(const Outgoing &packet) {
     if (happens(harm_.lost)) {
         ++counts_.lost;
@@ -53,7 +54,7 @@ int HarmedPackets::send_one(const Outgoing &packet) {
     return sent;
 }
 
-// A packet for which there is no room is lost.
+// Sends the held packets whose time has come. A packet for which the endpoint beneath has no room is lost.
 void HarmedPackets::release() {
     std::erase_if(held_, [&](Held &held) {
         if (--held.calls > 0) return false;

@@ -1,6 +1,6 @@
-// Packets that are harmed on purpose, above any kind of endpoint. A part of the packets sent is lost,
-// doubled, overtaken or damaged, and their length is limited. For tests of everything above, on networks that
-// do no such harm themselves (LANYARD_DGRAM_HARM).
+// An endpoint, above another endpoint of any kind, that harms packets on purpose (LANYARD_DGRAM_HARM). Some
+// of the packets sent are lost, doubled, overtaken or damaged, and their length is limited. It is used to
+// test the layers above on networks that do no such harm themselves.
 // Thread rule: as PacketIo.
 #pragma once
 
@@ -41,7 +41,8 @@ public:
     const Counts &counts() const { return counts_; }
 
 private:
-    // A packet that others overtake. It leaves at the second call after this one.
+    // A packet that is held back so that others overtake it. It is sent at the second call of send() or
+    // receive() after the call that held it back.
     struct Held {
         uint64_t destination;
         std::vector<std::byte> bytes;

@@ -7,7 +7,7 @@ namespace lanyard {
 
 namespace {
 
-// Lets libsodium choose the fastest code for this processor.
+// Initialises libsodium, which then chooses the fastest code for this processor.
 void prepare() {
     [[maybe_unused]] static const int done = sodium_init();
 }

@@ -1,7 +1,9 @@
-// Stream sockets, reduced to what the paths need. Everything is nonblocking; results are numbers >= 0 or
-// -errno. There are two kinds: the kernel's (system_sockets.h) and the simulator's (path/sim/sim_sockets.h),
-// on which the same code runs in virtual time.
-// Thread rule: the owner of the engine; the thread that sleeps may use ready() with its descriptor.
+// The interface of stream sockets, reduced to what the paths need. No function blocks. Results are numbers
+// >= 0 or -errno. There are two kinds: the kernel's sockets (system_sockets.h) and those of the simulator
+// (path/sim/sim_sockets.h), on which the same code runs in virtual time.
+// Thread rule: only the owner of the engine calls these functions; the thread that sleeps may use ready() and
+// descriptor().
+// Tested by: tests/conformance/conformance_test.cc.
 #pragma once
 
 #include <sys/types.h>
@@ -23,50 +25,51 @@ public:
 
     // What a connection has delivered.
     struct Traffic {
-        uint64_t acked = 0;        // bytes that the other host has
+        uint64_t acked = 0;        // bytes that the other host has acknowledged
         uint64_t rate = 0;         // bytes/s, over about the latest round trip
-        bool held_back = false;    // by the program, which wrote too little for the rate to mean much
+        bool held_back = false;    // too little was written for `rate` to show what the network can carry
     };
 
     virtual ~Sockets() = default;
 
-    // Opens a listening socket; with port 0 the kernel chooses one. bound() returns its address.
+    // Opens a listening socket. If the port is 0, the kernel chooses a port. bound() returns the socket's
+    // address.
     virtual int listen(const Address &at) = 0;
     virtual Address bound(int socket) = 0;
-    // The next connection that has arrived, or -EAGAIN.
+    // Returns the next connection that has arrived, or -EAGAIN.
     virtual int accept(int listener) = 0;
-    // Begins to connect. The socket becomes writable when connect_result() returns something other than
-    // -EINPROGRESS.
+    // Begins to connect a new socket and returns the socket. When the attempt has ended, the socket becomes
+    // writable. connect_result() returns -EINPROGRESS until then, and then 0 or the error.
     virtual int connect(const Address &to) = 0;
     virtual int connect_result(int socket) = 0;
-    // Returns the bytes read, 0 at the end of the stream, -EAGAIN if there are none.
+    // Returns the number of bytes read, 0 at the end of the stream, or -EAGAIN if nothing has arrived.
     virtual ssize_t read(int socket, const iovec *parts, int count) = 0;
     virtual ssize_t write(int socket, const iovec *parts, int count) = 0;
-    // Ends the connection, and watching it. What was written is still delivered, unless there are unread
-    // bytes here.
+    // Closes the socket, which also ends watching it. Bytes written before are still delivered, unless bytes
+    // that have arrived here are still unread.
     virtual void close(int socket) = 0;
 
-    // For how long the other host has not acknowledged what was written; 0 if nothing is unacknowledged.
+    // The time since the other host last acknowledged anything; 0 if no written bytes are unacknowledged.
     virtual uint64_t silence_ns(int) { return 0; }
-    // The other end's address; version 0 if it is unknown.
+    // The address of the other end; its version is 0 if it is unknown.
     virtual Address other_end(int socket) = 0;
     virtual Traffic traffic(int socket) = 0;
 
-    // From now on ready() reports the socket under this token: whenever it is readable, and when it is
-    // writable if requested. May be called again to change that.
+    // Lets ready() report the socket under this token from now on: when it is readable, and, if `writable` is
+    // true, also when it is writable. May be called again to change `writable` or the token.
     virtual void watch(int socket, uint64_t token, bool writable) = 0;
-    // Ends that until watch() is called again, because data costs more to receive at a watched socket.
+    // Ends watching until watch() is called again. Receiving data costs more at a watched socket.
     virtual void unwatch(int socket) = 0;
-    // A watched socket is readable once it has this many bytes, or has ended; 1 at first. Only the caller
-    // reads it.
+    // Sets the number of unread bytes from which a watched socket counts as readable; 1 at first. A
+    // connection that has ended is always readable. Only the caller may read from the socket.
     virtual void wake_at(int socket, size_t bytes) = 0;
-    // Reports at most `most` of the sockets that are ready now.
+    // Lists sockets that are ready now, at most `most` of them. Returns how many.
     virtual int ready(Ready *list, int most) = 0;
-    // Becomes readable when ready() has something; -1 in a simulation.
+    // A descriptor that becomes readable when ready() can report a socket; -1 in a simulation.
     virtual int descriptor() const = 0;
 
     virtual uint64_t now_ns() = 0;
-    // For nonces; unpredictable except in a simulation.
+    // A random number for a nonce; unpredictable except in a simulation.
     virtual uint64_t random() = 0;
 };
 

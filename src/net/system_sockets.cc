@@ -20,24 +20,25 @@ namespace lanyard {
 
 namespace {
 
-constexpr int waiting_connections = 1024;  // the kernel lowers it to its own limit
-// A silent host is probed after this many seconds, and then again at this interval.
+constexpr int waiting_connections = 1024;  // the kernel lowers this number to its own limit
+// A silent host is probed after the first number of seconds, and then again at the interval of the second.
 constexpr int first_question_s = 10, question_every_s = 5;
-// After a cable was cut, the kernel retransmits at least at this interval, if it has the option (Linux 6.15;
-// older kernels wait up to two minutes).
+// While a network is interrupted, the kernel retransmits at least once in `longest_pause_ms`, if it has the
+// option (Linux 6.15). Older kernels wait up to two minutes.
 constexpr int tcp_rto_max_ms = 44, longest_pause_ms = 1000;
-constexpr char unpaced_control[] = "reno";  // every kernel has it, and every process may choose it
+// A congestion control without pacing that every kernel has and every process may choose.
+constexpr char unpaced_control[] = "reno";
 
-// For calls that are made for every message. The C library's functions are cancellation points, which cost
-// some 30 ns each once there is a helper thread. Also, a thread cancelled in one would never release the
-// engine. Returns the result, or -errno.
+// Makes a system call that is made for every message. The C library's functions for these calls are
+// cancellation points, which cost some 30 ns each once there is a helper thread. Also, a thread that is
+// cancelled in such a function would never release the engine. Returns the result, or -errno.
 template <class... Arguments>
 ssize_t system_call(long number, Arguments... arguments) {
     ssize_t result = syscall(number, arguments...);
     return result >= 0 ? result : -errno;
 }
 
-// Sets the flags after accept(), for processes that may not use accept4.
+// Does what accept4() does, for processes that may not use it: sets the flags after accept().
 int accept_plainly(int listener) {
     int socket = accept(listener, nullptr, nullptr);
     if (socket >= 0) {
@@ -60,7 +61,7 @@ SystemSockets::~SystemSockets() {
     if (epoll_ >= 0) ::close(epoll_);
 }
 
-// Sets the options of a connection.
+// Sets the options that every connection has.
 void SystemSockets::tune(int socket) const {
     set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
     set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -70,8 +71,9 @@ void SystemSockets::tune(int socket) const {
     set(socket, IPPROTO_TCP, tcp_rto_max_ms, longest_pause_ms);
 }
 
-// Called once the socket has an address. BBR paces what it sends by timers, for the sake of a network that
-// others use too. Within a host there is no such network, and the timers cost a third of the bandwidth.
+// Replaces the congestion control BBR for a connection within this host. Called once the socket has an
+// address. BBR paces what it sends with timers, to protect a network that is shared with other hosts. Within
+// a host there is no such network, and the timers cost a third of the bandwidth.
 void SystemSockets::tune_connected(int socket, const Address &other_end) {
     char control[16] = {};
     socklen_t length = sizeof control;
@@ -86,7 +88,7 @@ int SystemSockets::open(const Address &like) {
     int socket =
         ::socket(like.version == 6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (socket < 0) return -errno;
-    // Set before connecting, because the window's scale is agreed then.
+    // The buffers must be set before connecting, because the scale of TCP's window is agreed then.
     if (buffer_ > 0) {
         set(socket, SOL_SOCKET, SO_SNDBUF, buffer_);
         set(socket, SOL_SOCKET, SO_RCVBUF, buffer_);
@@ -98,13 +100,13 @@ int SystemSockets::listen(const Address &at) {
     int socket = open(at);
     if (socket < 0) return socket;
     if (at.version == 6) set(socket, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-    // Connections of an earlier job may still be in TIME-WAIT there.
+    // Connections of an earlier job at the same port may still be in TIME-WAIT.
     if (at.port) set(socket, SOL_SOCKET, SO_REUSEADDR, 1);
     sockaddr_storage place;
     socklen_t length = to_system(at, place);
     if (bind(socket, reinterpret_cast<sockaddr *>(&place), length) == 0 &&
         ::listen(socket, waiting_connections) == 0 &&
-        // Callers of bound() rely on getsockname() to succeed.
+        // bound() cannot report an error of getsockname(), so the call is tried here.
         getsockname(socket, reinterpret_cast<sockaddr *>(&place), &length) == 0)
         return socket;
     int trouble = -errno;
@@ -127,7 +129,7 @@ Address SystemSockets::other_end(int socket) {
 }
 
 Sockets::Traffic SystemSockets::traffic(int socket) {
-    tcp_info info{};  // a kernel older than the header fills less of it
+    tcp_info info{};  // a kernel older than the header leaves the last fields 0
     socklen_t length = sizeof info;
     if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return {};
     return {info.tcpi_bytes_acked, info.tcpi_delivery_rate, info.tcpi_delivery_rate_app_limited != 0};
@@ -191,7 +193,7 @@ ssize_t SystemSockets::write(int socket, const iovec *parts, int count) {
     return system_call(SYS_sendmsg, socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-void SystemSockets::close(int socket) { ::close(socket); }  // this also removes it from the epoll set
+void SystemSockets::close(int socket) { ::close(socket); }  // also removes the socket from the epoll set
 
 void SystemSockets::watch(int socket, uint64_t token, bool writable) {
     epoll_event event{};
@@ -212,7 +214,7 @@ int SystemSockets::ready(Ready *list, int most) {
     if (may_be_refused(count)) count = epoll_wait(epoll_, events, std::min(most, 64), 0);
     for (int i = 0; i < count; ++i) {
         uint32_t what = events[i].events;
-        // An error or a hang-up shows when the socket is read or written.
+        // After an error or a hang-up, reading or writing the socket returns the error.
         list[i] = {events[i].data.u64, (what & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0,
                    (what & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0};
     }

@@ -1,4 +1,5 @@
 // The kernel's TCP sockets, watched by one epoll set. Thread rule: as Sockets.
+// Tested by: tests/conformance/conformance_test.cc, tests/failures/test_network.py.
 #pragma once
 
 #include <sys/epoll.h>
@@ -9,9 +10,9 @@ namespace lanyard {
 
 class SystemSockets final : public Sockets {
 public:
-    // `buffer`: bytes of each socket's send and receive buffer; 0 leaves both to the kernel's own tuning. If
-    // the other host of a connection is silent for `patience_s` seconds, the kernel breaks the connection,
-    // even if nothing is being sent.
+    // `buffer` is the size in bytes of each socket's send buffer and receive buffer; 0 leaves both to the
+    // kernel's own tuning. If the other host of a connection is silent for `patience_s` seconds, the kernel
+    // breaks the connection, even if nothing is being sent.
     explicit SystemSockets(int buffer = 0, int patience_s = 60);
     ~SystemSockets() override;
     SystemSockets(const SystemSockets &) = delete;

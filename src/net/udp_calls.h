@@ -1,5 +1,6 @@
-// The system calls for UDP sockets, as the files of UdpPackets make them. They avoid the C library's
-// functions, which are cancellation points.
+// How the files of UdpPackets make system calls for UDP sockets: not by the C library's functions, because
+// these are cancellation points.
+// Tested by: tests/unit/net/udp_packets_test.cc, tests/failures/test_refused_calls.py.
 #pragma once
 
 #include <errno.h>
@@ -13,7 +14,7 @@ namespace lanyard {
 
 constexpr size_t most_udp_payload = 65'507;
 
-// Returns a number of at least 0, or -errno.
+// Makes a system call, again if a signal has interrupted it. Returns its result, at least 0, or -errno.
 template <class... Arguments>
 int system_call(long number, Arguments... arguments) {
     for (;;) {

@@ -1,5 +1,7 @@
-// What the kernel passes to UdpPackets at once. Only the files of UdpPackets use it.
+// The packets that the kernel passes to UdpPackets by one system call. Only the files of UdpPackets use this
+// header.
 // Thread rule: that of UdpPackets.
+// Tested by: tests/unit/net/udp_packets_test.cc, tests/failures/test_refused_calls.py.
 #pragma once
 
 #include <netinet/udp.h>
@@ -15,9 +17,11 @@
 
 namespace lanyard {
 
-// The messages that one system call has received, and how much of them has been lent. The beginning of each
-// message is received into `near`, where the beginnings of all messages lie close together, so short messages
-// touch few pages. The rest goes into a slot, and the beginning is then copied before it.
+// The messages that one system call has received, and how much of them has been lent to the caller of
+// UdpPackets::receive(). Several messages are received in two pieces each. The beginning of each message goes
+// into `near`, where the beginnings of all messages lie close together, so short messages touch few pages.
+// The rest of a longer message goes into a slot, and the beginning is then copied into the slot before it. A
+// single packet is received into the first slot directly.
 struct UdpPackets::Inbox {
     static constexpr int slots = 16;
     static constexpr size_t slot_bytes = 65'536, near_bytes = 1'536;
@@ -35,20 +39,20 @@ struct UdpPackets::Inbox {
     std::unique_ptr<Near[]> near{new Near[slots]};
     mmsghdr message[slots];
     iovec piece[slots][2];
-    const std::byte *bytes[slots];  // of each message
+    const std::byte *bytes[slots];  // where each message begins
     Control control[slots];
-    size_t segment[slots];
-    int received = 0, lent = 0;  // messages
-    // Of each message, in the form of IPv6 or IPv4.
+    size_t segment[slots];  // the bytes of each packet of a message; the last packet may be shorter
+    int received = 0, lent = 0;  // numbers of messages
+    // The sender's address of each message, in the form of IPv6 or IPv4.
     std::unique_ptr<sockaddr_in6[]> origin{new sockaddr_in6[slots]()};
     bool notes_origins = false;
-    bool joins = false;      // the kernel joins packets that arrive
-    bool one = true, several = true;  // the call for one packet, or for several, has not been refused
-    bool single = false;     // receives ask for one packet, which the kernel has not joined with others
-    int alone = 0;           // receives in a row that found one short message and no other
-    bool found = false;      // the last receive found something
-    bool for_one = false;    // the last receive asked for one packet
-    size_t lent_bytes = 0;   // of the next message
+    bool joins = false;      // the kernel joins packets that arrive into one message
+    bool one = true, several = true;  // the system has not refused the call for one packet; that for several
+    bool single = false;     // ask for one packet only, because packets arrive singly and are not joined
+    int alone = 0;           // how many calls in a row found one short message and no other
+    bool found = false;      // the last call found something
+    bool for_one = false;    // the last call asked for one packet only
+    size_t lent_bytes = 0;   // how many bytes of the first message not yet fully lent have been lent
 
     Inbox() { prepare(slots); }
     void prepare(int count) {
@@ -67,15 +71,15 @@ struct UdpPackets::Inbox {
             message[i].msg_hdr.msg_namelen = sizeof origin[place];
         }
     }
-    // A waiting process receives far more often than something arrives, so only what was used is prepared
-    // again.
+    // Prepares for the next receive. A waiting process calls this far more often than packets arrive, so only
+    // the messages that were used are prepared again.
     void empty() {
         prepare(received);
         received = lent = 0;
         lent_bytes = 0;
     }
-    // Receives what the system has: one packet if packets arrive singly, which costs less than asking for
-    // several.
+    // Receives what has arrived and returns the number of messages, or -errno. If `single` is set, asks for
+    // one packet only, which costs less than asking for several.
     int look(int socket) {
         for_one = single;
         int count = for_one ? look_for_one(socket) : look_for_several(socket);
@@ -93,7 +97,8 @@ struct UdpPackets::Inbox {
             return look_for_several(socket);
         }
         if (got < 0) return got;
-        // The packet came directly behind another one, or is long and so is usually followed by another.
+        // The packet arrived directly behind another one, or is long and so is usually followed by another.
+        // So the next calls ask for several.
         if (found || static_cast<size_t>(got) > near_bytes) {
             alone = 0;
             single = false;
@@ -118,7 +123,7 @@ struct UdpPackets::Inbox {
         }
         return count;
     }
-    // Does what recvmmsg does.
+    // Does what recvmmsg does, by one call for each message.
     int look_for_each(int socket) {
         for (int i = 0; i < slots; ++i) {
             int got = system_call(SYS_recvmsg, socket, &message[i].msg_hdr, MSG_DONTWAIT);
@@ -135,7 +140,7 @@ struct UdpPackets::Inbox {
         std::memcpy(slot[place].bytes, near[place].bytes, near_bytes);
         bytes[i] = slot[place].bytes;
     }
-    // Bytes of the packets of which message `i` consists.
+    // The bytes of each packet in message `i`, as the kernel reports them; all bytes if it has joined none.
     size_t segment_of(int i) {
         for (cmsghdr *said = CMSG_FIRSTHDR(&message[i].msg_hdr); said;
              said = CMSG_NXTHDR(&message[i].msg_hdr, said))

@@ -27,9 +27,9 @@ namespace {
 constexpr size_t least_packet = 512;
 constexpr size_t ipv4_and_udp = 28, ipv6_and_udp = 48;
 constexpr uint32_t ports_tried = 16;
-constexpr int single_after = 8;  // receives that found one short message each
+constexpr int single_after = 8;  // after so many receives that found one short message, ask for one packet
 
-// How many leading bits two addresses of one version share; -1 if one cannot be reached from the other.
+// The number of leading bits that two addresses share; -1 if one address cannot be reached from the other.
 int kinship(const Address &own, const Address &other) {
     if (own.version != other.version || own.is_loopback() != other.is_loopback()) return -1;
     int bits = 0;
@@ -114,7 +114,8 @@ std::string UdpPackets::name() const {
     return name;
 }
 
-// Empty if the name is not one of UDP.
+// The ways to all addresses in a name that this process can reach. Empty if the name is not that of a UDP
+// endpoint.
 std::vector<UdpPackets::Way> UdpPackets::find_ways(std::string_view name) const {
     std::vector<Way> ways;
     for (std::string_view left = name; !left.empty();) {
@@ -131,13 +132,13 @@ std::vector<UdpPackets::Way> UdpPackets::find_ways(std::string_view name) const 
         if (way.kinship < 0) continue;
         sockaddr_storage place{};
         to_system(address, place);
-        std::memcpy(&way.to.any, &place, sizeof way.to.six);  // unused bytes are compared, too
+        std::memcpy(&way.to.any, &place, sizeof way.to.six);  // all bytes, because place_of() compares all
         ways.push_back(way);
     }
     return ways;
 }
 
-// The entry that contains its number, or where the number belongs.
+// The entry of the hash table for this destination. The entry is 0 if the destination is not known yet.
 uint32_t &UdpPackets::place_of(const Destination &destination) {
     std::string_view bytes(reinterpret_cast<const char *>(&destination.any),
                            sizeof destination.six + sizeof destination.socket);
@@ -148,7 +149,7 @@ uint32_t &UdpPackets::place_of(const Destination &destination) {
     }
 }
 
-// Makes room for one more. The list grows by an eighth, so that little of it is empty.
+// Makes room for one more destination. The list grows by an eighth at a time, so little of it is unused.
 void UdpPackets::make_room() {
     if (destinations_.size() == destinations_.capacity())
         destinations_.reserve(destinations_.size() + destinations_.size() / 8 + 8);
@@ -171,7 +172,7 @@ uint64_t UdpPackets::number_of(Destination destination) {
 
 int64_t UdpPackets::destination(std::string_view name) {
     std::vector<Way> all = find_ways(name);
-    auto closest = std::ranges::max_element(all, {}, &Way::kinship);  // the first among equals
+    auto closest = std::ranges::max_element(all, {}, &Way::kinship);  // the first, if several are equal
     return closest == all.end() ? -EINVAL : static_cast<int64_t>(number_of(closest->to));
 }
 
@@ -203,7 +204,8 @@ std::string UdpPackets::ends(uint64_t destination) const {
     return to_text_with_port(sockets_[to.socket].bound) + " and " + to_text_with_port(from_system(place));
 }
 
-// Queries what the kernel believes, which it reports only for connected sockets.
+// Queries the kernel for the largest packet that the route carries. The kernel reports this only for
+// connected sockets, so a socket is connected for the query.
 void UdpPackets::learn_largest(Destination &destination) const {
     bool six = destination.any.sa_family == AF_INET6;
     int mtu = 0;
@@ -237,7 +239,7 @@ int UdpPackets::read(Socket &socket) {
     ++counts_.receive_calls;
     int received = inbox_->look(socket.descriptor);
     if (received == -EAGAIN || received == -ECONNREFUSED) {
-        // No packets joined earlier are left in the only socket.
+        // One packet may be requested, because the only socket is empty: it has no packets joined earlier.
         inbox_->single = inbox_->alone >= single_after && !inbox_->joins && sockets_.size() == 1;
         return 0;
     }
@@ -251,8 +253,8 @@ int UdpPackets::read(Socket &socket) {
     return received;
 }
 
-// For joined packets a receive must ask for their lengths, so receives ask for one packet only while the
-// kernel joins none.
+// Sets whether the kernel joins packets. If it does, a receive must also get the lengths of the joined
+// packets, which the call for one packet cannot do.
 void UdpPackets::ask_to_join(bool on) {
     inbox_->joins = on;
     if (on) inbox_->single = false;

@@ -1,28 +1,30 @@
-// Packets over UDP: one socket for each address of this process, for all peers.
+// Packets over UDP. For each address of this process there is one socket, which serves all peers.
 //
-// - Several packets to one destination leave by one system call, and as one message if the kernel separates
-//   them (UDP_SEGMENT). Several packets may be received by one call, joined (UDP_GRO). The endpoint finds out
-//   whether this works by using it, and does not retry what the kernel or a driver refuses. The same holds
-//   for the calls for several messages (sendmmsg, recvmmsg): if a filter of system calls refuses them, each
-//   message has a call of its own.
-// - No packet is fragmented (IP_PMTUDISC_DO). A destination's largest packet is what the kernel believes of
-//   the route. A packet that proves too long is dropped, and the kernel is queried again. The flow must
-//   notice a router that drops long packets silently.
-// - The calls for several packets cost 100 ns (sending) and 300 ns (receiving) more than those for one. So a
-//   single packet is sent by the call for one. A single packet is also requested if packets arrived singly of
-//   late, and short. After such a receive it is not known whether another packet is there; behind() reports
-//   this. A receive for one packet does not learn what the kernel has joined, so the kernel does not join
-//   then. The first packet that arrives directly behind another ends this.
-// - The kernel looks up the route of each packet anew (300 ns), except for a connected socket. So one further
-//   socket, for all peers together, is connected to the destination to which the last favoured_after packets
-//   went singly. Its packets have another source port. Within this host that has no effect. Between hosts a
-//   firewall may check the source port, so it is not done there. (With the same port it would receive packets
-//   from that destination, and two sockets would have to be polled.)
-// - Packets for a socket in an epoll set arrive 250 ns later, and later still if other sets watch that set.
-//   So sockets leave the set while the engine polls all the time.
+// - Several packets to one destination are sent by one system call, and as one message if the kernel can
+//   separate them (UDP_SEGMENT). Several packets may be received as one message that the kernel has joined
+//   (UDP_GRO). The endpoint tries whether this works, and no longer uses what the kernel or a driver has
+//   refused. The same holds for the calls for several messages (sendmmsg, recvmmsg): if a filter of system
+//   calls refuses them, one call is made for each message.
+// - No packet is fragmented (IP_PMTUDISC_DO). The largest packet for a destination is what the kernel
+//   believes the route to carry. A packet that proves too long is dropped, and the kernel is queried again.
+//   The flow (path/dgram/flow.h) must notice a router that drops long packets silently.
+// - The calls for several packets cost 100 ns (sending) and 300 ns (receiving) more than the calls for one.
+//   So a single packet is sent by the call for one packet. The call for one packet also receives if, of late,
+//   packets arrived singly and were short. After that call it is not known whether a further packet has
+//   arrived; behind() reports this. That call also does not report the lengths of joined packets, so the
+//   kernel is told not to join packets meanwhile. When a packet arrives directly behind another, receiving
+//   returns to the calls for several.
+// - The kernel looks up the route of each packet anew (300 ns), except for a connected socket. So one
+//   additional socket is connected to the destination on this host to which the last 64 packets
+//   (`favoured_after`) were sent singly. The packets of this socket have another source port, which has no
+//   effect within a host. Between hosts a firewall may check the source port, so no such socket is used
+//   there. (If the additional socket had the same port, it would receive the packets from that destination,
+//   and two sockets would have to be polled.)
+// - If a socket is in an epoll set, its packets arrive 250 ns later, and later still if other epoll sets
+//   watch that set. So the sockets leave the set while the engine polls all the time.
 // - A packet that the kernel refuses for one destination (no route, a firewall) counts as lost.
-// - Receive buffers are touched only as far as they are used. A destination has 36 bytes, and at most 16 more
-//   in the table that finds it again.
+// - Receive buffers are touched only as far as they are used. A destination takes 36 bytes, and at most 16
+//   more in the table by which it is found again.
 //
 // Thread rule: as PacketIo.
 #pragma once
@@ -43,14 +45,14 @@ class UdpPackets final : public PacketIo {
 public:
     struct Counts {
         Tally<uint64_t> sent, received;
-        Tally<uint64_t> too_long, refused;  // dropped before they left
-        Tally<uint64_t> cut;                // received, but longer than any packet may be
+        Tally<uint64_t> too_long, refused;  // packets dropped before they were sent
+        Tally<uint64_t> cut;                // messages received that are longer than any packet may be
         Tally<uint64_t> send_calls, receive_calls;
     };
     struct Options {
-        int buffer = 4 << 20;  // bytes of the kernel's receive buffer; the kernel may grant less
-        bool join = true;      // let the kernel join packets if it can
-        bool ways_within_host = false;  // assume several routes within this host
+        int buffer = 4 << 20;  // bytes of the kernel's receive buffer to request; the kernel may grant less
+        bool join = true;      // let the kernel join and separate packets if it can
+        bool ways_within_host = false;  // note origins even if all addresses are loopback addresses
     };
 
     UdpPackets() : UdpPackets(Options{}) {}
@@ -59,12 +61,12 @@ public:
     UdpPackets(const UdpPackets &) = delete;
     UdpPackets &operator=(const UdpPackets &) = delete;
 
-    // Opens a socket at each address, with one port for all of them between `least` and `most`; any port if
+    // Opens a socket at each address. All sockets have the same port, from `least` to `most`, or any port if
     // `least` is 0.
     Error open(const std::vector<Address> &addresses, uint16_t least, uint16_t most);
 
     uint16_t port() const { return sockets_.front().bound.port; }
-    // As in "10.0.1.2:4711,[fd00::1]:4711".
+    // A name as in "10.0.1.2:4711,[fd00::1]:4711".
     std::string name() const override;
     int64_t destination(std::string_view name) override;
     std::vector<uint64_t> ways(std::string_view name) override;
@@ -82,7 +84,7 @@ public:
     std::string describe() const override;
 
     const Counts &counts() const { return counts_; }
-    // Bytes that the kernel holds for this process at one address until they are read.
+    // The bytes that the kernel can hold for the first socket until they are read.
     int granted_buffer() const;
 
 private:
@@ -92,7 +94,7 @@ private:
             sockaddr_in four;
             sockaddr_in6 six;
         };
-        uint16_t socket, largest;  // index in sockets_; bytes
+        uint16_t socket, largest;  // an index in sockets_; the bytes of the largest packet
 
         socklen_t length() const { return any.sa_family == AF_INET6 ? sizeof six : sizeof four; }
     };
@@ -102,11 +104,12 @@ private:
         Address bound;
         bool awaits_room = false;
     };
-    // The destination on this host to which most packets go, and a socket that is connected to it.
+    // A destination on this host to which many packets were sent in a row, and a socket that is connected to
+    // that destination.
     struct Favourite {
         static constexpr uint64_t none = UINT64_MAX;
         uint64_t destination = none, latest = none;
-        int in_a_row = 0;  // packets sent singly to the latest destination
+        int in_a_row = 0;  // how many packets in a row were sent singly to `latest`
         int descriptor = -1;
     };
     struct Batch;
@@ -115,7 +118,8 @@ private:
     int open_at(const std::vector<Address> &addresses, uint16_t port);
     void close_all();
     void learn_largest(Destination &destination) const;
-    // One of a name's addresses, with the one of our sockets that is closest to it.
+    // One of the addresses in a name, with the socket of this process that is closest to the address.
+    // `kinship` is the number of leading bits that the address and the socket's address share.
     struct Way {
         Destination to;
         int kinship;
@@ -140,16 +144,17 @@ private:
     const Options options_;
     int epoll_ = -1;
     std::vector<Socket> sockets_;
-    size_t next_socket_ = 0, read_socket_ = 0;  // read_socket_: the socket of the packets that are lent
+    size_t next_socket_ = 0, read_socket_ = 0;  // the socket to read next; the socket that was read last
     bool watched_ = true;
     bool wants_origins_ = false;
     Favourite favourite_;
     std::vector<Destination> destinations_;
-    std::vector<uint32_t> known_;  // their numbers, each plus one, by a hash of the address; 0: free
+    // A hash table by address and socket: an index in destinations_ plus 1, or 0 if the entry is free.
+    std::vector<uint32_t> known_;
     std::unique_ptr<Inbox> inbox_;
-    std::unique_ptr<Batch> batch_;  // not on the stack, because a thread of the program may have a small one
-    bool cuts_ = true;           // the kernel separates packets by UDP_SEGMENT
-    bool sends_several_ = true;  // the kernel sends several messages by one call
+    std::unique_ptr<Batch> batch_;  // not on the stack, because the stack of a thread may be small
+    bool cuts_ = true;           // the kernel separates the packets of a message (UDP_SEGMENT)
+    bool sends_several_ = true;  // the system allows sending several messages by one call
     Counts counts_;
 };
 

@@ -1,4 +1,5 @@
 // Packets over UDP: sending. See udp_packets.h.
+// Tested by: tests/unit/net/udp_packets_test.cc, tests/failures/test_refused_calls.py.
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
@@ -18,8 +19,8 @@ namespace lanyard {
 
 namespace {
 
-constexpr int most_segments = 64;  // of one message: older kernels accept no more
-constexpr int favoured_after = 64;   // packets in a row
+constexpr int most_segments = 64;  // the most packets in one message; older kernels accept no more
+constexpr int favoured_after = 64;   // packets in a row after which a destination gets a connected socket
 
 size_t bytes_of(const PacketIo::Outgoing &packet) {
     size_t bytes = 0;
@@ -29,11 +30,11 @@ size_t bytes_of(const PacketIo::Outgoing &packet) {
 
 }  // namespace
 
-// Takes as many packets from the front as one system call carries, all by one socket and none too long.
-// Returns how many.
+// Fills the batch with packets from the front of the list, as many as one system call on one socket can send.
+// Stops before a packet that is too long. Returns the number of packets.
 int UdpPackets::take_batch(const Outgoing *list, int count, Batch &batch) const {
     batch.messages = batch.pieces = 0;
-    size_t together = 0, latest = 0;  // bytes of the present message, and of its last packet
+    size_t together = 0, latest = 0;  // bytes of the present message, and bytes of its last packet
     int segments = 0;
     int at = 0;
     for (; at < count; ++at) {
@@ -73,9 +74,10 @@ int UdpPackets::take_batch(const Outgoing *list, int count, Batch &batch) const 
     return at;
 }
 
-// Sends messages from the front of the list, as sendmmsg does. Returns how many have left, or -errno. Such an
-// error concerns the first of them, or comes from a filter that refuses the call itself; a call without
-// effect distinguishes the two. -ENOSYS: no call that could send them is allowed.
+// Sends messages from the front of the list, as sendmmsg does. Returns how many were sent, or -errno. The
+// system's error may concern the first message, or come from a filter that refuses the call itself. These two
+// cases are distinguished by another call, which has no effect. -ENOSYS: the system allows no call that could
+// send the messages.
 int UdpPackets::send_messages(int socket, mmsghdr *list, int count) {
     if (sends_several_) {
         int sent = system_call(SYS_sendmmsg, socket, list, static_cast<unsigned>(count), MSG_DONTWAIT);
@@ -92,7 +94,7 @@ int UdpPackets::send_messages(int socket, mmsghdr *list, int count) {
     return count;
 }
 
-// Returns how many packets of the batch have been dealt with, or -errno.
+// Sends a batch. Returns how many of its packets were sent or dropped, or -errno.
 int UdpPackets::send_batch(Batch &batch) {
     Socket &socket = sockets_[batch.socket];
     int done = 0;
@@ -118,7 +120,8 @@ int UdpPackets::send_batch(Batch &batch) {
     return batch.first_packet[done];
 }
 
-// True if the error concerns only this message, which is then dropped.
+// Called when a message could not be sent. If the error concerns only this message, counts its packets as
+// dropped and returns true.
 bool UdpPackets::forgive(int trouble, Batch &batch, int which) {
     auto packets = static_cast<uint64_t>(batch.first_packet[which + 1] - batch.first_packet[which]);
     switch (-trouble) {
@@ -154,7 +157,8 @@ bool UdpPackets::on_this_host(const Destination &destination) const {
         sockets_, [&](const Socket &socket) { return same_host(socket.bound, from_system(place)); });
 }
 
-// Counts the packets that go to this destination singly, and connects a socket to it when there are many.
+// Counts the packets that are sent singly to this destination. After favoured_after packets in a row,
+// connects the additional socket to the destination if it is on this host.
 void UdpPackets::favour(uint64_t number) {
     if (std::exchange(favourite_.latest, number) != number) favourite_.in_a_row = 0;
     if (++favourite_.in_a_row != favoured_after || favourite_.destination == number) return;
@@ -168,7 +172,7 @@ void UdpPackets::favour(uint64_t number) {
     bool six = to.any.sa_family == AF_INET6;
     set_option(socket, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_MTU_DISCOVER : IP_MTU_DISCOVER,
                IP_PMTUDISC_DO);
-    set_option(socket, SOL_SOCKET, SO_RCVBUF, 0);  // no packets are sent to it
+    set_option(socket, SOL_SOCKET, SO_RCVBUF, 0);  // the smallest, because no packets are sent to this socket
     sockaddr_storage own{};
     socklen_t length = to_system(sockets_[to.socket].bound.with_port(0), own);
     if (bind(socket, reinterpret_cast<sockaddr *>(&own), length) == 0 &&
@@ -176,7 +180,8 @@ void UdpPackets::favour(uint64_t number) {
         favourite_.destination = number;
 }
 
-// False: send_several() must send this packet, or find out what is wrong.
+// Sends a packet by the call for one packet. If this returns false, send_several() must send the packet, or
+// find out what is wrong.
 bool UdpPackets::send_one(const Outgoing &packet) {
     const Destination &to = destinations_[packet.destination];
     if (bytes_of(packet) > to.largest || std::ranges::any_of(sockets_, &Socket::awaits_room)) return false;
@@ -221,7 +226,7 @@ int UdpPackets::send_several(const Outgoing *list, int count) {
         int dealt = send_batch(batch);
         if (dealt < 0) return dealt;
         done += dealt;
-        if (dealt < taken && cut == cuts_) return done;  // full
+        if (dealt < taken && cut == cuts_) return done;  // the endpoint is full
     }
     for (Socket &socket : sockets_) await_room(socket, false);
     return count;

@@ -1,7 +1,9 @@
-// What a sender knows of one peer's posted receives (the write protocol, receive_advert.h): announcements
-// that none of its messages has overtaken, in the order in which the receives were posted. It is notified of
-// sent messages while it knows any. Used by the messenger.
+// The receives that one peer has announced to this process (the write protocol, receive_advert.h), in the
+// order in which they were posted. Each message to the peer removes the announcement of the receive that it
+// will meet. The channel reports sent messages to this class while any announcement is stored. Used by the
+// messenger.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/p2p/rendezvous_send_test.cc, tests/unit/p2p/shm_write_test.cc.
 #pragma once
 
 #include <atomic>
@@ -15,12 +17,13 @@
 namespace lanyard {
 
 struct AnnouncedReceive {
-    MatchKey wanted;  // what the receive takes: its context, this side's rank there, its tag or any_tag
+    // Which messages the receive takes: its context, this process's rank there, its tag or any_tag.
+    MatchKey wanted;
     uint64_t receive_id;
     uint64_t room;  // bytes
-    bool in_place;  // the buffer is contiguous
-    // Within a node (shm_advert.h): the address that the process may write to which changes the word from
-    // `open` to `claimed`. `word` is nullptr if no process may.
+    bool in_place;  // the receive buffer is contiguous
+    // Used only within a node (shm_advert.h). The process that changes `*word` from `open` to `claimed` may
+    // write to `address`. If `word` is nullptr, the receive cannot be claimed.
     uint64_t address = 0;
     std::atomic<uint64_t> *word = nullptr;
     uint64_t open = 0, claimed = 0;
@@ -32,9 +35,9 @@ public:
     Announcements(const Announcements &) = delete;
     Announcements &operator=(const Announcements &) = delete;
 
-    // A message uses up the known receive that it would meet. The first known receive that it fits may have
-    // ended: cancelled, or met by a message that was on its way at the time. The message may then meet any of
-    // the later ones, so none of these may be claimed.
+    // Removes the first announcement that the sent message fits. That receive may have ended: cancelled, or
+    // met by a message that was on its way when it was announced. The message may then meet any later receive
+    // that it fits, so none of those receives may be claimed any more.
     void message_sent(const MatchKey &key) override {
         const AnnouncedReceive *one = find(key);
         if (!one) return;
@@ -43,17 +46,19 @@ public:
             if (fits(later.wanted, key)) later.word = nullptr;
         listen();
     }
-    // The peer had received `received` messages from here when it posted the receive. False: others were on
-    // their way then, and the receive may have been posted for any of them, so the announcement is not kept.
+    // `received`: how many messages of this process the peer had received when it posted the receive. False:
+    // the announcement is not kept, because the list is full, or because further messages were on their way
+    // and the receive may have been posted for any of them.
     bool add(const AnnouncedReceive &announcement, uint64_t received) {
         if (received != channel_.sent || known_.size() >= most) return false;
         known_.push_back(announcement);
         listen();
         return true;
     }
-    // The same within a node. The announcement is kept in any case, because later ones must not be claimed
-    // before it. If there is no room for it, nothing may be claimed any more. `sole`: no other receive
-    // announced to this process is open, so all is known again.
+    // The same within a node. Here an announcement that arrived too late is kept too, because later receives
+    // must not be claimed before it. If there is no room for an announcement, nothing may be claimed until a
+    // `sole` one arrives. `sole`: no other receive announced to this process is open, so the list is complete
+    // again. False: the receive cannot be claimed.
     bool add_claimable(AnnouncedReceive announcement, uint64_t received, bool sole) {
         bool usable = received == channel_.sent;
         if (!usable) announcement.word = nullptr;
@@ -67,14 +72,15 @@ public:
         return usable && !incomplete_;
     }
     bool complete() const { return !incomplete_; }
-    // A message was written to the receive that it had claimed, the first that it fits.
+    // Counts a message that has claimed the first receive that it fits, and removes that receive's
+    // announcement.
     void message_claimed(const MatchKey &key) {
         ++channel_.sent;
         if (const AnnouncedReceive *one = find(key)) known_.erase(known_.begin() + (one - known_.data()));
         listen();
     }
-    // The first receive that takes the message with this (exact) key, else nullptr. It stays until the
-    // message is sent.
+    // The first announced receive that takes the message with this key (without wildcards), else nullptr. The
+    // announcement is kept until the message is sent.
     const AnnouncedReceive *find(const MatchKey &key) const {
         for (const AnnouncedReceive &one : known_)
             if (fits(one.wanted, key)) return &one;
@@ -87,7 +93,7 @@ public:
     size_t count() const { return known_.size(); }
 
 private:
-    static constexpr size_t most = 256;  // with more posted receives, ordinary offers serve
+    static constexpr size_t most = 256;  // messages to further receives are offered without naming them
 
     void listen() { channel_.listener = known_.empty() ? nullptr : this; }
 

@@ -1,5 +1,5 @@
-// Which bytes of a message have arrived: all before `end`, and some ranges beyond it. Bytes that arrive twice
-// count once.
+// Which bytes of a message have arrived: all before offset end(), and some ranges behind it. Bytes that
+// arrive twice count once.
 // Thread rule: plain values.
 #pragma once
 
@@ -11,13 +11,13 @@ namespace lanyard {
 
 class Arrived {
 public:
-    // All bytes before this offset are here.
+    // All bytes before this offset have arrived.
     uint64_t end() const { return end_; }
     void clear() {
         end_ = 0;
         beyond_.clear();
     }
-    // Are any of these bytes here already?
+    // Have any of these bytes arrived already?
     bool has_some(uint64_t begin, uint64_t end) const {
         auto overlaps = [=](const Range &range) { return range.begin < end && begin < range.end; };
         return begin < end_ || std::any_of(beyond_.begin(), beyond_.end(), overlaps);

@@ -1,5 +1,7 @@
-// Pushes the bytes of a send to a receive that the peer has named, as fast as the path has room.
+// Sends the bytes of a send as bulk, addressed to a receive whose id the peer has named, whenever the path
+// has room.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/p2p/rendezvous_send_test.cc, tests/conformance/put_test.cc.
 #pragma once
 
 #include "datatype/cursor.h"
@@ -12,7 +14,7 @@ class BulkPush : private Task {
 public:
     class User {
     public:
-        // All bytes have left the buffer. (A path that loses bulk may still lose them.)
+        // All bytes have left the buffer. (A path that loses bulk may still lose these bytes.)
         virtual void pushed() = 0;
 
     protected:
@@ -21,21 +23,21 @@ public:
 
     explicit BulkPush(Endpoint &endpoint) : endpoint_(endpoint) { run = push; }
     ~BulkPush() { pause(); }
-    // Pushes the bytes `from` to `end` of the buffer's stream. `token`: what the path reports when some have
-    // left (Sink::sent). `in_place`: the receiver's buffer is contiguous. If a push is under way, it is
-    // replaced.
+    // Starts to send the bytes `from` to `end` of the message. `token`: the path reports it when a frame has
+    // left the buffer (Sink::sent). `in_place`: the receiver's buffer is contiguous. Replaces a push that is
+    // still under way.
     void begin(uint32_t peer, uint64_t receiver_id, const Buffer &buffer, uint64_t from, uint64_t end,
                bool in_place, uint64_t token, User &user);
     // Sends nothing more until begin(). Frames may still be leaving the buffer.
     void pause() {
         if (hook.linked()) hook.unlink();
     }
-    // It no longer matters which frames have left.
+    // Pauses, and no longer counts the frames that have not left the buffer.
     void forget() {
         pause();
         leaving_ = 0;
     }
-    // A frame has left the buffer. `on`: the next may follow.
+    // Notes that a frame has left the buffer. `on`: the next frame may be sent.
     void sent(bool on) {
         --leaving_;
         if (on) endpoint_.engine.ready(*this);
@@ -52,7 +54,7 @@ private:
     uint64_t receiver_id_ = 0, token_ = 0;
     uint64_t at_ = 0, end_ = 0;
     Cursor cursor_;
-    bool in_place_ = false;  // from one contiguous buffer to another
+    bool in_place_ = false;  // both the sender's and the receiver's buffer are contiguous
     uint32_t leaving_ = 0;
 };
 

@@ -34,7 +34,8 @@ void Channels::route(Channel &channel, Path &path) {
     choose_ring(channel);
 }
 
-// Messages must not overtake those that wait, nor go to a failed peer.
+// While a channel has waiting envelopes or is closed, it has no ring, so that no message overtakes a waiting
+// one or goes to a failed peer.
 void Channels::choose_ring(Channel &channel) const {
     bool plain = rings_ && !channel.waiting && !channel.closed;
     channel.ring = plain ? channel.path->short_lane().ring_to(channel.number) : nullptr;
@@ -78,8 +79,8 @@ void Channels::withdraw(Channel &channel, Outgoing &outgoing) {
     stop_waiting(channel);
 }
 
-// Flushes the channels that wait now, each once. A channel that begins to wait meanwhile has its turn next
-// time.
+// Flushes each channel that waits now once. A channel that begins to wait meanwhile is flushed by the next
+// call.
 int Channels::flush_all(Task &task) {
     Channels &self = static_cast<Channels &>(task);
     int work = 0;
@@ -94,8 +95,8 @@ int Channels::flush_all(Task &task) {
 
 int Channels::flush(Channel &channel) {
     int work = 0;
-    // A flushed operation may complete, and its continuation may send more to the same peer or withdraw what
-    // waits.
+    // An operation may complete in flush(), and its continuation may send more to the same peer or withdraw
+    // waiting envelopes. So the loop begins with the first entry each time.
     while (Outgoing *next = channel.outgoing.front()) {
         next->outgoing_hook.unlink();
         if (!next->flush(*next)) {

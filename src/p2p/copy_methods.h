@@ -1,22 +1,26 @@
-// The receiver measures with the first long messages within a node which copy method is best for the others:
-//   twice     into shared buffers and out of them, by both processes at the same time
-//   streamed  the same, but the receiver's stores bypass its caches
-//   directly  once, between the memory of the two processes: by the receiver alone, or by both (dual_copy.h)
+// Chooses the copy method of long messages within a node. The receiver measures with the first messages which
+// method is fastest:
+//   twice     the sender copies into shared buffers, and the receiver out of them, at the same time
+//   streamed  like `twice`, but the receiver's stores bypass its caches
+//   directly  once, from the sender's memory to the receiver's: by the receiver alone, or by both processes
+//             (dual_copy.h)
 //
-// Which method is fastest depends on the caches and the kernel. On one machine, 64 KiB take a third of the
-// time when copied twice. On another, 1 MiB takes half of the time when copied directly (bench/RESULTS.md).
-// So each method is tried, for each kind and size of message, until its rate no longer improves (the first
-// copies touch memory for the first time), or until it was far behind two times. From then on the best method
-// is used. After many more messages all are tried again, because the machine may have been busy. A receive
-// buffer that has not been used lately is filled 1.5 times as fast when the caches are bypassed, a cached one
-// at half the speed. Only long messages are streamed, because they hardly stay in a cache anyway.
+// Which method is fastest depends on the caches and the kernel. On one machine, 64 KiB copied twice take a
+// third of the time of a direct copy. On another machine, 1 MiB copied directly takes half of the time of two
+// copies (bench/RESULTS.md). So each method is tried, for each kind and size of message, until its rate no
+// longer improves, or until it was far behind another method two times. (The rate improves at first because
+// the first copies touch memory for the first time.) From then on the best method is used. After many more
+// messages all methods are tried again, because the machine may have been busy. Bypassing the caches fills a
+// receive buffer 1.5 times as fast if the buffer has not been used lately, but at half the speed if it is
+// cached. Only long messages are streamed, because their bytes hardly stay in a cache anyway.
 //
-// One observation is a stretch. It begins when a long message starts, and ends when none is under way any
-// more. It counts if all its messages were alike and used one method. A window of messages that wait for each
-// other is thus one observation. The best rate of each method counts, because disturbances only slow a copy
-// down. If some messages of a stretch were diverted to another method, its rate says nothing good about the
-// method on trial. It then counts only if it was far behind, because otherwise a slow method would be tried
-// again in every window.
+// Rates are measured over stretches. A stretch begins when a watched message starts while no other one is
+// under way, and ends when none is under way any more. Its rate counts if all its messages had the same kind
+// and size class and none was unwatched. Several messages that are under way at the same time are thus one
+// measurement. The best rate of each method decides, because disturbances only slow a copy down. If some
+// messages of a stretch were diverted to another method, a good rate proves nothing about the method on
+// trial. Such a rate counts only if it is far behind, because otherwise a slow method would be tried again in
+// every stretch.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -32,16 +36,17 @@ class CopyMethods {
 public:
     enum class Method : uint8_t { twice, streamed, directly };
     static constexpr int methods = 3;
-    // The layout of the receive buffer; or `mapped`: the sender's bytes are mapped here, so no system call is
-    // needed.
+    // The layout of the receive buffer (`contiguous`, `in_runs`), or `mapped`: the sender's bytes are mapped
+    // into the receiver's memory, so that a direct copy needs no system call.
     enum class Kind : uint8_t { contiguous, in_runs, mapped };
     static constexpr int kinds = 3;
-    // Classes of sizes: the first begins at 16 KiB, each of the others at twice the size, and the last has
-    // all longer messages.
+    // The number of size classes. The first begins at 16 KiB, each of the others at twice the size of the one
+    // before, and the last has all longer messages.
     static constexpr int sizes = 10;
     static constexpr uint64_t least_bytes = 16 * 1024, least_streamed_bytes = 512 * 1024;
-    static constexpr int trials = 3;                  // trials without a better rate that end the search
-    static constexpr uint64_t tried_anew_after = 32;  // messages for each message of a trial
+    static constexpr int trials = 3;  // trials without a better rate that end the search
+    // The methods are tried again after this many messages for each message tried.
+    static constexpr uint64_t tried_anew_after = 32;
 
     // The possible methods, the most promising first.
     using Choice = std::span<const Method>;
@@ -56,7 +61,7 @@ public:
 
     struct Seen {
         BestRate<uint64_t> rate[methods];
-        uint64_t tried = 0, used = 0;  // messages before the best method was known, and after that
+        uint64_t tried = 0, used = 0;  // messages before the best method was known; messages since then
 
         bool learned(Choice choice) const {
             auto is_learned = [&](Method method) {
@@ -83,7 +88,7 @@ public:
         if (known.learned(possible) && ++known.used >= tried_anew_after * known.tried) known = {};
         watched = !known.learned(possible);
         if (!watched) {
-            mixed_ = true;  // it may delay a watched message
+            mixed_ = true;  // this message may delay a watched one
             return known.best(possible);
         }
         if (under_way_++ == 0) {
@@ -96,9 +101,9 @@ public:
         ++known.tried;
         return stretch_.method;
     }
-    // A watched message uses another method than begin() chose.
+    // To be called if a watched message uses another method than begin() chose.
     void diverted() { diverted_ = true; }
-    // A watched message is complete.
+    // To be called when a watched message is complete.
     void end(uint64_t now_ns) {
         if (--under_way_ > 0 || mixed_ || now_ns <= stretch_.since_ns) return;
         Seen &known = seen_[static_cast<int>(stretch_.kind)][stretch_.size];
@@ -112,7 +117,7 @@ public:
     }
 
 private:
-    // The methods take turns.
+    // The method with the fewest trials since its rate rose, so that the methods take turns.
     static Method next_trial(const Seen &known, Choice methods) {
         return *std::min_element(methods.begin(), methods.end(), [&](Method one, Method other) {
             return known.rate[static_cast<int>(one)].no_better <
@@ -129,8 +134,9 @@ private:
     Seen seen_[kinds][sizes];
     Stretch stretch_{};
     int under_way_ = 0;
-    bool mixed_ = false;     // other messages were under way during this stretch
-    bool diverted_ = false;  // some of its messages used another method
+    // Messages of another kind or size, or unwatched ones, were under way during this stretch.
+    bool mixed_ = false;
+    bool diverted_ = false;  // some messages of this stretch used another method
 };
 
 }  // namespace lanyard

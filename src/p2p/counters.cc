@@ -12,7 +12,7 @@ using enum Audience;
 using Counts = MessageCounts;
 using Queue = UnexpectedQueue;
 
-// The rate of long messages within a node, by size and copy method (copy_methods.h).
+// A counter that shows the best rate of one copy method, by size class (copy_methods.h).
 CounterRow<CopyMethods> rate_row(CopyMethods::Kind kind, CopyMethods::Method way, const char *name,
                                  const char *sentence) {
     CounterRow<CopyMethods> row{name, level, expert, "MB/s", sentence, nullptr};
@@ -27,19 +27,21 @@ CounterRow<CopyMethods> rate_row(CopyMethods::Kind kind, CopyMethods::Method way
 
 Counters<MessageCounts> &message_counters() {
     static auto &only = *new Counters<MessageCounts>("p2p", {
-        {"p2p_messages_sent", counter, user, "messages", "messages sent, of collectives too", &Counts::sent},
+        {"p2p_messages_sent", counter, user, "messages",
+         "messages sent, including those of collectives", &Counts::sent},
         {"p2p_messages_matched", counter, user, "messages",
-         "messages that met their receive, of collectives too", &Counts::matched},
+         "messages matched by a receive, including those of collectives", &Counts::matched},
         {"p2p_rendezvous_sent", counter, user, "messages",
-         "of the messages sent: those that were offered first, as they are long, synchronous or "
-         "beyond the receiver's credit",
+         "messages sent that were offered first because they are long, synchronous or beyond the receiver's "
+         "credit",
          &Counts::rendezvous},
         {"p2p_announcements_sent", counter, user, "announcements",
          "posted receives that were announced to their senders", &Counts::announced},
         {"p2p_announcements_used", counter, user, "messages",
-         "messages sent to announced receives without being asked for", &Counts::announcements_used},
+         "messages sent to announced receives without a request from the receiver",
+         &Counts::announcements_used},
         {"p2p_announcements_crossed", counter, user, "announcements",
-         "announcements that came when something else had been sent, and were left aside", &Counts::crossed},
+         "announcements that arrived after something else had been sent, and were ignored", &Counts::crossed},
         {"p2p_bytes_written", counter, user, "bytes", "bytes of messages sent to announced receives",
          &Counts::bytes_written},
     });
@@ -49,15 +51,16 @@ Counters<MessageCounts> &message_counters() {
 Counters<UnexpectedQueue> &unexpected_counters() {
     static auto &only = *new Counters<UnexpectedQueue>("p2p", {
         {"p2p_unexpected_stored", counter, user, "messages",
-         "messages, or offers of them, that came before their receive and were stored", &Queue::added},
+         "messages, or offers of messages, that arrived before their receive and were stored", &Queue::added},
         {"p2p_unexpected_messages", level, user, "messages",
-         "messages stored that no receive has taken yet", &Queue::count},
-        {"p2p_unexpected_messages_most", watermark, user, "messages", "the most messages stored at a time",
+         "stored messages that no receive has taken yet", &Queue::count},
+        {"p2p_unexpected_messages_most", watermark, user, "messages",
+         "the largest number of messages stored at one time",
          &Queue::count, &Queue::most},
         {"p2p_unexpected_bytes", level, user, "bytes",
-         "bytes of memory that hold payload of stored messages", &Queue::payload_bytes},
+         "bytes of memory that hold the payload of stored messages", &Queue::payload_bytes},
         {"p2p_unexpected_bytes_most", watermark, user, "bytes",
-         "the most bytes of memory that held payload of stored messages",
+         "the largest number of bytes of memory that held the payload of stored messages",
          &Queue::payload_bytes, &Queue::most_payload_bytes},
     });
     return only;
@@ -74,7 +77,7 @@ Counters<MatchQueue> &posted_counters() {
 Counters<Channels> &channel_counters() {
     static auto &only = *new Counters<Channels>("p2p", {
         {"p2p_peers_without_room", level, expert, "processes",
-         "processes for which something waits here until there is room", &Channels::waiting},
+         "processes to which something waits to be sent until there is room", &Channels::waiting},
     });
     return only;
 }
@@ -84,22 +87,22 @@ Counters<CopyMethods> &copy_method_counters() {
     using enum CopyMethods::Method;
     static auto &only = *new Counters<CopyMethods>("p2p", {
         rate_row(contiguous, directly, "p2p_rate_once",
-                 "the best rate at which long messages have come within a node that were copied once, by "
-                 "sizes from 16 KiB on that double, the last for all longer ones; it is remembered until the "
-                 "ways are tried anew"),
+                 "the best rate of long messages within a node that were copied once, by size in steps that "
+                 "double from 16 KiB on, the last for all longer messages; it is kept until the copy methods "
+                 "are tried again"),
         rate_row(contiguous, twice, "p2p_rate_twice",
-                 "the same of messages that were copied twice, through shared buffers"),
+                 "the same for messages that were copied twice, through shared buffers"),
         rate_row(contiguous, streamed, "p2p_rate_streamed",
-                 "the same of messages that were copied twice, out of shared buffers past the caches, which "
-                 "is tried from 512 KiB on"),
+                 "the same for messages that were copied twice, out of shared buffers past the caches; tried "
+                 "from 512 KiB on"),
         rate_row(in_runs, directly, "p2p_rate_once_in_runs",
-                 "p2p_rate_once of messages to receive buffers that are not contiguous"),
+                 "p2p_rate_once for messages to receive buffers that are not contiguous"),
         rate_row(in_runs, twice, "p2p_rate_twice_in_runs",
-                 "p2p_rate_twice of messages to receive buffers that are not contiguous"),
+                 "p2p_rate_twice for messages to receive buffers that are not contiguous"),
         rate_row(mapped, directly, "p2p_rate_once_mapped",
-                 "p2p_rate_once of messages from memory of MPI_Alloc_mem"),
+                 "p2p_rate_once for messages from memory of MPI_Alloc_mem"),
         rate_row(mapped, twice, "p2p_rate_twice_mapped",
-                 "p2p_rate_twice of messages from memory of MPI_Alloc_mem"),
+                 "p2p_rate_twice for messages from memory of MPI_Alloc_mem"),
     });
     return only;
 }

@@ -1,4 +1,5 @@
-// The counters of messages. The messenger registers the objects that count.
+// The counters of point-to-point messages. The messenger registers the objects whose counts they show.
+// Tested by: tests/mpi/tool/pvars.cc.
 #pragma once
 
 #include "base/counters.h"

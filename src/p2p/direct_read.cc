@@ -11,9 +11,9 @@ namespace {
 
 constexpr size_t read_at_once = 1 << 20;  // bytes that are read between two polls of the paths
 constexpr int runs_at_once = 256;
-constexpr size_t least_run = 16384;           // bytes on average; shorter ones go through `landing_`,
-constexpr int few_runs = 4;                   // unless there are only a few
-constexpr size_t landing_bytes = 128 * 1024;  // the most bytes that go through it at once
+constexpr size_t least_run = 16384;  // bytes on average; shorter runs are read into `landing_` first,
+constexpr int few_runs = 4;          // unless there are at most this many runs
+constexpr size_t landing_bytes = 128 * 1024;  // size of `landing_`
 
 }  // namespace
 
@@ -27,8 +27,8 @@ void DirectRead::begin(uint32_t peer, uint64_t address, const Buffer &to, uint64
     read(*this);
 }
 
-// Reads straight into place, except if that is many short runs. These take the kernel longer than a second
-// copy within the cache.
+// Reads the next piece and returns its size. Reads straight into the receive buffer, except if it consists of
+// many short runs. These take the kernel longer than a second copy within the cache.
 size_t DirectRead::read_piece(Error &error) {
     Path &path = *endpoint_.peers[peer_].path;
     const Buffer &buffer = cursor_.buffer();

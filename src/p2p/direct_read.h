@@ -1,5 +1,6 @@
-// The receiver of a long message within a node reads it from the sender's memory, into its own layout.
+// Reads a long message within a node from the sender's memory into the layout of the receive buffer.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/p2p/rendezvous_receive_test.cc.
 #pragma once
 
 #include <memory>
@@ -15,20 +16,22 @@ public:
     class User {
     public:
         virtual void read_all() = 0;
-        // The kernel refused, and a log message says so. The message must be moved in another way.
+        // The kernel refused the read, and a log message says so. The user must move the message in another
+        // way.
         virtual void read_refused() = 0;
 
     protected:
         ~User() = default;
     };
 
-    // Memory into which many short runs are read first. Allocated when it is needed, and shared by all reads.
+    // Memory into which bytes are read first if the receive buffer consists of many short runs. Allocated
+    // when first needed, and shared by all reads.
     using Landing = std::unique_ptr<std::byte[]>;
 
     DirectRead(Endpoint &endpoint, Landing &landing) : endpoint_(endpoint), landing_(landing) { run = read; }
     ~DirectRead() { stop(); }
-    // Reads the first `bytes` of the peer's message from that address of its memory. It may end before the
-    // return.
+    // Reads the first `bytes` of the message that lies at `address` in the peer's memory. The read may end,
+    // with a call of `user`, before begin() returns.
     void begin(uint32_t peer, uint64_t address, const Buffer &to, uint64_t bytes, User &user);
     void stop() {
         if (hook.linked()) hook.unlink();

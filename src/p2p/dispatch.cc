@@ -27,7 +27,8 @@ void Dispatch::envelope(uint32_t number, const Envelope &envelope, const std::by
     else hand_on(number, envelope, payload, size);
 }
 
-// An envelope of a kind that only a newer library defines is dropped, like one whose target has ended.
+// Passes an envelope that is no message to its handler or target. Drops an envelope whose kind this version
+// of the library does not define, and one whose target has ended.
 void Dispatch::hand_on(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
     auto kind = static_cast<size_t>(envelope.kind);
     if (envelope.kind == EnvelopeKind::credit || kind >= handlers_.size()) return;
@@ -54,7 +55,8 @@ void Dispatch::renewed(uint32_t peer) {
     endpoint_.targets.each([&](Target &target) { target.renewed(peer); });
 }
 
-// Only eager messages count as losses. For all other kinds the sender or the peer waits for an answer.
+// Only eager messages count as lost. For envelopes of all other kinds, an operation here or at the peer waits
+// for an answer, and this operation fails.
 void Dispatch::undelivered(uint32_t peer, const Envelope &envelope) {
     if (envelope.kind == EnvelopeKind::eager) endpoint_.losses.add(peer, envelope.length);
 }

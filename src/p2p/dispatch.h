@@ -1,4 +1,4 @@
-// The sink of every path: passes what arrives from peers to the part that handles it.
+// The sink of every path: passes everything that arrives from peers to the class that handles it.
 //
 //   a message (eager, rendezvous)      to the receiver (receiver.h)
 //   an envelope of a kind bound here   to its handler: a protocol of p2p, or of a layer above it
@@ -6,7 +6,7 @@
 //   bulk                               to the target that its header names
 //   the failure of a peer              to all handlers, including the receiver; then to all targets
 //
-// Credit in an envelope is taken before anything else.
+// Credit that an envelope returns is added to the channel before the envelope is passed on.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -24,7 +24,7 @@ public:
     Dispatch(const Dispatch &) = delete;
     Dispatch &operator=(const Dispatch &) = delete;
 
-    // A kind has one handler, which must live until it is unbound or MPI ends.
+    // A kind has one handler. The handler must live until it is unbound or MPI ends.
     void bind(EnvelopeKind kind, Handler &handler);
     void unbind(const Handler &handler);
 

@@ -1,4 +1,4 @@
-// Both sides of dual_copy.h.
+// The receiver's and the sender's side of dual_copy.h.
 #include "p2p/dual_copy.h"
 
 #include <algorithm>
@@ -11,7 +11,8 @@ namespace lanyard {
 namespace {
 
 constexpr size_t piece_bytes = 64 * 1024;
-constexpr uint64_t least_bytes = 4 * piece_bytes;  // shorter ones are read before the sender would begin
+// The receiver has read a shorter message before the sender could begin.
+constexpr uint64_t least_bytes = 4 * piece_bytes;
 
 uint64_t pieces_of(uint64_t bytes) { return (bytes + piece_bytes - 1) / piece_bytes; }
 
@@ -44,7 +45,7 @@ int PieceReader::read(Task &task) {
     auto &self = static_cast<PieceReader &>(task);
     int64_t piece = claim_piece(*self.word_.word, self.word_.generation, pieces_of(self.bytes_), true);
     if (piece < 0) {
-        if (self.word_.claims().back > 0) return 1;  // helped() ends it
+        if (self.word_.claims().back > 0) return 1;  // the sender claimed pieces: helped() ends the copy
         self.stop();
         self.user_->pieces_copied();
     } else if (self.read_piece(static_cast<uint64_t>(piece))) {
@@ -53,7 +54,7 @@ int PieceReader::read(Task &task) {
     return 1;
 }
 
-// False: the kernel refused.
+// Reads one piece. False: the kernel refused, and the user has been notified.
 bool PieceReader::read_piece(uint64_t piece) {
     uint64_t offset = piece * piece_bytes;
     iovec piece_run{to_ + offset, bytes_of_piece(bytes_, piece)};
@@ -123,7 +124,7 @@ void PieceWriter::end(bool all_written) {
     if (written_) endpoint_.reply(peer_, EnvelopeKind::helped, request_.receiver_id, all_written);
 }
 
-// Must not touch the word once the peer may have begun another generation of it.
+// Does not change the word, because the peer may have begun another generation of it.
 void PieceWriter::stop() {
     if (hook.linked()) hook.unlink();
     word_ = nullptr;

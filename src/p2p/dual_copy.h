@@ -1,5 +1,5 @@
-// The rendezvous of a long contiguous message between processes that can access each other's memory: both
-// sides copy.
+// The rendezvous of a long contiguous message between processes that can access each other's memory. Sender
+// and receiver both copy parts of the message.
 //
 //   sender                      receiver
 //     rendezvous  ------------>   match; begin a generation of a word; read pieces from the front
@@ -8,8 +8,8 @@
 //     helped      ------------>   (only if at least one piece was written)
 //                 <------------   finished
 //
-// Both claim pieces from the word (shared_words.h), so each piece is moved exactly once. A sender that is not
-// inside MPI does not answer. The receiver then reads everything itself and does not wait.
+// Both sides claim pieces by changing a shared word (shared_words.h), so each piece is moved exactly once. A
+// sender that is not inside MPI does not answer. The receiver then reads all pieces itself and does not wait.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -20,11 +20,11 @@
 
 namespace lanyard {
 
-// The receiver requests that the sender copies too.
+// The payload of the envelope by which the receiver requests that the sender copies too.
 struct HelpRequest {
     uint64_t receiver_id;
     uint64_t address;  // of the receive buffer
-    uint32_t word;     // its index
+    uint32_t word;     // the index of the shared word
     uint32_t generation;
 };
 
@@ -33,29 +33,31 @@ class PieceReader : private Task {
 public:
     class User {
     public:
-        // All bytes are here.
+        // All bytes are in the receive buffer.
         virtual void pieces_copied() = 0;
-        // The kernel refused, and a log message says so. The message must be moved in another way.
+        // The kernel refused a read, and a log message says so. The user must move the message in another
+        // way.
         virtual void pieces_refused() = 0;
 
     protected:
         ~User() = default;
     };
 
-    // Is it possible and worth it?
+    // Can a message of this number of bytes be copied from both sides, and is that worthwhile?
     static bool suits(const Buffer &buffer, uint64_t bytes);
 
     explicit PieceReader(Endpoint &endpoint) : endpoint_(endpoint) { run = read; }
     ~PieceReader() { stop(); }
-    // Begins with the first `bytes` of the peer's message, at that address of its memory. `receiver_id` and
-    // `sender_id` name the two sides. False: there is no free word, and nothing has happened. It may end
-    // before the return.
+    // Begins to copy the first `bytes` of the message that lies at `address` in the peer's memory.
+    // `receiver_id` and `sender_id` are the ids by which the two sides answer each other. False: there is no
+    // free word, and nothing has happened. The copy may end, with a call of `user`, before begin() returns.
     bool begin(uint32_t peer, uint64_t sender_id, uint64_t receiver_id, uint64_t address, std::byte *to,
                uint64_t bytes, User &user);
-    // The sender has written what it claimed. If not `all_written`, it could not and claims no more;
-    // everything from the first piece not claimed here is then read.
+    // The sender reports that it has stopped writing. `all_written`: all pieces that the sender claimed are
+    // written. Otherwise the sender could not write, and this process reads every piece that it has not
+    // claimed itself.
     void helped(bool all_written);
-    // Reads no more, and the sender can claim no more.
+    // Ends the copy: this process reads no more, and the sender can claim no more pieces.
     void stop();
 
 private:
@@ -70,14 +72,14 @@ private:
     std::byte *to_ = nullptr;
 };
 
-// The side of a sender that was requested to help.
+// The sender's side, used when the receiver has requested help.
 class PieceWriter : private Task {
 public:
     explicit PieceWriter(Endpoint &endpoint) : endpoint_(endpoint) { run = write; }
     ~PieceWriter() { stop(); }
-    // Does nothing if that memory or word cannot be accessed.
+    // Begins to write pieces. Does nothing if the receiver's memory or the word cannot be accessed.
     void begin(uint32_t peer, const HelpRequest &request, const Buffer &buffer);
-    // Writes no more, because the buffer no longer belongs to it.
+    // Writes no more, because the buffer may belong to the program again.
     void stop();
     bool busy() const { return word_ != nullptr; }
 
@@ -86,7 +88,7 @@ private:
     void end(bool all_written);
 
     Endpoint &endpoint_;
-    std::atomic<uint64_t> *word_ = nullptr;  // nullptr once it has ended
+    std::atomic<uint64_t> *word_ = nullptr;  // nullptr once this process has stopped writing
     HelpRequest request_{};
     uint32_t peer_ = no_peer;
     Buffer buffer_;

@@ -54,7 +54,7 @@ void Eager::Unfinished::begin(SendOperation &send, bool kept) {
     eager_.endpoint_.channels.start(eager_.endpoint_.peers[send.peer], *this);
 }
 
-// Called in its turn, when there may be room.
+// Tries to send the message, when all older envelopes have been sent. False: there is no room yet.
 bool Eager::Unfinished::flush(Outgoing &outgoing) {
     auto &self = static_cast<Unfinished &>(outgoing);
     Endpoint &endpoint = self.eager_.endpoint_;
@@ -85,7 +85,8 @@ bool Eager::Unfinished::flush(Outgoing &outgoing) {
     return true;
 }
 
-// Ends before its operation finishes, because the operation may be used again as soon as it is complete.
+// Returns this object to its pool. Called before the operation finishes, because the operation may be used
+// again as soon as it is complete.
 void Eager::Unfinished::end() {
     send_->unfinished = nullptr;
     eager_.endpoint_.targets.remove(*this);
@@ -98,7 +99,7 @@ void Eager::Unfinished::sent() {
 }
 
 void Eager::Unfinished::lost(uint32_t peer) {
-    if (send_->peer != peer || outgoing_hook.linked()) return;  // a waiting send fails in its turn
+    if (send_->peer != peer || outgoing_hook.linked()) return;  // a queued send fails in flush()
     end();
     eager_.endpoint_.fail(*send_, eager_.endpoint_.losses.tell(peer, "the other process"));
 }

@@ -1,8 +1,9 @@
-// The eager protocol. The payload travels with the envelope, as far as the peer's credit lasts (channel.h).
-// The receiver stores it until a receive takes it. A send is complete once its bytes are copied.
+// The eager protocol. The payload travels with the envelope, if the peer's credit covers it (channel.h). The
+// receiver stores the payload until a receive takes it. A send is complete once its bytes are copied.
 //
-// If a path may have to send a long payload again, it need not copy it (PathInfo::keep_from). The send is
-// then complete when the peer has acknowledged it, unless the call itself waits.
+// A path that may have to send a long payload again can leave the payload in the program's buffer instead of
+// copying it (PathInfo::keep_from). The send is then complete when the peer has acknowledged the message.
+// send_now(), which blocking sends try first, always copies.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -24,9 +25,11 @@ public:
         return bytes <= static_cast<int64_t>(inline_payload) ||
                (bytes <= static_cast<int64_t>(peer.eager_limit) && Channels::cost(bytes) <= peer.credit_left);
     }
-    // True: the message is sent, and nothing more is to be done. False: nothing has happened.
+    // Requires that nothing waits in the channel (is_clear()), that fits() is true, and that the peer has not
+    // failed. True: the payload has been copied, and the send is complete. False: nothing has happened.
     bool send_now(Peer &peer, const MatchKey &key, const Buffer &buffer, uint32_t check);
-    // Requires that the send fits() and that the peer has not failed.
+    // Requires that fits() is true and that the peer has not failed. The operation may complete before the
+    // return.
     void send(SendOperation &send);
     size_t unfinished() const { return unfinished_.in_use(); }
 

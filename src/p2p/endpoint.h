@@ -1,5 +1,6 @@
 // What all protocols of one process share: its peers and the channels to them, the ids by which peers answer,
-// and counts. A protocol takes it by reference and includes no other protocol except those that it uses.
+// and counts. Each protocol holds a reference to the process's Endpoint, and includes the headers only of the
+// protocols that it uses.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -22,27 +23,29 @@
 
 namespace lanyard {
 
-// 256 bytes, because its address is computed for each message. It does not move when others are added.
+// The size is a power of two, because the address of a peer is computed from its number for each message. A
+// peer does not move when others are added.
 struct alignas(256) Peer : Channel {
     uint64_t messages_received = 0;
-    ReceiveOperation *arriving = nullptr;  // its payload arrives in parts, straight into place
-    uint64_t announced_from = UINT64_MAX;  // receives of at least this number of bytes are announced
-    int64_t shown_to = -1;                 // the path shows messages of up to this number of bytes; -1: none
+    ReceiveOperation *arriving = nullptr;  // the receive into which the peer's payload now arrives in parts
+    uint64_t announced_from = UINT64_MAX;  // receives of at least this many bytes are announced
+    int64_t shown_to = -1;  // receive_now() looks for messages of up to this many bytes; -1: for none
     uint32_t eager_limit = 0;
-    uint32_t first_limit = 0;  // bytes that may travel with an offer
+    uint32_t first_limit = 0;  // the most bytes that may travel with an offer
     WorthTrying announcing, asking_for_push;
-    bool claims = false;  // announced receives are to be claimed (shm_advert.h)
+    bool claims = false;  // the sender of a message claims announced receives (shm_advert.h)
 };
 static_assert(sizeof(Peer) == 256);
 
-// Counts since the start. `sent` and `matched` of all ranks let an observer prove that nothing is in flight.
+// Counts since the start. An observer that adds up `sent` and `matched` of all ranks can prove that no
+// message is in flight.
 struct MessageCounts {
     Tally<uint64_t> sent, matched;
-    Tally<uint64_t> rendezvous;          // of the sent ones: begun with an offer
-    Tally<uint64_t> announced;           // receives announced to their senders
-    Tally<uint64_t> crossed;             // announcements of peers that arrived too late
-    Tally<uint64_t> announcements_used;  // named by an offer
-    Tally<uint64_t> bytes_written;       // of messages whose offer named an announcement
+    Tally<uint64_t> rendezvous;  // sends begun as a rendezvous or as a write
+    Tally<uint64_t> announced;   // receives announced to their senders
+    Tally<uint64_t> crossed;     // announcements of peers that could not be used: too late, or a claim failed
+    Tally<uint64_t> announcements_used;  // messages sent to a receive that was announced
+    Tally<uint64_t> bytes_written;       // of the messages counted in announcements_used
 };
 
 inline Envelope message_envelope(const MatchKey &key, EnvelopeKind kind, int64_t bytes, uint32_t check) {
@@ -79,10 +82,10 @@ struct Endpoint {
     SharedWords words;
     Losses losses;
     MessageCounts counts;
-    Traffic *traffic = nullptr;  // set while a profile counts traffic
+    Traffic *traffic = nullptr;  // nullptr unless a profile counts traffic
 
-    // Adds a peer and returns its number: the next one, or `nobody` if there is no room. `stranger`: it is of
-    // another job.
+    // Adds a peer and returns its number, which is the next free one, or `nobody` if there is no room.
+    // `stranger`: the peer belongs to another job.
     uint32_t append_peer(bool stranger) {
         auto number = static_cast<uint32_t>(peers.size());
         Peer *peer = number < Unexpected::most_peers ? peers.append() : nullptr;
@@ -91,7 +94,7 @@ struct Endpoint {
         return number;
     }
 
-    // Sends a control envelope that names a target of the peer.
+    // Sends a control envelope to the target of the peer that has this id.
     void reply(uint32_t peer, EnvelopeKind kind, uint64_t id, int32_t tag, const void *payload = nullptr,
                size_t size = 0) {
         Envelope envelope{};
@@ -101,7 +104,8 @@ struct Endpoint {
         channels.post(peers[peer], envelope, payload, size);
     }
 
-    // Peers take part in the operation from now on, so it needs progress while the program computes.
+    // Marks an operation in which a peer takes part from now on, so that it needs progress while the program
+    // computes.
     void begin_under_way(MessageOperation &operation) {
         if (operation.under_way) return;
         operation.under_way = true;
@@ -118,7 +122,7 @@ struct Endpoint {
         operation.error = error;
         finish(operation);
     }
-    // True: the peer has failed, and so has the send, which cannot leave any more.
+    // If the peer has failed, ends the send with an error and returns true.
     bool fails_with_peer(SendOperation &send) {
         if (!peers[send.peer].closed) return false;
         fail(send, losses.tell(send.peer, "the process to send to"));
@@ -135,8 +139,8 @@ struct Endpoint {
         traffic->sent(peer.number, peer.path->info.name, protocol, bytes);
     }
 
-    // Can this process and the peer, by any means, access this many bytes at that address of the peer's
-    // memory?
+    // Can this process access this many bytes at that address of the peer's memory, by system calls or
+    // because they are mapped here?
     bool touches(uint32_t peer, uint64_t address, uint64_t bytes) const {
         Path &path = *peers[peer].path;
         return path.memory().touches(peer) || path.memory().mapped(peer, address, bytes);
@@ -150,7 +154,7 @@ struct Endpoint {
     }
 };
 
-// Whether the data of one long message is under way, for the time that traffic.h counts.
+// Marks the time during which the data of one long message is under way. traffic.h adds up this time.
 class Moving {
 public:
     void begin(Traffic *traffic) {

@@ -1,5 +1,7 @@
-// A protocol with its own kinds of envelopes, in p2p or in a layer above it. dispatch.h binds it to them.
+// The interface of a protocol with its own kinds of envelopes, in p2p or in a layer above p2p.
+// Dispatch::bind() passes envelopes of a kind to the protocol.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/p2p/dispatch_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +11,13 @@
 
 namespace lanyard {
 
-// Called by the owner of the engine, from inside a poll.
+// The owner of the engine calls the functions from inside a poll, so they must not wait. They may send and
+// may complete operations. A handler belongs to its protocol and is unbound before it is destroyed.
 class Handler {
 public:
+    // `payload` is valid only during the call.
     virtual void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) = 0;
-    // That peer has failed: whatever waits for it fails.
+    // That peer has failed. The handler lets every operation fail that waits for it.
     virtual void lost(uint32_t /*peer*/) {}
 
 protected:

@@ -1,14 +1,17 @@
 // Failed or unreachable peers, and the rule that no message is lost without a report.
 //
-// - Whatever is open with a failed peer fails, and so does whatever is begun with it. Each of these errors
-//   states why the peer cannot be reached, and how many messages sent to it before may not have arrived.
-// - Such messages are of two kinds: those that the path gave up (Sink::undelivered; their payload had been
-//   copied, so their sends were complete), and failed sends whose result no caller queries (a buffered send,
-//   a freed request).
-// - A call that returns one of these errors reports all messages given up until then. MPI_Finalize reports
-//   those that no call has reported (untold()), before and after it waits for acknowledgements.
+// - Every operation that is open with a failed peer fails, and so does every operation begun later. Each of
+//   these errors states why the peer cannot be reached, and how many messages sent to it before may not have
+//   arrived.
+// - The messages that may not have arrived are of two kinds. The path gave up some of them
+//   (Sink::undelivered); their payload had been copied, so their sends were complete. The others are failed
+//   sends whose result no caller queries (a buffered send, a freed request).
+// - A call that returns such an error reports all messages to that peer counted until then. MPI_Finalize
+//   reports the messages that no call has reported (untold()), before and after it waits for
+//   acknowledgements.
 // "May not": a peer may have received a message although its acknowledgement was lost.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/p2p/messenger_test.cc, tests/sim/dying_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +25,20 @@ namespace lanyard {
 class Losses {
 public:
     void lose(uint32_t peer, std::string why) { losses_[peer].why = std::move(why); }
-    // A message of this many bytes, whose send was complete, may not have arrived.
+    // Counts a message of this many bytes that may not have arrived, though no send operation reports this.
     void add(uint32_t peer, uint64_t bytes) {
         Loss &loss = losses_[peer];
         ++loss.messages;
         loss.bytes += bytes;
         loss.told = false;
     }
-    // The error for a call that fails because of the failed peer. `what` is the subject of its sentence.
+    // The error for a call that fails because the peer has failed. `what` is the subject of the error
+    // sentence.
     Error tell(uint32_t peer, const char *what);
-    // The error that tell() returned has not been delivered.
+    // Takes back tell(), because the error that it returned was discarded.
     void untell(uint32_t peer) { losses_[peer].told = false; }
-    // Messages that failed peers may not have received and that no error has reported yet.
+    // The error that reports all messages which failed peers may not have received and which no error has
+    // reported yet. No error if there are none.
     Error untold();
 
 private:

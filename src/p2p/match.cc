@@ -3,7 +3,8 @@
 
 namespace lanyard {
 
-// The earliest entry that fits in the bucket of `key`. That is the message's key, perhaps with wildcards.
+// The earliest entry in the bucket of `key` that the message fits. `key` is the message's key, or this key
+// with wildcards.
 MatchEntry *MatchQueue::find(const MatchKey &key, const MatchKey &message) {
     Bucket &bucket = bucket_of(key);
     MatchEntry *entry = bucket.front();
@@ -23,8 +24,8 @@ MatchEntry *MatchQueue::find_behind_first(const MatchKey &message) {
     return all_exact ? exact : find_wild(message, exact);
 }
 
-// The earliest entry with wildcards if it precedes `exact`, else `exact`. That is the earliest entry without
-// wildcards that fits, or nullptr.
+// The earliest entry that the message fits. `exact` is the earliest one without wildcards, or nullptr. This
+// function looks for an entry with wildcards that precedes it.
 MatchEntry *MatchQueue::find_wild(const MatchKey &message, MatchEntry *exact) {
     uint8_t promised = promises_.any() ? promises_.of(message.context) : 0;
     if (exact && (promised & promise::allow_overtaking)) return exact;
@@ -49,7 +50,8 @@ void MatchQueue::file_all() {
     }
 }
 
-// Makes this number of buckets (a power of two), with no entry in the hash.
+// Replaces the hash by one with this number of buckets (a power of two), and takes all entries out of the
+// hash.
 void MatchQueue::build(size_t buckets) {
     for (MatchEntry *entry = queue_.front(); entry; entry = queue_.after(*entry)) unfile(*entry);
     buckets_ = std::vector<Bucket>(buckets);

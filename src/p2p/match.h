@@ -1,14 +1,15 @@
-// Matching (MPI-5.0 3.5): which posted receive takes an arriving message. unexpected.h has the other half. A
-// queue of intrusive entries without sockets, clock, or allocation once warm. Used by the messenger.
+// Matching (MPI-5.0 3.5): finds the posted receive that takes an arriving message. unexpected.h finds the
+// stored message that a new receive takes. The queue links the entries themselves (intrusive lists). It uses
+// no sockets and no clock, and allocates nothing once it has reached its size. Used by the messenger.
 //
-// Order: a message goes to the earliest posted receive that it fits. That is the first of all if the program
-// receives in the order of sending, so the first is examined before the others. Up to `few` entries are
-// scanned in order. Beyond that they are found by a hash of (context, rank, tag), in which a wildcard is a
-// value like any other. A message is therefore looked up once as it is, and once in each of the three forms
-// with wildcards that some entry has. Among the candidates, the order number decides. Forms that the program
-// has promised not to use, or that no message of a collective meets, are skipped. Entries enter the hash when
-// a lookup first needs it: at any time the earlier entries of the queue are in the hash, and the later ones
-// are not.
+// Order: a message goes to the earliest posted receive that it fits. If the program receives in the order of
+// sending, this is the first receive in the queue, so the first is examined before the others. Up to `few`
+// entries are scanned in order. With more entries, a receive is found by a hash of (context, rank, tag), in
+// which a wildcard is a value like any other. A message is therefore looked up with its own key, and with
+// each of the three combinations of wildcards ("forms") that some entry has. The candidate with the lowest
+// order number takes the message. Forms that the program has promised not to use are skipped, and so are all
+// three for a message of a collective. Entries enter the hash when a lookup first needs them there: at any
+// time the hash holds the entries of the queue before `unfiled_`, and none of the later ones.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -25,14 +26,15 @@ namespace lanyard {
 constexpr int32_t any_source = -1;
 constexpr int32_t any_tag = -2;
 
-// What a message is matched by. In a receive, rank and tag may be any_source and any_tag.
+// The values by which messages and receives are matched. In a receive, `rank` may be any_source and `tag`
+// any_tag.
 struct MatchKey {
     uint64_t context = 0;
     int32_t rank = 0;
     int32_t tag = 0;
 
     bool wildcard() const { return rank == any_source || tag == any_tag; }
-    // Which wildcards it has, as a number from 0 to 3.
+    // Which wildcards the key has, as a number from 0 (none) to 3 (both).
     unsigned form() const {
         return (rank == any_source ? promise::no_any_source : 0u) |
                (tag == any_tag ? promise::no_any_tag : 0u);
@@ -40,9 +42,9 @@ struct MatchKey {
 };
 
 struct MatchEntry : MatchKey {
-    Hook queue_hook;     // all entries of the queue, in order
-    Hook bucket_hook;    // the same entries by hash, once there are many
-    uint64_t order = 0;  // among the entries in the hash
+    Hook queue_hook;     // in the list of all entries of the queue, in order
+    Hook bucket_hook;    // in a bucket of the hash, if the entry is in the hash
+    uint64_t order = 0;  // the entry's position among those in the hash
 
     bool queued() const { return queue_hook.linked(); }
 };
@@ -53,7 +55,7 @@ inline bool fits(const MatchKey &wanted, const MatchKey &exact) {
            (wanted.tag == exact.tag || (wanted.tag == any_tag && exact.tag >= 0));
 }
 
-// For tables whose size is a power of two.
+// A hash of the key whose low bits are well mixed, for tables whose size is a power of two.
 inline uint64_t hash_of(const MatchKey &key) {
     uint64_t mixed =
         key.context * 0x9e3779b97f4a7c15u ^
@@ -75,8 +77,8 @@ public:
         entry.queue_hook.unlink();
         --count_;
     }
-    // The earliest posted receive that takes the message with this (exact) key, else nullptr. It stays
-    // queued.
+    // The earliest posted receive that takes the message with this key (without wildcards), else nullptr. The
+    // receive stays queued.
     MatchEntry *find_receive(const MatchKey &message) {
         MatchEntry *first = queue_.front();
         return !first || fits(*first, message) ? first : find_behind_first(message);
@@ -105,10 +107,10 @@ private:
 
     Queue queue_;
     Tally<size_t> count_;
-    uint64_t next_order_ = 0;        // for the next entry that enters the hash
+    uint64_t next_order_ = 0;        // the order number of the next entry that enters the hash
     MatchEntry *unfiled_ = nullptr;  // the first entry that is not in the hash
     std::vector<Bucket> buckets_;
-    uint32_t filed_[4] = {};  // entries in the hash, by form
+    uint32_t filed_[4] = {};  // the number of entries in the hash, by form
     Promises promises_;
 };
 

@@ -1,11 +1,15 @@
 // One send or one receive of the program, of a collective or of the library itself. It lives in a request, on
 // the stack of a blocking call, or in a step of a schedule. The caller fills in the description and starts
-// the operation with Messenger (messenger.h) while it owns the engine. `completion` reports the end. An
-// operation must neither move nor be destroyed before that. Afterwards it can be used again.
+// the operation with Messenger (messenger.h) while the calling thread owns the engine. `completion` reports
+// the end. An operation must neither move nor be destroyed before that. Afterwards it can be used again, with
+// its completion reset. Its buffer, and the datatype that the buffer names, belong to the caller and must
+// live until the completion. If the operation failed, the caller takes or discards `error`.
 //
-// What a protocol has to remember is not part of the operation. It is a state object of that protocol, to
-// which the operation points while it exists. Messages that are sent or received at once need none.
-// Thread rule: the owner of the engine.
+// The state that a protocol keeps for an operation is not part of the operation. It is an object of that
+// protocol, to which the operation points while the object exists. Messages that are sent or received at once
+// need no such object.
+// Thread rule: the owner of the engine. Once complete, the thread that waits for the operation.
+// Tested by: tests/unit/p2p/messenger_test.cc, tests/unit/p2p/eager_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -31,35 +35,35 @@ struct MessageOperation {
     MessageOperation &operator=(const MessageOperation &) = delete;
 
     Buffer buffer;
-    uint32_t peer = no_peer;  // the other side in the peer table; no_peer in a receive from any source
-    uint32_t check = 0;       // both sides must give the same value (Envelope::check)
-    bool in_call = false;     // the call that started it waits for it at once
+    uint32_t peer = no_peer;  // the other process; no_peer in a receive from any source
+    uint32_t check = 0;       // the check word, which both sides compare (Envelope::check)
+    bool in_call = false;     // the call that started the operation waits for it at once
 
     // The result, valid once complete.
     bool cancelled = false;
     Error error;
 
-    bool under_way = false;  // internal to p2p: the engine counts it as under way
+    bool under_way = false;  // internal to p2p: the engine counts this operation as under way
     Completion completion;
 };
 
-// Its key: the communicator's context, with collective_bit for collective traffic; this process's rank there;
-// the tag.
+// A send. Its MatchKey: the communicator's context, with collective_bit for collective traffic; this
+// process's rank in the communicator; the tag.
 struct SendOperation : MessageOperation, MatchKey {
     SendMode mode = SendMode::standard;
-    int32_t destination = 0;  // the rank of `peer`, for reports only
+    int32_t destination = 0;  // the rank of `peer` in the communicator, used only in reports
     UnfinishedSend *unfinished = nullptr;
 };
 
-// Its key: the same context; the wanted rank, or any_source; the tag, or any_tag.
+// A receive. Its MatchKey: the same context; the wanted source's rank, or any_source; the tag, or any_tag.
 struct ReceiveOperation : MessageOperation, MatchEntry {
     // The result, valid once complete.
     int32_t matched_rank = any_source;
     int32_t matched_tag = any_tag;
     int64_t received = 0;  // bytes
 
-    Claimable *claimable = nullptr;  // while its sender may write it, and no message has met it
-    Incoming *incoming = nullptr;    // while its bytes arrive by rendezvous, or may: it is announced
+    Claimable *claimable = nullptr;  // not nullptr while the sender may claim the receive
+    Incoming *incoming = nullptr;    // not nullptr while its bytes arrive by rendezvous, or it is announced
 };
 
 }  // namespace lanyard

@@ -6,23 +6,25 @@
 //              <------  announcement {offset, bytes, total} + few data        MPI_Pready
 //              <------  announcement, then a message with the data            MPI_Pready of more
 //
-// Matching: both sides take part when the request is made. An opening is an ordinary message in a context of
-// its own, with the program's tag, and openings of one pair do not overtake each other. Sends and receives
-// therefore meet in the order in which they were made, regardless of when each is started. No receive or
-// probe of the program can meet an opening. Nor can it meet what travels in the channel, which is a context
-// chosen by the receiver.
+// Matching: sends and receives are matched when their requests are made, by openings. An opening is a message
+// in a context that only openings use, with the program's tag, and openings of one pair do not overtake each
+// other. Partitioned sends and receives therefore meet in the order in which they were made, regardless of
+// when each is started. The "channel" is a context that the receiver chooses and names in its opening. All
+// other messages of the pair travel in this context. A receive or probe of the program can thus meet neither
+// an opening nor a message in the channel.
 //
 // Rounds: a round moves exactly `total` bytes, and announcements keep their order. The receiver therefore
-// needs no number to see where the next round begins. What the sender sends before the receiver has started
-// waits there like any message. The receiver posts the receive for the data when the announcement arrives,
-// which precedes them in the same order.
+// needs no round number to recognize where the next round begins. Messages that the sender sends before the
+// receiver has started the round wait at the receiver as unexpected messages. An announcement always arrives
+// before the message with its data, and the receiver posts the receive for the data when the announcement
+// arrives.
 //
-// Partitions that are ready are never held back for others, because the receiver may be waiting for them.
-// Neighbours travel together if they become ready together: because one call named them, or because they
-// became ready while a thread was waiting for the engine or the opening. A thread that makes a partition
-// ready pushes it on a list. The thread that finds the list empty takes the engine and sends everything on
-// it. The round does not end while the list holds something, so no thread can be too late for a request that
-// has ended.
+// A ready partition is never held back until others are ready, because the receiver may be waiting for it.
+// Neighbouring partitions travel as one message if they became ready in one call, or while a thread was
+// waiting for the engine, or before the opening arrived. A thread that makes partitions ready adds them to a
+// list. A thread that finds the list empty before it adds its own then takes the engine and sends all
+// partitions in the list. The round does not end while the list has entries, so no thread adds a partition to
+// a request that has ended.
 #include "p2p/partitioned.h"
 
 #include <algorithm>
@@ -38,13 +40,13 @@ namespace lanyard {
 namespace {
 
 struct Announcement {
-    int64_t offset, bytes;  // in the stream of the sender's partitions
-    int64_t total;          // of the whole round
+    int64_t offset, bytes;  // in the packed bytes of all partitions of the sender
+    int64_t total;          // the bytes of the whole round
 };
 static_assert(sizeof(Announcement) == inline_payload);
 
 constexpr size_t few_bytes = 4096;        // sent together with the announcement
-constexpr int64_t attended_bytes = 8192;  // from this size on, a round is worth waking the helper
+constexpr int64_t attended_bytes = 8192;  // the least size of a round for which the helper is woken
 constexpr int32_t control_tag = 0, data_tag = 1;
 
 Buffer bytes_at(const void *address, int64_t bytes) {
@@ -69,7 +71,7 @@ void describe(ReceiveOperation &receive, const MatchKey &key, const Buffer &buff
     describe(receive, receive, key, buffer, ends.peer);
 }
 
-// The first error of a round counts.
+// Keeps the first error of a round in `first`, and discards all later ones.
 void keep(Error &first, Error &error) {
     Error taken = std::exchange(error, {});
     if (!first) first = taken;
@@ -136,7 +138,8 @@ void PartitionedSend::start() {
     active_ = true;
     failed_ = told_empty_ = false;
     readied_ = 0;
-    // The opening failed before, and will again.
+    // The receive for the opening failed in an earlier round. Posted again, it fails again, so that this
+    // round reports the error too.
     if (ends_.peer != no_peer && !channel_ && opening_.completion.complete()) await_opening();
     end_if_done();
 }
@@ -158,7 +161,7 @@ Error PartitionedSend::ready(int first, int last) {
                  "partition " + std::to_string(end) + " was made ready before since the request was started");
 }
 
-// True: the list was empty, so the caller must flush it.
+// Adds partitions to the list. True: the list was empty before, so the caller must call flush().
 bool PartitionedSend::push(int first, int last) {
     for (int i = first; i < last; ++i) next_[static_cast<size_t>(i)].store(i + 1, std::memory_order_relaxed);
     int32_t before = newest_.load(std::memory_order_relaxed);
@@ -181,7 +184,7 @@ void PartitionedSend::flush() {
     end_if_done();
 }
 
-// Sends neighbouring partitions as one.
+// Sends these partitions, and neighbouring ones as one message.
 void PartitionedSend::send_sorted(std::vector<int32_t> &ready) {
     busy_ = true;
     std::sort(ready.begin(), ready.end());
@@ -262,7 +265,7 @@ PartitionedReceive::PartitionedReceive(Messenger &messenger, const PartitionedEn
     messenger_.send(opening_);
 }
 
-// The control receive reports a failed peer.
+// Discards the error of the opening, because the control receive reports a failed peer.
 void PartitionedReceive::opening_sent(Completion &completion) {
     auto &self = *static_cast<PartitionedReceive *>(completion.context);
     self.opening_.error.discard();
@@ -277,7 +280,7 @@ void PartitionedReceive::end(PartitionedReceive *receive) {
 }
 
 void PartitionedReceive::start() {
-    // A partition without bytes arrives with the end of the round.
+    // A partition of 0 bytes lacks one byte, so that it counts as arrived only at the end of the round.
     int64_t one = std::max<int64_t>(partitions_.one.bytes(), 1);
     for (int i = 0; i < partitions_.count; ++i)
         missing_[static_cast<size_t>(i)].store(one, std::memory_order_relaxed);
@@ -293,8 +296,8 @@ void PartitionedReceive::start() {
     end_if_done();
 }
 
-// Posts the control receive. Announcements that already wait are handled one after the other, not
-// recursively.
+// Posts the control receive. heard(), which handles an announcement, calls this function again. For
+// announcements that have already arrived, the loop avoids a recursion.
 void PartitionedReceive::listen() {
     again_ = true;
     if (listening_) return;
@@ -353,7 +356,7 @@ void PartitionedReceive::check_total(int64_t total) {
                                         std::to_string(partitions_.bytes()));
 }
 
-// How many of these bytes of the stream have a place in the receive.
+// How many of the bytes from `offset` on fit into the receive buffer.
 int64_t PartitionedReceive::inside(int64_t offset, int64_t bytes) const {
     return std::clamp<int64_t>(partitions_.bytes() - offset, 0, bytes);
 }

@@ -15,15 +15,17 @@
 
 namespace lanyard {
 
-// The two ends of the first message, by which a send and a receive find each other.
+// The communicator, ranks and tag of the opening, the message by which a partitioned send and a partitioned
+// receive find each other.
 struct PartitionedEnds {
-    uint64_t context = 0;     // the communicator's, used for openings only
+    uint64_t context = 0;     // the context in which openings of this communicator travel
     uint32_t peer = no_peer;  // no_peer: MPI_PROC_NULL
     int32_t own_rank = 0, other_rank = 0;
     int32_t tag = 0;
 };
 
-// What both sides have: equal partitions, one after the other, and where the end of a round is reported.
+// The buffer of one side, divided into equal partitions, one after the other, and where the end of a round is
+// reported.
 struct Partitions {
     Buffer one;  // the first partition
     int count = 0;
@@ -37,12 +39,13 @@ struct Partitions {
     }
 };
 
-// Operations of this kind are kept for later rounds.
+// An operation that moves some bytes of a round. Pieces are kept for later rounds.
 template <class Owner, class Operation>
 struct Piece : Operation {
     Owner *owner = nullptr;
-    int64_t offset = 0, bytes = 0;  // in the stream of all partitions
-    std::vector<std::byte> staged;  // for data that cannot lie in the program's memory
+    int64_t offset = 0, bytes = 0;  // the place of its data in the packed bytes of all partitions
+    // Holds the data if they cannot be sent from, or received into, the program's memory.
+    std::vector<std::byte> staged;
 };
 
 template <class Owner, class Operation>
@@ -67,16 +70,16 @@ private:
 
 class PartitionedSend {
 public:
-    // Waits for the opening from now on.
+    // Posts the receive for the opening.
     PartitionedSend(Messenger &messenger, const PartitionedEnds &ends, const Partitions &partitions);
     PartitionedSend(const PartitionedSend &) = delete;
     PartitionedSend &operator=(const PartitionedSend &) = delete;
-    // Ends the request, between rounds. The object is deleted once nothing can arrive for it any more.
+    // Ends the request, between rounds. The object is deleted at once, or when the opening has arrived.
     static void end(PartitionedSend *send);
 
     void start();
-    // The partitions `first` to `last` are ready. Error: one of them was already ready in this round; those
-    // before it are ready now.
+    // Marks the partitions `first` to `last` (inclusive) as ready. Error: a partition was already ready in
+    // this round; the partitions before it in this call are ready now.
     Error ready(int first, int last);
     int count() const { return partitions_.count; }
 
@@ -97,23 +100,26 @@ private:
     const PartitionedEnds ends_;
     const Partitions partitions_;
     ReceiveOperation opening_;
-    uint64_t opening_says_ = 0;  // the received channel; bytes may arrive one by one
-    uint64_t channel_ = 0;       // 0: not open yet
+    uint64_t opening_says_ = 0;  // the opening is received here, and then stored in `channel_`
+    uint64_t channel_ = 0;       // the context of all data, chosen by the receiver; 0: not known yet
     bool ended_ = false;
 
-    // Partitions on their way to flush(): each names the one before it.
+    // The list of ready partitions that flush() has not taken: `newest_` names its head, and `next_` of each
+    // partition in the list names the next one. `next_` of any other partition is `not_ready` until the
+    // partition is ready.
     std::unique_ptr<std::atomic<int32_t>[]> next_;
     std::atomic<int32_t> newest_{nobody};
 
     bool active_ = false, failed_ = false, busy_ = false, told_empty_ = false, under_way_ = false;
     int readied_ = 0;
-    std::vector<int32_t> fresh_, waiting_;  // `waiting_`: until the channel is open
+    // `waiting_`: partitions that are ready before the channel is known.
+    std::vector<int32_t> fresh_, waiting_;
     Pieces<PartitionedSend, SendOperation> pieces_;
 };
 
 class PartitionedReceive {
 public:
-    // `channel`: a context that nothing else uses. Sends the opening.
+    // Sends the opening. `channel`: a context that no other traffic uses.
     PartitionedReceive(Messenger &messenger, const PartitionedEnds &ends, const Partitions &partitions,
                        uint64_t channel);
     PartitionedReceive(const PartitionedReceive &) = delete;
@@ -121,12 +127,13 @@ public:
     static void end(PartitionedReceive *receive);
 
     void start();
-    // Has the partition arrived in this round, or in the one that has ended?
+    // Has the partition arrived in this round? Between rounds: true, because a round ends with all
+    // partitions.
     bool arrived(int partition) const {
         return missing_[static_cast<size_t>(partition)].load(std::memory_order_acquire) == 0;
     }
     int count() const { return partitions_.count; }
-    // Valid once the round has ended.
+    // The number of bytes received, valid once the round has ended.
     int64_t received() const { return std::min(total_, partitions_.bytes()); }
 
 private:
@@ -153,7 +160,7 @@ private:
     bool active_ = false, failed_ = false, busy_ = false, under_way_ = false;
     bool listening_ = false, again_ = false, control_open_ = false, heard_ = false;
     int64_t announced_ = 0, total_ = 0;
-    std::unique_ptr<std::atomic<int64_t>[]> missing_;  // bytes that each partition lacks
+    std::unique_ptr<std::atomic<int64_t>[]> missing_;  // the number of bytes that each partition lacks
     Pieces<PartitionedReceive, ReceiveOperation> pieces_;
 };
 

@@ -1,7 +1,8 @@
-// What programs promise about receives on a communicator (MPI-5.0 7.4.4), by context. The library reads this
-// where it saves work, and where a broken promise becomes visible without extra work, but not for ordinary
-// messages.
+// What programs promise about receives on a communicator by info keys (MPI-5.0 7.4.4), by context. The
+// library looks promises up where they save work, and where it can report a broken promise without extra
+// work. It does not look them up for ordinary messages.
 // Thread rule: any thread. One short lock.
+// Tested by: tests/unit/p2p/match_test.cc, tests/mpi/comm/hints.cc.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace promise {
 constexpr uint8_t no_any_source = 1;
 constexpr uint8_t no_any_tag = 2;
 constexpr uint8_t exact_length = 4;      // a message has the same length as the receive that takes it
-constexpr uint8_t allow_overtaking = 8;  // messages may be matched in any order
+constexpr uint8_t allow_overtaking = 8;  // messages may be matched out of order
 constexpr uint8_t no_wildcards = no_any_source | no_any_tag;
 }  // namespace promise
 
@@ -30,7 +31,7 @@ public:
         auto place = std::lower_bound(sorted_.begin(), sorted_.end(), std::pair(context, uint8_t{0}));
         return place != sorted_.end() && place->first == context ? place->second : uint8_t{0};
     }
-    // Replaces what was promised before; 0: no promises.
+    // Replaces the promises of this context; 0: no promises.
     void set(uint64_t context, uint8_t promised) {
         SpinGuard guard(lock_);
         auto place = std::lower_bound(sorted_.begin(), sorted_.end(), std::pair(context, uint8_t{0}));

@@ -1,4 +1,4 @@
-// Waits a moment for the sender (push_request.h).
+// The request to push, and the wait of a moment for the sender's answer (push_request.h).
 #include "p2p/push_request.h"
 
 #include <algorithm>
@@ -7,8 +7,10 @@ namespace lanyard {
 
 namespace {
 
-constexpr uint64_t least_moment_ns = 2000, bytes_per_moment_ns = 32;  // a fraction of the time of the copy
-constexpr uint32_t most_in_vain = 4, ask_every = 32;                  // counts of requests and of messages
+// How long the receiver waits for the sender: a fraction of the time of the copy.
+constexpr uint64_t least_moment_ns = 2000, bytes_per_moment_ns = 32;
+// After most_in_vain unanswered requests in a row, only every ask_every-th message is requested.
+constexpr uint32_t most_in_vain = 4, ask_every = 32;
 
 }  // namespace
 

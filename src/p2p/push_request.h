@@ -1,17 +1,19 @@
-// A receiver requests that the sender of a long message within a node push its bytes through shared buffers,
-// although it cannot know whether the sender is inside MPI. (A sender that waits in its call states this in
-// its offer: flag_attended.)
+// A receiver requests that the sender of a long message within a node push the bytes, which means that the
+// sender copies them into shared buffers. The receiver cannot know whether the sender is inside MPI, where it
+// would answer. (A sender that waits in its call states this in its offer by flag_attended, and needs no such
+// request.)
 //
 //   sender                      receiver
 //     rendezvous  ------------>   match; begin a generation of a word
-//                 <------------   clear to send, if the word is still free
+//                 <------------   clear to send, valid if the word is unclaimed
 //   claim the word; push
 //     bulk, bulk  ------------>   complete
 //
-// The side that claims the word moves the message. A receiver that has waited for a moment in vain claims it
-// itself and copies directly, so it depends on no other process. A sender that arrives later finds the word
-// taken and does nothing.
+// The side that claims the word moves the message. A receiver that has waited for a moment in vain claims the
+// word itself and reads the message from the sender's memory, so it depends on no other process. A sender
+// that answers later finds the word taken and does nothing.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/p2p/rendezvous_receive_test.cc, tests/unit/p2p/rendezvous_send_test.cc.
 #pragma once
 
 #include "engine/engine.h"
@@ -20,8 +22,8 @@
 
 namespace lanyard {
 
-// The answer to an offer. Its tag is 1 if the receiver's buffer is contiguous, so that bytes are written to
-// their place.
+// The payload of the answer to an offer. The envelope's tag is 1 if the receiver's buffer is contiguous, so
+// that the path can write bytes straight into the buffer.
 struct ClearToSend {
     uint64_t receiver_id;
     uint64_t offset, end;  // the requested bytes
@@ -31,7 +33,9 @@ class PushRequest : private Task {
 public:
     class User {
     public:
-        // The sender does not push and never will; the receiver moves the message.
+        // Called from inside a turn of the engine, at most once for each begin(), when the request has ended
+        // because the sender did not answer. The sender will never push this message, so the receiver must
+        // move it.
         virtual void sender_is_absent() = 0;
 
     protected:
@@ -40,15 +44,18 @@ public:
 
     explicit PushRequest(Endpoint &endpoint) : endpoint_(endpoint) { run = await; }
     ~PushRequest() { stop(); }
-    // Is a request likely to help?
+    // Is a request to this peer likely to be answered in time?
     static bool promises_something(Endpoint &endpoint, Peer &peer);
-    // False: there is no free word, and nothing has happened.
+    // Sends the request, with `clear` as its payload. False: there is no free word, and nothing has happened.
+    // `user` must live until answered() or stop() is called, or sender_is_absent() runs. One request at a
+    // time.
     bool begin(uint32_t peer, uint64_t sender_id, const ClearToSend &clear, bool contiguous, User &user);
-    // The bytes are here, so the sender had claimed the message.
+    // Ends the request because the sender has claimed the message. No effect if no request is open.
     void answered();
-    // The sender must not push any more.
+    // Ends the request. From now on the sender cannot claim the message. No effect if no request is open.
     void stop();
-    // At the sender: claims the message. False: it is no longer to be pushed.
+    // Called at the sender with the request's envelope: claims the message. False: the sender must not push
+    // it, because the receiver has claimed it or ended the request.
     static bool claim(const Endpoint &endpoint, uint32_t peer, const Envelope &request);
 
 private:

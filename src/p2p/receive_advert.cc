@@ -10,11 +10,12 @@ namespace lanyard {
 
 namespace {
 
-constexpr uint32_t most_in_vain = 8, try_every = 64;  // announcements; receives that could be announced
+// After most_in_vain unused announcements in a row, only every try_every-th receive is announced.
+constexpr uint32_t most_in_vain = 8, try_every = 64;
 
 struct AdvertPayload {
     uint64_t receive_id;
-    uint64_t received;  // messages from the peer
+    uint64_t received;  // how many messages of the peer had arrived
 };
 static_assert(sizeof(AdvertPayload) <= inline_payload);
 
@@ -37,7 +38,7 @@ bool worth_announcing(const Settings &settings, Peer &peer) {
 void announce(Endpoint &endpoint, RendezvousReceives &receives, ReceiveOperation &receive) {
     Peer &peer = endpoint.peers[receive.peer];
     if (!worth_announcing(endpoint.settings, peer)) return;
-    peer.announcing.in_vain();  // until a message names it
+    peer.announcing.in_vain();  // taken back when a message names the receive
     ++endpoint.counts.announced;
     AdvertPayload payload{receives.name(receive), peer.messages_received};
     Envelope envelope = message_envelope(receive, EnvelopeKind::announcement, receive.buffer.bytes(), 0);

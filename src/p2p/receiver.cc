@@ -1,4 +1,4 @@
-// The parts of receiver.h that short messages rarely need.
+// The functions of receiver.h that short messages rarely need.
 #include "p2p/receiver.h"
 
 #include <cstring>
@@ -38,7 +38,7 @@ void Receiver::copy_in(const Buffer &to, const std::byte *from, size_t bytes) {
     else Cursor(to).unpack(from, bytes);
 }
 
-// The message's length differs from that of the receive that takes it.
+// Sets an error if the message, whose length differs from the receive's, is too long or breaks a promise.
 void Receiver::judge_length(ReceiveOperation &receive, const Envelope &envelope) {
     int64_t room = receive.buffer.bytes();
     if (static_cast<int64_t>(envelope.length) > room) receive.error = truncation(receive, envelope, room);
@@ -46,13 +46,15 @@ void Receiver::judge_length(ReceiveOperation &receive, const Envelope &envelope)
         receive.error = broken_promise(receive, envelope, room);
 }
 
-// The check words of both sides differ, which may be an error.
+// Sets an error if the check words of the message and the receive, which differ, show a mistake of the
+// program.
 void Receiver::compare_checks(ReceiveOperation &receive, const Envelope &envelope) {
     if (envelope.context & collective_bit) {
         if (observer_) receive.error = observer_->compared(receive.check, envelope.check, envelope.source);
         return;
     }
-    if (static_cast<int64_t>(envelope.length) > receive.received) return;  // unknown for truncated bytes
+    // The check word is that of the whole message, so the types of a truncated part are unknown.
+    if (static_cast<int64_t>(envelope.length) > receive.received) return;
     uint32_t own = type_signature(receive.buffer, receive.received);
     std::string difference = signature_difference(own, envelope.check);
     if (!difference.empty())
@@ -62,7 +64,7 @@ void Receiver::compare_checks(ReceiveOperation &receive, const Envelope &envelop
                                         " and this receive have different datatypes: " + difference);
 }
 
-// Takes the earliest message that fits, unless it needs more work than a copy.
+// Takes the earliest stored message that fits, unless it needs more work than a copy.
 bool Receiver::take_stored(MatchKey key, const Buffer &buffer, Envelope &taken) {
     if (endpoint_.settings.check || posted_.promises().any() || !buffer.contiguous()) return false;
     Unexpected *message = unexpected_.find(key);
@@ -80,11 +82,12 @@ bool Receiver::take_stored(MatchKey key, const Buffer &buffer, Envelope &taken) 
     return true;
 }
 
-// Nothing is stored and nothing else is posted. The peer's next message is therefore the first that this
-// receive may take, and no other receive may take it.
+// Takes the peer's next message if it arrives within `looks` polls and fits. The caller has checked that no
+// message is stored and no receive is posted. This receive is therefore the only one that may take the peer's
+// next message, and no earlier message can precede it.
 bool Receiver::take_next(uint32_t number, MatchKey key, const Buffer &buffer, int looks, Envelope &taken) {
     Peer &peer = endpoint_.peers[number];
-    // A longer message is better posted while it is on its way.
+    // For a longer message it is better to post the receive, so that the payload is received in place.
     if (buffer.bytes() > peer.shown_to || posted_.promises().any()) return false;
     ShortFrame frame;
     ShortLane &lane = peer.path->short_lane();
@@ -116,8 +119,8 @@ void Receiver::announce_posted(ReceiveOperation &receive, const Peer &peer) {
     else announce(endpoint_, rendezvous_, receive);
 }
 
-// The posted receive that takes the message with this key. It is no longer posted afterwards. A claimed
-// receive waits for the message that claimed it.
+// Removes and returns the posted receive that takes the message with this key. Passes over claimed receives,
+// each of which waits for the message that claimed it, and removes them from the queue too.
 ReceiveOperation *Receiver::take_posted(const MatchKey &key) {
     while (MatchEntry *entry = posted_.find_receive(key)) {
         posted_.remove(*entry);
@@ -127,7 +130,7 @@ ReceiveOperation *Receiver::take_posted(const MatchKey &key) {
     return nullptr;
 }
 
-// The payload is valid during the call only.
+// Delivers a message to its receive. `payload` is valid only during the call.
 void Receiver::deliver(ReceiveOperation &receive, uint32_t peer, const Envelope &envelope,
                        const std::byte *payload, size_t size) {
     match(receive, envelope);
@@ -136,7 +139,8 @@ void Receiver::deliver(ReceiveOperation &receive, uint32_t peer, const Envelope 
     if (has_more) take_payload(receive, peer, envelope, payload, size);
 }
 
-// The payload is here, in its place or elsewhere. If the message is an offer, it has been accepted.
+// Takes the payload of a matched message, in the receive buffer already or elsewhere. An offer has been
+// accepted before.
 void Receiver::take_payload(ReceiveOperation &receive, uint32_t peer, const Envelope &envelope,
                             const std::byte *payload, size_t size) {
     if (envelope.kind == EnvelopeKind::rendezvous) return rendezvous_.take_first(receive, payload, size);
@@ -146,7 +150,8 @@ void Receiver::take_payload(ReceiveOperation &receive, uint32_t peer, const Enve
     finish(receive);
 }
 
-// The message that claimed a receive is in its place. If it has a sender id, it could not be written there.
+// Handles the envelope of a message that claimed a receive. If the envelope contains no sender id, the
+// message is in the receive buffer. Otherwise it could not be written and is requested.
 void Receiver::written(uint32_t peer, const Envelope &envelope, const std::byte *payload) {
     RendezvousOffer offer;
     std::memcpy(&offer, payload, sizeof offer);
@@ -158,7 +163,7 @@ void Receiver::written(uint32_t peer, const Envelope &envelope, const std::byte 
     else rendezvous_.ask(*receive, peer, offer.sender_id);
 }
 
-// No receive takes the message yet.
+// Stores a message that fits no posted receive.
 void Receiver::store(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
     unexpected_.add(peer, envelope, payload, size);
     if ((envelope.context & collective_bit) && observer_) observer_->stored(envelope);
@@ -193,7 +198,7 @@ void Receiver::envelope(uint32_t peer, const Envelope &envelope, const std::byte
     endpoint_.reply(peer, EnvelopeKind::cancel_reply, envelope.context, withdraw(peer, envelope.context));
 }
 
-// False: the offer has met a receive.
+// Removes the stored offer with this id. False: the offer has already met a receive.
 bool Receiver::withdraw(uint32_t peer, uint64_t sender_id) {
     for (Unexpected *message = unexpected_.first(); message; message = unexpected_.after(*message)) {
         if (message->peer != peer || message->kind() != EnvelopeKind::rendezvous) continue;
@@ -208,7 +213,8 @@ bool Receiver::withdraw(uint32_t peer, uint64_t sender_id) {
     return false;
 }
 
-// False: its message is being written, so it stays posted.
+// Removes a receive from the posted ones. False: a message is being written into the receive, so it stays
+// posted.
 bool Receiver::unpost(ReceiveOperation &receive) {
     if (receive.claimable && !shm_adverts_.withdraw(receive)) return false;
     posted_.remove(receive);
@@ -234,7 +240,7 @@ void Receiver::lost(uint32_t number) {
         }
         entry = next;
     }
-    // A receive whose bytes arrive by rendezvous fails as a target.
+    // A receive whose bytes arrive by rendezvous is failed by Incoming::lost().
     ReceiveOperation *arriving = std::exchange(peer.arriving, nullptr);
     if (!arriving || arriving->incoming) return;
     endpoint_.fail(*arriving, endpoint_.losses.tell(number, "the other process"));

@@ -1,10 +1,12 @@
-// Receiving: which receive takes which message (match.h, unexpected.h), and what happens to the message then.
-// A short or eager message is copied. An offer goes to its protocol (rendezvous_receive.h). A message without
-// a receive is stored.
+// Receiving: decides which receive takes which message (match.h, unexpected.h), and delivers the message. A
+// short or eager message is copied. An offer is passed to its protocol (rendezvous_receive.h). A message that
+// fits no posted receive is stored.
 //
-// A long payload that arrives in parts is matched when its envelope is here, and is received in place. Its
-// receive is the peer's `arriving` until all parts have arrived, over any number of connections.
+// A message whose long payload arrives in parts is matched as soon as its envelope has arrived, and its
+// payload is received in place. Peer::arriving points to the receive until all parts have arrived, even if
+// the connection breaks and is opened again meanwhile.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/p2p/dispatch_test.cc, tests/unit/p2p/messenger_test.cc.
 #pragma once
 
 #include <algorithm>
@@ -21,13 +23,13 @@
 
 namespace lanyard {
 
-// Observes messages of collectives. It alone interprets their check words.
+// Observes messages of collectives. Only the observer interprets the check words of these messages.
 class CollectiveObserver {
 public:
     // A message arrived for which no receive was posted.
     virtual void stored(const Envelope &envelope) = 0;
-    // A message with the check word `other` met a receive with the different word `own`. No error: both may
-    // be right.
+    // A message with the check word `other` met a receive with the different word `own`. Returns no error if
+    // both calls may be right.
     virtual Error compared(uint32_t own, uint32_t other, int32_t other_rank) = 0;
 
 protected:
@@ -41,30 +43,34 @@ public:
     Receiver(const Receiver &) = delete;
     Receiver &operator=(const Receiver &) = delete;
 
-    // Posts the receive, unless a message for it is here. It may complete before the return.
+    // Takes a stored message if one fits, and posts the receive otherwise. The receive may complete before
+    // the return.
     void receive(ReceiveOperation &receive);
-    // The short way, from a named peer or (no_peer) from any. True: the message has been received, and
-    // `taken` is its envelope. False: nothing has happened. Polls `looks` times for it.
+    // The fast path of a blocking receive, from a named peer or, with no_peer, from any. Takes a stored
+    // message, or polls up to `looks` times for the named peer's next one. True: the message has been
+    // received, and `taken` is its envelope. False: nothing has happened.
     [[gnu::always_inline]] bool receive_now(uint32_t peer, const MatchKey &key, const Buffer &buffer,
                                             int looks, Envelope &taken) {
         if (unexpected_.count() > 0) return take_stored(key, buffer, taken);
         return posted_.count() == 0 && peer != no_peer && take_next(peer, key, buffer, looks, taken);
     }
-    // Receives a message that has been taken out of the stored ones. This destroys the message.
+    // Receives a stored message that UnexpectedQueue::take() has removed from the queue, and then drops it.
     void receive_taken(ReceiveOperation &receive, Unexpected &message);
-    // Cancels at once if nothing has met the receive.
+    // Cancels the receive at once if no message has met it.
     void cancel(ReceiveOperation &receive);
 
-    // A message has arrived, with the payload of its frame.
+    // Handles a message whose frame has arrived completely.
     void message(Peer &peer, const Envelope &envelope, const std::byte *payload, size_t size);
-    // The same for a message whose payload arrives in parts (Sink::begin).
+    // Implements Sink::begin for a message whose payload arrives in parts: matches the message if possible,
+    // and returns the address for the payload. message() follows.
     std::byte *begin(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t received,
                      size_t size, size_t &from);
-    // The peer cancels one of its offers (EnvelopeKind::cancel) and gets an answer.
+    // Handles the peer's request to cancel one of its offers (EnvelopeKind::cancel), and answers it.
     void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
-    // Nothing more arrives from that peer, so receives posted for it fail.
+    // Fails the receives posted for that peer, from which nothing more arrives.
     void lost(uint32_t peer) override;
-    // A communicator has ended early. Receives posted on it fail, and messages stored for it are dropped.
+    // Called when a communicator ends although receives are posted on it. Fails these receives, and drops the
+    // messages stored for the communicator.
     void purge(uint64_t context, const char *why);
 
     MatchQueue &posted() { return posted_; }
@@ -76,7 +82,8 @@ public:
 
 private:
     static void copy_in(const Buffer &to, const std::byte *from, size_t bytes);
-    static constexpr int64_t attended_bytes = 8192;  // from here on, a receive is worth waking the helper
+    // The least size of a receive for which the helper is woken.
+    static constexpr int64_t attended_bytes = 8192;
 
     bool take_stored(MatchKey key, const Buffer &buffer, Envelope &taken);
     bool take_next(uint32_t peer, MatchKey key, const Buffer &buffer, int looks, Envelope &taken);
@@ -109,7 +116,8 @@ private:
     CollectiveObserver *observer_ = nullptr;
 };
 
-// A message has met its receive.
+// Records in the receive which message it takes, and sets the receive's error if the message does not suit
+// it.
 [[gnu::always_inline]] inline void Receiver::match(ReceiveOperation &receive, const Envelope &envelope) {
     ++endpoint_.counts.matched;
     receive.matched_rank = envelope.source;
@@ -122,8 +130,9 @@ private:
         judge_length(receive, envelope);
 }
 
-// Most messages go to the first posted receive, which has no word to be claimed. take_posted() gets a copy of
-// the key, so that `key` itself stays in registers.
+// Removes and returns the posted receive that takes a message with this key, or nullptr. Most messages are
+// taken by the first posted receive, and most receives are not claimable. take_posted() gets a copy of the
+// key, so that `key` itself stays in registers.
 [[gnu::always_inline]] inline ReceiveOperation *Receiver::taker_of(const MatchKey &key) {
     MatchEntry *entry = posted_.first();
     if (!entry) return nullptr;
@@ -151,7 +160,7 @@ private:
     if (bytes >= attended_bytes) endpoint_.begin_under_way(receive);
 }
 
-// The case of most messages.
+// Copies an eager message into its receive. Most messages take this path.
 [[gnu::always_inline]] inline void Receiver::deliver_eager(ReceiveOperation &receive, Peer &peer,
                                                            const Envelope &envelope, const std::byte *payload,
                                                            size_t size) {

@@ -1,5 +1,6 @@
-// The payload of an offer. It precedes the first bytes of the message, if these travel with the offer.
+// The payload of an offer. If the first bytes of the message travel with the offer, they follow this struct.
 // Thread rule: plain values.
+// Tested by: tests/unit/p2p/rendezvous_send_test.cc, tests/unit/p2p/rendezvous_receive_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +11,10 @@
 namespace lanyard {
 
 struct RendezvousOffer {
-    uint64_t sender_id;  // the send; 0: the message is in place already (shm_write.h)
-    // The address of the contiguous bytes in the sender's memory, or 0 if they cannot be read in one piece.
-    // With flag_announced or flag_claimed: the id of a receive.
+    // The id of the send; 0: the message has already been written to the receive buffer (shm_write.h).
+    uint64_t sender_id;
+    // With flag_announced or flag_claimed: the id of the receive. Otherwise the address of the message in the
+    // sender's memory, or 0 if the receiver cannot read the message there.
     uint64_t address;
 };
 static_assert(sizeof(RendezvousOffer) == Unexpected::offer_bytes);

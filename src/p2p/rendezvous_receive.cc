@@ -37,8 +37,9 @@ bool RendezvousReceives::accept(ReceiveOperation &receive, uint32_t peer, const 
     Incoming &incoming = named ? *receive.incoming : take();
     auto wanted = static_cast<uint64_t>(receive.received);
     incoming.begin(receive, peer, {offer.sender_id, std::min<uint64_t>(size - sizeof offer, wanted), named});
-    // A stored offer has lost the flag. But peers that name receives are reached by a path that cannot access
-    // their memory.
+    // An offer that was stored no longer has flag_announced, so its `address` may be the id of a receive.
+    // This does no harm: a peer that names receives is reached by a path that cannot access the peer's
+    // memory.
     bool may_touch = !names_receive && offer.address && wanted > 0;
     if (!may_touch || !endpoint_.touches(peer, offer.address, wanted)) return incoming.ask_for_bulk();
     return incoming.copy(offer.address, envelope.flags & flag_attended);
@@ -101,8 +102,8 @@ void Incoming::trace(const char *what) const {
         static_cast<unsigned long long>(offered_.sender_id), what);
 }
 
-// Bytes that are sent without request need no request, and the receive already has the id that the sender
-// knows. False: the peer has failed, and so has the receive.
+// If the bytes follow the offer anyway, requests nothing; the receive already has the id to which they are
+// addressed.
 bool Incoming::ask_for_bulk() {
     if (endpoint_.peers[peer_].closed) {
         ReceiveOperation &receive = *receive_;
@@ -123,7 +124,7 @@ void Incoming::expect_bulk() {
     endpoint_.begin_under_way(*receive_);
 }
 
-// Requests all bytes that have not arrived, except those that travel with the offer.
+// Requests all bytes behind those that have arrived, or that travel with the offer.
 void Incoming::ask_for_rest() {
     uint64_t begin = std::max(arrived_.end(), offered_.first);
     if (begin >= wanted_) return;
@@ -135,7 +136,7 @@ void Incoming::ask_for_rest() {
                     &clear, sizeof clear);
 }
 
-// Chooses a copy method for bytes that can be read.
+// Chooses a copy method for a message that this process can read in the sender's memory.
 bool Incoming::copy(uint64_t address, bool attended) {
     address_ = address;
     Peer &peer = endpoint_.peers[peer_];
@@ -168,7 +169,8 @@ void Incoming::sender_is_absent() {
 }
 
 bool Incoming::copy_directly() {
-    // If the message is truncated, the sender would count pieces that have no place here.
+    // Of a truncated message, the sender would also write pieces that lie behind the end of the receive
+    // buffer.
     if (!receive_->error && PieceReader::suits(receive_->buffer, wanted_)) {
         endpoint_.targets.add(*this);
         if (pieces_.begin(peer_, offered_.sender_id, id(), address_, receive_->buffer.base, wanted_, *this))
@@ -179,7 +181,7 @@ bool Incoming::copy_directly() {
     return false;
 }
 
-// Uses a new id, because the sender may be writing to the old one.
+// Requests the bytes under a new id, because the sender may still be writing pieces for the old one.
 void Incoming::pieces_refused() {
     endpoint_.targets.remove(*this);
     ask_for_bulk();
@@ -199,7 +201,8 @@ void Incoming::answer(uint32_t peer, const Envelope &envelope, const std::byte *
 
 std::byte *Incoming::place(uint32_t peer, uint64_t offset, size_t size) {
     if (!takes_bulk(peer, offset, size) || !receive_->buffer.contiguous()) return nullptr;
-    // Bytes that arrive a second time are written only after they are known to be right.
+    // Bytes that arrive a second time are not written in place, so that data already received cannot be
+    // damaged before the whole frame has been checked.
     return arrived_.has_some(offset, offset + size) ? nullptr : receive_->buffer.base + offset;
 }
 
@@ -210,12 +213,14 @@ void Incoming::bulk(uint32_t peer, uint64_t offset, const std::byte *payload, si
 }
 
 void Incoming::take_first(const std::byte *payload, size_t size) {
-    Channels::owe(endpoint_.peers[peer_], size - sizeof(RendezvousOffer));  // returned with `finished`
+    // The credit returns with `finished`.
+    Channels::owe(endpoint_.peers[peer_], size - sizeof(RendezvousOffer));
     if (offered_.first) put(0, payload + sizeof(RendezvousOffer), offered_.first);
     complete_if_all();
 }
 
-// Bytes have arrived, in their place or elsewhere.
+// Copies bytes that have arrived into the receive buffer, if they are not there already, and notes their
+// arrival.
 void Incoming::put(uint64_t offset, const std::byte *payload, size_t size) {
     if (!receive_->buffer.contiguous()) {
         cursor_.seek(static_cast<int64_t>(offset));

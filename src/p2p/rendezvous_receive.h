@@ -1,17 +1,18 @@
-// The receiver's half of the rendezvous (rendezvous_send.h has the other): how the bytes of an accepted offer
-// arrive.
+// The receiver's half of the rendezvous (rendezvous_send.h has the sender's). The bytes of an accepted offer
+// arrive in one of three ways.
 //
-//   in bulk      requested with the receive's id, or sent without request to a receive that the offer names
-//                (receive_advert.h). The receive is complete when every byte is there, in any order.
-//   directly     read from the sender's memory, if that can be accessed (direct_read.h). For long contiguous
-//                messages the sender writes a part itself meanwhile, if it is inside MPI (dual_copy.h).
-//   pushed       in bulk although it could be read, if a sender that may be inside MPI answers within
-//                a moment (push_request.h). Two copies at the same time are sometimes faster than one. The
-//                receiver measures which is faster (copy_methods.h).
+//   in bulk      The receive requests the bytes under its id, or the sender has sent them without a request
+//                to a receive that the offer names (receive_advert.h). The bytes may arrive in any order.
+//   directly     This process reads them from the sender's memory, if it can access that memory
+//                (direct_read.h). Of a long contiguous message the sender writes a part itself at the same
+//                time, if it is inside MPI (dual_copy.h).
+//   pushed       In bulk although this process could read them, if a sender that may be inside MPI answers
+//                within a moment (push_request.h). Two copies at the same time are sometimes faster than one.
+//                The receiver measures which copy method is faster (copy_methods.h).
 //
-// A receive has an id for one message only. Bulk counts only if the receive has matched the offer that
-// belongs to it, and an announced receive that meets another offer gets a new id. All other frames for an id
-// are dropped. After a new connection the receiver requests again what is missing.
+// An id serves one message only. Bulk for an id is accepted only if its receive has matched the offer that
+// belongs to the bulk, and an announced receive that meets another offer gets a new id. All other frames for
+// an id are dropped. After a new connection the receiver requests the missing bytes again.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -27,27 +28,37 @@
 
 namespace lanyard {
 
-// One message on its way to its receive. It owns its state until end(), which every way to complete or fail
-// it calls.
+// The state of a receive that is announced, or whose message arrives by rendezvous. Wherever the receive
+// completes or fails, end() is called, which returns this object to its pool.
 class Incoming final : public Target,
                        private DirectRead::User,
                        private PieceReader::User,
                        private PushRequest::User {
 public:
-    // `home`: the pool to which it returns.
+    // `home`: the pool to which end() returns this object.
     Incoming(Endpoint &endpoint, CopyMethods &methods, DirectRead::Landing &landing, Spares<Incoming> &home);
 
-    // What the offer states beside its envelope.
+    // The content of an offer, except its envelope and the address.
     struct Offered {
         uint64_t sender_id;
         uint64_t first = 0;         // bytes that arrive with the offer
         bool sent_unasked = false;  // the remaining bytes follow without a request
     };
 
+    // Gives an id to a receive that has not met an offer yet.
     void announce(ReceiveOperation &receive);
+    // Begins to receive the message of this offer, which the receive has matched. The receive's `received`
+    // states how many bytes are to arrive. A call of ask_for_bulk() or copy() must follow.
     void begin(ReceiveOperation &receive, uint32_t peer, const Offered &offered);
+    // Prepares for bulk, and requests the bytes unless they follow the offer without a request. False: the
+    // peer has failed, so the receive has failed and end() has been called.
     bool ask_for_bulk();
+    // Reads the bytes from that address of the peer's memory, or requests them in bulk if two copies are
+    // likely to be faster. `attended`: the sender waits in its call. The result is that of
+    // RendezvousReceives::accept().
     bool copy(uint64_t address, bool attended);
+    // Takes the first bytes of the message from the payload of the offer's envelope, where they follow the
+    // RendezvousOffer.
     void take_first(const std::byte *payload, size_t size);
 
     std::byte *place(uint32_t peer, uint64_t offset, size_t size) override;
@@ -56,7 +67,7 @@ public:
     void renewed(uint32_t peer) override;
     void lost(uint32_t peer) override;
 
-    // Ends it, before its operation is finished.
+    // Stops all copies and returns this object to its pool. The caller then finishes the operation.
     void end();
 
 private:
@@ -82,12 +93,12 @@ private:
     ReceiveOperation *receive_ = nullptr;
     uint32_t peer_ = no_peer;  // the sender; no_peer: the receive has met no message
     Offered offered_{};
-    uint64_t address_ = 0;  // of the sender's bytes, if they can be read
-    uint64_t wanted_ = 0;   // bytes
+    uint64_t address_ = 0;  // of the message in the sender's memory, if it can be read there
+    uint64_t wanted_ = 0;   // number of bytes to receive
     bool in_bulk_ = false;
     bool streamed_ = false;  // bulk is copied to its place by stores that bypass the caches
-    bool watched_ = false;   // its rate is measured (copy_methods.h)
-    Arrived arrived_;        // of bulk
+    bool watched_ = false;   // the rate of this message is measured (copy_methods.h)
+    Arrived arrived_;        // which bytes have arrived in bulk
     Cursor cursor_;
     Moving moving_;
     DirectRead read_;
@@ -101,21 +112,25 @@ public:
     RendezvousReceives(const RendezvousReceives &) = delete;
     RendezvousReceives &operator=(const RendezvousReceives &) = delete;
 
-    // Gives a receive that is about to be announced an id. Bulk for the id counts once an offer has named it.
+    // Gives an id to a receive that is about to be announced. Bulk for the id is accepted once the receive
+    // has matched an offer that names the id.
     uint64_t name(ReceiveOperation &receive);
-    // The announced receive has ended, or something else will meet it.
+    // Takes the id away from an announced receive that has ended or has met another message. No effect on a
+    // receive without an id.
     void unname(ReceiveOperation &receive);
-    // The number of receives that have an id but have met nothing.
+    // The number of receives that have an id but have met no message.
     size_t named() const { return named_; }
 
-    // A receive has matched an offer. True: the sender sends the bytes. The first of them travel with the
-    // offer and must be passed to take_first() when they are here. False: they are read from the sender's
-    // memory, and the receive may have ended.
+    // Begins the transfer of an offered message that a receive has matched. True: the sender sends the bytes.
+    // The caller passes the payload of the offer to take_first() once all of it has arrived. False: the bytes
+    // are copied through shared memory or from the sender's memory, or the sender has failed. The receive may
+    // have ended by then.
     bool accept(ReceiveOperation &receive, uint32_t peer, const Envelope &envelope, const std::byte *payload,
                 size_t size);
-    // The first bytes of an accepted offer are here; `size` includes the offer itself.
+    // Takes the first bytes of the message, which arrived with the accepted offer. `size` includes the
+    // RendezvousOffer.
     void take_first(ReceiveOperation &receive, const std::byte *payload, size_t size);
-    // Requests in bulk a message that the peer offers under this id.
+    // Requests in bulk a message whose send has this id at the peer.
     void ask(ReceiveOperation &receive, uint32_t peer, uint64_t sender_id);
 
     CopyMethods &copy_methods() { return methods_; }

@@ -1,4 +1,4 @@
-// The life of an offer (rendezvous_send.h).
+// An offer, from its start to the end of its send (rendezvous_send.h).
 #include "p2p/rendezvous_send.h"
 
 #include <algorithm>
@@ -90,13 +90,15 @@ void RendezvousSends::Offer::finish(Error error) {
     endpoint_.finish(send);
 }
 
-// Both sides have agreed on the transfer, and the bytes are on their way.
+// Called when the receiver has requested bulk, or this process has claimed the receive: counts the data as
+// under way.
 void RendezvousSends::Offer::begin_moving() {
     state_ = State::moving;
     moving_.begin(endpoint_.traffic);
 }
 
-// Called in its turn, when there may be room.
+// Claims an announced receive, or tries to send the offer, when all older envelopes have been sent. False:
+// there is no room yet.
 bool RendezvousSends::Offer::flush(Outgoing &outgoing) {
     auto &self = static_cast<Offer &>(outgoing);
     Endpoint &endpoint = self.endpoint_;
@@ -131,8 +133,8 @@ bool RendezvousSends::Offer::flush(Outgoing &outgoing) {
     return true;
 }
 
-// Sends the offer with the first bytes of the message, as far as the credit lasts. They need no
-// acknowledgement of their own, since the receiver answers the offer.
+// Sends the offer with the first bytes of the message, as far as the credit lasts. The path need not report
+// when these bytes have left the buffer, since the send ends only after an answer of the receiver.
 Sent RendezvousSends::Offer::transmit(Envelope &envelope, const RendezvousOffer &offer) {
     const Buffer &buffer = send_->buffer;
     Peer &peer = endpoint_.peers[send_->peer];
@@ -158,12 +160,14 @@ Sent RendezvousSends::Offer::transmit(Envelope &envelope, const RendezvousOffer 
     return result;
 }
 
-// True: the send writes straight into a claimed receive within the node, and needs no offer.
+// Tries to claim a receive that the peer within the node has announced. True: the message is being written
+// straight into it, and needs no offer.
 bool RendezvousSends::Offer::claim() {
     Peer &peer = endpoint_.peers[send_->peer];
     Announcements *known = sends_.announced_by(send_->peer);
     if (!known || !known->complete() || !send_->in_call || !send_->buffer.contiguous()) return false;
-    if (peer.announced_from == UINT64_MAX) return false;  // the setting is off
+    // The setting of the write protocol is "off", or was changed to it.
+    if (peer.announced_from == UINT64_MAX) return false;
     const AnnouncedReceive *one = sends_.announced_for(*send_);
     auto bytes = static_cast<uint64_t>(send_->buffer.bytes());
     if (!one || !one->word || !endpoint_.touches(send_->peer, one->address, bytes)) return false;
@@ -181,7 +185,7 @@ bool RendezvousSends::Offer::claim() {
 
 void RendezvousSends::Offer::written() { finish(); }
 
-// The offer that names the receive has been sent with the first bytes. All others follow it.
+// Sends the remaining bytes as bulk right behind the offer, which names the receive.
 void RendezvousSends::Offer::push_announced(const AnnouncedReceive &receive) {
     ++endpoint_.counts.announcements_used;
     endpoint_.counts.bytes_written += static_cast<uint64_t>(send_->buffer.bytes());
@@ -215,7 +219,7 @@ void RendezvousSends::Offer::answer(uint32_t peer, const Envelope &envelope, con
             received_by_peer();
             break;
         case EnvelopeKind::cancel_reply: {
-            // A message that was already matched completes as if it had not been cancelled.
+            // If the message was already matched, the send completes as if it had not been cancelled.
             bool withdrawn = envelope.tag == 1;
             trace(withdrawn ? "is cancelled" : "was matched, and is not cancelled");
             if (!withdrawn) break;
@@ -227,8 +231,8 @@ void RendezvousSends::Offer::answer(uint32_t peer, const Envelope &envelope, con
     }
 }
 
-// The receiver has matched the offer, but cannot read this process's memory, or another copy method is
-// faster.
+// Handles a request for bulk. The receiver has matched the offer, but cannot read this process's memory, or
+// another copy method is faster.
 void RendezvousSends::Offer::cleared(uint32_t peer, const Envelope &envelope, const std::byte *payload) {
     if ((envelope.flags & flag_if_unclaimed) && !PushRequest::claim(endpoint_, peer, envelope)) return;
     ClearToSend clear;
@@ -246,7 +250,8 @@ void RendezvousSends::Offer::cleared(uint32_t peer, const Envelope &envelope, co
 }
 
 void RendezvousSends::Offer::pushed() {
-    if (endpoint_.peers[send_->peer].path->info.loses_bulk || announced_) return;  // `finished` ends it
+    // The send ends when `finished` arrives.
+    if (endpoint_.peers[send_->peer].path->info.loses_bulk || announced_) return;
     trace("finished: all is sent in bulk");
     finish();
 }
@@ -256,7 +261,8 @@ void RendezvousSends::Offer::sent() {
     if (received_ && push_.leaving() == 0) finish();
 }
 
-// Bytes that were sent twice may still be on their way out of the program's buffer.
+// The peer has the message, or has dropped its offer: ends the send once no frame refers to the program's
+// buffer any more. Bytes that were sent a second time may still be leaving it.
 void RendezvousSends::Offer::received_by_peer() {
     received_ = true;
     push_.pause();
@@ -271,11 +277,12 @@ void RendezvousSends::Offer::renewed(uint32_t peer) {
 }
 
 void RendezvousSends::Offer::lost(uint32_t peer) {
-    if (peer != send_->peer || outgoing_hook.linked()) return;  // a waiting send fails in its turn
+    if (peer != send_->peer || outgoing_hook.linked()) return;  // a queued offer fails in flush()
     finish(endpoint_.losses.tell(peer, "the other process"));
 }
 
-// A queued offer is withdrawn here. One that was sent is withdrawn at the receiver, which answers.
+// Withdraws a queued offer at once. For an offer that was sent, requests the withdrawal from the receiver,
+// which answers.
 void RendezvousSends::Offer::cancel() {
     if (outgoing_hook.linked()) {
         endpoint_.channels.withdraw(endpoint_.peers[send_->peer], *this);

@@ -1,19 +1,21 @@
 // The sender's half of the rendezvous. An offer travels first, and the receiver's answer decides how the
-// bytes move. It serves long messages, messages that the peer's credit does not cover, and synchronous sends.
+// bytes move. The rendezvous is used for long messages, for messages that the peer's credit does not cover,
+// and for synchronous sends.
 //
 // Sender               Receiver (reads)        |  Sender               Receiver (two copies)
 //   rendezvous ------>  match                  |    rendezvous ------>  match
 //              <------  finished (after get)   |               <------  clear_to_send
 //                                              |    bulk, bulk ------>  complete
 //
-// Over connections the first bytes travel behind the offer as far as the credit lasts, so that the answer is
-// here before all of them have arrived. The offer names the announced receive that it will meet, if one is
-// known (receive_advert.h). All bytes then follow without a request. Within a node the sender may write to
-// such a receive at once (shm_write.h).
+// On network paths the first bytes travel with the offer as far as the credit lasts, so that the sender has
+// something to send until the answer arrives. If an announced receive is known that the message will meet,
+// the offer names this receive (receive_advert.h), and all bytes follow without a request. Within a node the
+// sender may write into an announced receive at once (shm_write.h).
 //
-// The send is complete when the receiver reports `finished`. On paths that lose no bulk it is also complete
-// when all bytes have left the buffer. After a new connection the receiver requests what is missing, so a
-// push under way waits for that request. A push without request starts again by itself.
+// The send is complete when the receiver reports `finished`. On paths that lose no bulk, a send whose bytes
+// were requested is also complete when all bytes have left the buffer. After a new connection the receiver
+// requests the missing bytes, so a requested push pauses until that request arrives. A push to an announced
+// receive that no request has replaced starts again by itself.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -37,14 +39,14 @@ public:
     RendezvousSends(const RendezvousSends &) = delete;
     RendezvousSends &operator=(const RendezvousSends &) = delete;
 
-    // Requires that the peer has not failed.
+    // Starts a send. Requires that the peer has not failed. The operation may complete before the return.
     void send(SendOperation &send);
-    // The peer announces a posted receive (EnvelopeKind::announcement).
+    // Stores the announcement of a receive that the peer has posted (EnvelopeKind::announcement).
     void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
     void lost(uint32_t peer) override {
         if (Announcements *known = announced_by(peer)) known->clear();
     }
-    // Visits the sends whose offer no receive has matched.
+    // Visits the sends that were offered and whose receiver has not yet requested the bytes or finished.
     template <class Visit>
     void each_offered(Visit visit) {
         for (Offer *offer = open_.front(); offer; offer = open_.after(*offer))
@@ -56,7 +58,8 @@ private:
     public:
         explicit Offer(RendezvousSends &sends);
         void begin(SendOperation &send);
-        // The send, while no receive has matched it; else nullptr.
+        // The send, if its offer has been sent and the receiver has neither requested the bytes nor finished.
+        // Else nullptr, in particular while the offer is still queued or the bytes are moving.
         const SendOperation *offered() const { return state_ == State::offered ? send_ : nullptr; }
         void answer(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
         void sent() override;
@@ -87,10 +90,10 @@ private:
         Endpoint &endpoint_;
         SendOperation *send_ = nullptr;
         State state_ = State::queued;
-        bool announced_ = false;  // it goes to an announced receive, and the peer has not requested it
-        bool in_place_ = false;   // that receive is contiguous
+        bool announced_ = false;  // its bulk goes to an announced receive, and the peer has sent no request
+        bool in_place_ = false;   // the buffer of that receive is contiguous
         bool cancelling_ = false;
-        bool received_ = false;  // by the peer, but frames are still leaving the buffer
+        bool received_ = false;  // the peer has the message or dropped it; frames may still leave the buffer
         uint64_t receiver_id_ = 0;
         uint64_t first_ = 0;  // the number of bytes that travelled with the offer
         Moving moving_;
@@ -99,7 +102,7 @@ private:
         ShmWrite write_;
     };
 
-    // nullptr: the peer has never announced a receive.
+    // The stored announcements of a peer; nullptr if the peer has never announced a receive.
     Announcements *announced_by(uint32_t peer) {
         auto place = announcements_.find(peer);
         return place == announcements_.end() ? nullptr : &place->second;

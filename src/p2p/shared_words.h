@@ -1,12 +1,15 @@
-// Words in memory that all processes of a node can change (Path::memory, shared_word). Two processes settle
-// with a word which of them does what for a message, without waiting for each other.
+// Shared words: atomic words in memory that all processes of a node can change (DirectMemory::shared_word).
+// By such a word two processes agree which of them copies which part of a message, without waiting for each
+// other.
 //
-//   word: generation (24 bits) | pieces claimed at the front (20) | at the back (20)
+//   word: generation (24 bits) | pieces claimed at the front (20) | pieces claimed at the back (20)
 //
 // A word belongs to the receiver of the message, which begins a new generation with each use. A sender that
-// arrives late finds another generation, or nothing left, and claims nothing. front + back <= pieces always
-// holds, and at equality both are final.
+// looks at the word too late finds another generation, or no unclaimed piece, and claims nothing. front +
+// back <= pieces always holds. Once front + back equals pieces, neither of them changes any more in this
+// generation.
 // Thread rule: any process may change a word; SharedWords belongs to the owner of the engine.
+// Tested by: tests/unit/p2p/dual_copy_test.cc, tests/unit/p2p/rendezvous_send_test.cc.
 #pragma once
 
 #include <atomic>
@@ -27,7 +30,8 @@ struct Claims {
 
 constexpr uint64_t most_pieces = (1 << 20) - 1;
 
-// Claims one more piece at one end. Returns its index, or -1 if all are claimed or the generation is over.
+// Claims one more piece at the front or the back. Returns the piece's index, or -1 if all pieces are claimed
+// or the generation is over.
 inline int64_t claim_piece(std::atomic<uint64_t> &word, uint64_t generation, uint64_t pieces, bool at_front) {
     uint64_t seen = word.load(std::memory_order_acquire);
     for (;;) {
@@ -39,27 +43,27 @@ inline int64_t claim_piece(std::atomic<uint64_t> &word, uint64_t generation, uin
     }
 }
 
-// A word in use, as seen by the process it belongs to.
+// A word in use, as seen by the process to which the word belongs.
 struct OwnWord {
-    std::atomic<uint64_t> *word = nullptr;  // nullptr: none
+    std::atomic<uint64_t> *word = nullptr;  // nullptr: no word
     uint32_t index = 0;
     uint32_t generation = 0;
 
     explicit operator bool() const { return word != nullptr; }
     Claims claims() const { return Claims::read(word->load(std::memory_order_acquire)); }
-    // Its name in envelopes.
+    // The number that names this word and its generation in envelopes.
     uint32_t name() const { return index | generation << 8; }
     static uint32_t index_of(uint32_t name) { return name & 0xff; }
     static uint32_t generation_of(uint32_t name) { return name >> 8; }
 };
 
-// The words of this process that are not in use.
+// Keeps track of which words of this process are in use.
 class SharedWords {
 public:
     bool has_any() const { return free_ != 0; }
     int in_use() const { return __builtin_popcountll(~free_); }
-    // Takes a word that the path shares with its peers, in a new generation with nothing claimed. False:
-    // there is none.
+    // Takes a free word that the path shares with its peers, and begins a new generation in which no piece is
+    // claimed. False: there is no free word, or the path has no words.
     bool take(Path &path, uint32_t own_peer, OwnWord &taken) {
         if (free_ == 0) return false;
         auto index = static_cast<uint32_t>(__builtin_ctzll(free_));
@@ -71,19 +75,19 @@ public:
         taken = {word, index, generation};
         return true;
     }
-    // Ends the use of a word; nothing more can be claimed from it.
+    // Ends the use of a word, so that no more pieces can be claimed from it.
     void end(OwnWord &own) {
         own.word->store(Claims{Claims::next(own.generation), 0, 0}.word(), std::memory_order_release);
         release(own);
     }
-    // The same for a word whose generation is already over.
+    // Ends the use of a word whose generation is already over.
     void release(OwnWord &own) {
         free_ |= uint64_t{1} << own.index;
         own = {};
     }
 
 private:
-    uint64_t free_ = ~uint64_t{0};  // by bit
+    uint64_t free_ = ~uint64_t{0};  // bit i is set if word i is free
     static_assert(shared_words == 64);
 };
 

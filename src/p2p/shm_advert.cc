@@ -1,4 +1,4 @@
-// The words of receives that may be claimed (shm_advert.h).
+// Opens, holds and withdraws the words of receives that senders may claim (shm_advert.h).
 #include "p2p/shm_advert.h"
 
 #include <cstring>
@@ -11,14 +11,15 @@ namespace lanyard {
 
 namespace {
 
-constexpr int most_earlier = 32;                                       // earlier receives that are examined
-constexpr uint64_t state_open = 1, state_claimed = 2, state_held = 3;  // where other uses count pieces
+constexpr int most_earlier = 32;  // the most earlier receives that are examined
+// Values of the field `back`, in which dual_copy.h counts pieces.
+constexpr uint64_t state_open = 1, state_claimed = 2, state_held = 3;
 
 uint64_t word_of(uint32_t generation, uint64_t state) { return Claims{generation, 0, state}.word(); }
 
 struct ClaimablePayload {
     uint64_t receive_id;
-    uint64_t received;  // messages from the peer
+    uint64_t received;  // how many messages of the peer had arrived
     uint64_t address;
 };
 static_assert(sizeof(ClaimablePayload) <= inline_payload);
@@ -33,7 +34,8 @@ bool may_take_the_same(const MatchKey &one, const MatchKey &other) {
 
 uint64_t ShmAdverts::open_state() const { return held_ ? state_held : state_open; }
 
-// With many receives posted the search is not worth it.
+// Could an earlier posted receive that cannot be claimed take the same message? Also true if so many receives
+// are posted that the search is not worthwhile.
 bool ShmAdverts::earlier_may_take(const ReceiveOperation &receive) const {
     int looked_at = 0;
     for (MatchEntry *entry = posted_.first(); entry && entry != &receive; entry = posted_.after(*entry)) {
@@ -50,7 +52,9 @@ bool ShmAdverts::is_sole(uint32_t peer) const {
     return true;
 }
 
-// Not worth it in a call that already waits, nor in a collective, whose sends do not wait in their calls.
+// Is it possible and worthwhile to let the sender claim this receive? Not if its call already waits for the
+// receive, unless ranks are oversubscribed. Nor in a collective, since only sends that wait in their calls
+// claim receives.
 bool ShmAdverts::worth_opening(const ReceiveOperation &receive) const {
     if ((receive.in_call && !endpoint_.engine.oversubscribed()) || (receive.context & collective_bit))
         return false;
@@ -72,7 +76,7 @@ void ShmAdverts::announce(ReceiveOperation &receive) {
     receive.claimable = &claimable;
     used_ |= uint64_t{1} << word.index;
     open_ |= uint64_t{1} << word.index;
-    peer.announcing.in_vain();  // until it is claimed
+    peer.announcing.in_vain();  // taken back when the receive is claimed
     ++endpoint_.counts.announced;
     ClaimablePayload payload{word.name(), peer.messages_received,
                              reinterpret_cast<uintptr_t>(receive.buffer.base)};
@@ -84,7 +88,7 @@ void ShmAdverts::announce(ReceiveOperation &receive) {
     endpoint_.channels.post(peer, envelope, &payload, sizeof payload);
 }
 
-// Lets the word be used for something else.
+// Releases the word for other uses.
 void ShmAdverts::free(Claimable &claimable) {
     uint64_t bit = uint64_t{1} << claimable.word.index;
     open_ &= ~bit;
@@ -121,7 +125,8 @@ ReceiveOperation *ShmAdverts::claimed(uint32_t peer, uint64_t id) {
 }
 
 void ShmAdverts::withdraw_open() {
-    if (endpoint_.engine.oversubscribed()) return;  // a rank that waits yields its processor to the sender
+    // A waiting rank yields its processor to the sender, which copies alone.
+    if (endpoint_.engine.oversubscribed()) return;
     for (uint64_t left = open_; left; left &= left - 1) {
         auto index = static_cast<uint32_t>(__builtin_ctzll(left));
         if (!withdraw(*all_[index].receive)) open_ &= ~(uint64_t{1} << index);
@@ -141,7 +146,8 @@ void ShmAdverts::set_held(bool held) {
     held_ = held;
     for (uint64_t left = open_; left; left &= left - 1) {
         const OwnWord &word = all_[__builtin_ctzll(left)].word;
-        uint64_t seen = word_of(word.generation, from);  // else it is claimed
+        // If the word has another value, the receive is claimed.
+        uint64_t seen = word_of(word.generation, from);
         word.word->compare_exchange_strong(seen, word_of(word.generation, to), std::memory_order_acq_rel);
     }
 }

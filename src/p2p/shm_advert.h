@@ -1,6 +1,6 @@
-// The write protocol within a node (receive_advert.h has the other half, over networks). A posted receive
-// lets the sender of a long message write it straight into place while the receiver computes. A blocking send
-// thus completes without waiting for the receiver.
+// The write protocol within a node (receive_advert.h has the one over networks). A posted receive is
+// announced, and the sender of a long message may write it straight into the receive buffer while the
+// receiver computes. A blocking send thus completes without waiting for the receiver.
 //
 //   receiver                                     sender
 //     posts the receive; opens a word
@@ -9,35 +9,41 @@
 //                                 <---  rendezvous, flag_claimed, names the id
 //     complete
 //
-// A compare-and-swap changes the word (shared_words.h) from `open` either to `claimed`, by the sender, or to
-// its next generation, by the receiver. The receiver thus withdraws it: when another message meets the
-// receive, when the program cancels it, and when the program begins to wait for it, because both sides should
-// then copy (dual_copy.h). While the program waits in a call for something else, a send, the receiver holds
-// its words: they cannot be claimed until it continues. The side that loses the swap gives way. A sender then
-// offers its message as usual. A claimed receive can no longer be matched or cancelled. It completes when its
-// message reports that it is written. If writing is refused, the message says so, and the receive requests it
-// in bulk.
+// Each announced receive has a word (shared_words.h), which is `open` at first. By a compare-and-swap the
+// sender changes the word to `claimed`, or the receiver changes it to its next generation. By the latter the
+// receiver withdraws the receive. It does so when another message meets the receive, when the program cancels
+// it, and when the program begins to wait, because both sides should copy then (dual_copy.h). While the
+// program waits in a call for something else, such as a send, the receiver sets its open words to `held`:
+// they cannot be claimed until the call has ended. (If ranks are oversubscribed, words stay open while the
+// program waits, because a waiting rank leaves its processor to the sender.) A sender that cannot claim a
+// receive offers its message as usual. A claimed receive can no longer be matched or cancelled. It completes
+// when the sender's envelope reports that the message is written. If the kernel refuses to write, the
+// envelope says so, and the receiver requests the message in bulk.
 //
 // Why the written message is the one that matching would have given this receive
-// - Only receives with a named source are announced, and only if every earlier receive that could take the
-//   same message is open itself. The sender keeps announcements in the order of posting. So for each receive
-//   that it knows, it also knows all that precede it. It takes the first that its message fits. It never
-//   takes the next one if the first cannot be claimed (any more) or has too little room.
-// - None of the sender's own messages is on its way to that receive. A message that it sent before the
-//   receive was posted, and that had not arrived, could be the one for which the receive was posted. The
-//   receiver therefore states how many had arrived. If that is not how many were sent, the announcement is
-//   kept but cannot be claimed. Each message offered after that uses up the first announcement that it fits.
-//   That receive may have ended without the sender knowing (cancelled, or met by a message on its way), so
-//   none of the later ones that the message fits may be claimed either.
-// - All is known again when the receiver announces a receive, states that no other is open, and nothing is on
-//   its way. This receive is then the first posted one for whatever it takes.
+// - A receive is announced only if it names its source, and if every earlier receive that could take the same
+//   message is announced too. The sender keeps announcements in the order of posting. For each announced
+//   receive, the sender thus also knows all earlier ones that could take its message. The sender may claim
+//   only the first receive that its message fits. If that receive cannot be claimed (any more) or has too
+//   little room, the sender claims none.
+// - No earlier message of the sender is on its way to that receive. A message that was sent before the
+//   receive was posted, but had not arrived then, could be the one for which the receive was posted. The
+//   announcement therefore states how many messages of the sender had arrived. If the sender has sent more,
+//   it keeps the announcement, but the receive cannot be claimed. Each later message that claims no receive
+//   uses up the first announcement that it fits. The receive of that announcement may already have ended
+//   (cancelled, or met by a message that was on its way). So none of the later receives that the message fits
+//   may be claimed either.
+// - The sender's list is complete again when the receiver announces a receive and states that no other
+//   announced receive is open, and no message is on its way. This receive is then the first posted one for
+//   every message that it takes.
 // - Messages of other senders do not fit a receive with this source. Messages of this sender that arrive
 //   while the receive is claimed were sent after the claim and belong to later receives.
-// - A claim is for one message, because each opening has a generation of its own.
+// - A claim is for one message, because the word has another generation each time it is opened.
 //
 // Nothing waits for ever: a claimed receive completes when the sender, which is inside its call, has written
 // the bytes and sent the envelope.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/p2p/shm_write_test.cc, tests/sim/write_test.cc.
 #pragma once
 
 #include "p2p/announcements.h"
@@ -55,27 +61,31 @@ struct Claimable {
 
 class ShmAdverts {
 public:
-    // `posted`: all posted receives.
+    // `posted`: the queue of all posted receives.
     ShmAdverts(Endpoint &endpoint, MatchQueue &posted) : endpoint_(endpoint), posted_(posted) {}
     ShmAdverts(const ShmAdverts &) = delete;
     ShmAdverts &operator=(const ShmAdverts &) = delete;
 
-    // A long receive from a named source has been posted. Opens it if this is worth it.
+    // Lets the sender claim a long receive from a named source that has just been posted, and announces the
+    // receive, if this is worthwhile.
     void announce(ReceiveOperation &receive);
-    // Withdraws a receive for which something else is to happen. False: it is claimed, and nothing else may
-    // happen to it.
+    // Withdraws a receive that is to be matched or cancelled. False: a sender has claimed the receive, so
+    // that it can be neither.
     bool withdraw(ReceiveOperation &receive);
-    // Ends the opening in any state. Requires that a claimed receive is written, or never will be.
+    // Frees the word of a receive, whatever its state. If the receive is claimed, the caller knows that the
+    // sender has finished writing, or will never write.
     void end(ReceiveOperation &receive);
-    // The receive with this id, whose sender reports that it is written or could not be. nullptr: there is no
-    // such receive.
+    // Called when the sender reports that it has written a claimed receive, or that it could not: frees the
+    // word and returns the receive with this id. nullptr: there is no such receive.
     ReceiveOperation *claimed(uint32_t peer, uint64_t id);
 
-    // The program waits from now on, so both sides should copy what arrives.
+    // Withdraws all receives that are not claimed, because the program begins to wait, so that both sides
+    // copy the messages that arrive. No effect if ranks are oversubscribed.
     void withdraw_all() {
         if (open_) withdraw_open();
     }
-    // While there are holders, the program waits in a call for something else.
+    // Between hold() and the matching hold_no_more(), the program waits in a call for something other than
+    // these receives, and they cannot be claimed. No effect if ranks are oversubscribed.
     void hold();
     void hold_no_more();
 
@@ -90,14 +100,15 @@ private:
 
     Endpoint &endpoint_;
     MatchQueue &posted_;
-    Claimable all_[shared_words];  // by index of the word
-    uint64_t used_ = 0;            // which of these are in use, by bit
-    uint64_t open_ = 0;            // which of these are not claimed, as far as this side knows
+    Claimable all_[shared_words];  // by index of the receive's word
+    uint64_t used_ = 0;            // bit i is set if all_[i] is in use
+    uint64_t open_ = 0;            // bit i is set if all_[i] is not claimed, as far as this process knows
     int holders_ = 0;
     bool held_ = false;
 };
 
-// At the sender. False: the announcement arrived too late to be claimed.
+// Called at the sender when an announcement arrives: stores it in `known`. False: the receive cannot be
+// claimed, because the announcement arrived too late or `known` is incomplete.
 bool hear_claimable(Announcements &known, Path &path, uint32_t peer, const Envelope &envelope,
                     const std::byte *payload);
 

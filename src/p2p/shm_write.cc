@@ -1,4 +1,4 @@
-// Claims and writes (shm_write.h).
+// Claims a receive and writes the message into it (shm_write.h).
 #include "p2p/shm_write.h"
 
 #include <algorithm>
@@ -12,10 +12,11 @@ namespace lanyard {
 namespace {
 
 constexpr size_t written_at_once = 1 << 20;  // bytes between two polls of the paths
-constexpr uint64_t moment_ns = 700;          // from one call of MPI to the next, with nothing between them
+// Longer than a program takes from one MPI call to the next if it computes nothing.
+constexpr uint64_t moment_ns = 700;
 
-// The words of a receiver are open between two of its calls even if it does not compute. So this checks
-// whether the receiver begins to wait within a moment.
+// Does the receiver withdraw or hold the receive within a moment? Its words are open between two of its MPI
+// calls even if it does not compute, and a receiver that waits should copy too.
 bool waits_at_once(const AnnouncedReceive &receive) {
     uint64_t end_ns = clock_ns() + moment_ns;
     do {

@@ -1,5 +1,5 @@
-// The sender's half of the write protocol within a node (shm_advert.h): it writes a long message into the
-// receive that it has claimed, and then sends the envelope that reports this.
+// The sender's half of the write protocol within a node (shm_advert.h): claims a receive, writes a long
+// message into its buffer, and then sends the envelope that reports this.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -14,9 +14,10 @@ class ShmWrite : private Task, private Outgoing {
 public:
     class User {
     public:
-        // All bytes are in place, and the peer has been notified.
+        // All bytes are in the receive buffer, and the envelope that reports this has been sent.
         virtual void written() = 0;
-        // The kernel refused. The peer has been notified and requests the bytes as if they had been offered.
+        // The kernel refused to write, and the envelope that reports this has been sent. The peer will
+        // request the bytes as if they had been offered.
         virtual void write_refused() = 0;
 
     protected:
@@ -28,11 +29,13 @@ public:
         Outgoing::flush = tell;
     }
     ~ShmWrite() { stop(); }
-    // Claims the receive for a message, unless the receiver has withdrawn it or seems about to wait.
+    // Claims the receive for a message. False: the receiver has withdrawn or held the receive, or does so
+    // within the next moment because it begins to wait.
     static bool claim(Endpoint &endpoint, const AnnouncedReceive &receive);
-    // Writes to the receive that was claimed. `sender_id` names the send, in case the kernel refuses.
+    // Starts to write the message into the claimed receive. `sender_id`: the id of the send, by which the
+    // receiver requests the bytes if the kernel refuses.
     void begin(const SendOperation &send, const AnnouncedReceive &receive, uint64_t sender_id, User &user);
-    // Writes no more, and notifies neither side.
+    // Writes no more, and notifies neither the receiver nor `user`.
     void stop();
 
 private:

@@ -1,12 +1,13 @@
-// What a peer can name in a frame: a send whose offer it has, or a receive that waits for bytes. An id is a
-// slot and its generation, so that an answer to something that ended long ago finds nothing.
+// Objects that a peer can name in a frame by an id: a send that was offered to the peer, or a receive that
+// waits for bytes. An id consists of a slot in a table and the slot's generation, so that a late answer to an
+// object that has ended finds nothing.
 //
 //     63      52         30            8          0
-//     |   0    | slot, up | generation  | slot, low |
+//     | 0      | slot, high | generation | slot, low |
 //
-// An id is thus below 2^30 while few are in use, and paths need few bytes for it. A slot repeats a generation
-// after four million uses, each of which takes an answer of its peer. Any answer to the first of them has
-// arrived or been lost long before.
+// While at most 256 ids are in use, each id is thus below 2^30, and paths need few bytes for it. A slot
+// repeats a generation after four million uses. Each use ends only after an answer of the peer, so any answer
+// to the first use has arrived or been lost long before.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -18,28 +19,31 @@
 
 namespace lanyard {
 
-// A protocol implements the events that its state objects can receive; all others are ignored. Called from
-// inside a poll.
+// The base class of a protocol's state objects. A protocol overrides the functions for the events that its
+// objects can receive; all other events are ignored. The functions are called from inside a poll, so they
+// must not wait. A target belongs to its protocol, which removes the target from the table before destroying
+// it. `payload` is valid only during the call.
 class Target {
 public:
     Target() = default;
     Target(const Target &) = delete;
     Target &operator=(const Target &) = delete;
 
-    // Where `size` bytes from `offset` on may be written before bulk() is called with them. nullptr: nowhere
-    // yet.
+    // The address to which the path may write `size` bytes of the message, from `offset` on, before it calls
+    // bulk() for them. nullptr: the path must not write them anywhere.
     virtual std::byte *place(uint32_t /*peer*/, uint64_t /*offset*/, size_t /*size*/) { return nullptr; }
     virtual void bulk(uint32_t /*peer*/, uint64_t /*offset*/, const std::byte * /*payload*/,
                       size_t /*size*/) {}
-    // An envelope of a kind without a handler (dispatch.h), whose context is this target's id.
+    // An envelope has arrived whose kind has no handler (dispatch.h) and whose context is this target's id.
     virtual void answer(uint32_t /*peer*/, const Envelope &, const std::byte * /*payload*/, size_t /*size*/) {
     }
     // Payload that the path took as `pending` has left its buffer (Sink::sent).
     virtual void sent() {}
     virtual void renewed(uint32_t /*peer*/) {}
-    // That peer will not answer any more. May end this target, but no other.
+    // That peer has failed and will not answer any more. The function may end this target, but no other.
     virtual void lost(uint32_t /*peer*/) {}
 
+    // The id; 0 if this target is not in the table.
     uint64_t id() const { return id_; }
 
 protected:
@@ -52,7 +56,7 @@ private:
 
 class TargetTable {
 public:
-    // Gives the target an id that is never 0.
+    // Gives the target an id that is never 0. The target must not be in the table.
     void add(Target &target) {
         uint32_t slot;
         if (free_.empty()) {
@@ -68,6 +72,7 @@ public:
         target.id_ =
             static_cast<uint64_t>(slot >> low_bits) << 30 | row.generation << low_bits | (slot & low_slots);
     }
+    // The target with this id, or nullptr if there is none. `id` may be any number, since a peer has sent it.
     Target *find(uint64_t id) const {
         uint64_t slot = slot_of(id);
         if (slot >= rows_.size() || rows_[slot].generation != (id >> low_bits & last_generation))
@@ -82,7 +87,7 @@ public:
         free_.push_back(static_cast<uint32_t>(slot));
         target.id_ = 0;
     }
-    // The visit may remove the target that it is given, and may add others.
+    // Calls `visit` for each target. `visit` may remove the target that is passed to it, and may add others.
     template <class Visit>
     void each(Visit visit) const {
         for (size_t i = 0; i < rows_.size(); ++i)

@@ -1,6 +1,7 @@
-// What a process sends, by size, protocol and path, and how long the data of long messages is under way. The
-// messenger counts this while a profile is collected (tool/profile.h).
+// Counts what a process sends, by size, protocol, path and peer, and the time during which data of long
+// messages is under way. The messenger counts this while a profile is collected (tool/profile.h).
 // Thread rule: the owner of the engine.
+// Tested by: tests/launch/test_profile.py.
 #pragma once
 
 #include <algorithm>
@@ -23,11 +24,13 @@ struct Traffic {
             bytes += of_bytes;
         }
     };
-    // Class 0 has the empty messages, class k those of 2^(k-1) to 2^k - 1 bytes.
+    // Class 0 has the empty messages, and class k the messages of 2^(k-1) to 2^k - 1 bytes. The last class
+    // has all longer messages too.
     static constexpr int size_classes = 48;
     std::array<Sum, size_classes> by_size;
     std::array<Sum, static_cast<size_t>(Protocol::count_of_them)> by_protocol;
-    std::map<const char *, Sum> by_path;  // by the path's name, which is one constant
+    // By the address of the path's name, which is one constant for each path.
+    std::map<const char *, Sum> by_path;
     std::map<uint32_t, Sum> by_peer;
     uint64_t largest = 0;
 
@@ -39,8 +42,8 @@ struct Traffic {
         largest = std::max(largest, bytes);
     }
 
-    // The time during which at least one long message was under way, from the moment at which its two sides
-    // agreed on the transfer.
+    // To be called when the two sides of a long message have agreed on the transfer, and when its data has
+    // been moved. moved_ns() is the time during which at least one such message was under way.
     void begin_moving() {
         if (moving_++ == 0) since_ns_ = clock_ns();
     }

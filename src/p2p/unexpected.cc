@@ -49,7 +49,7 @@ void UnexpectedQueue::keep_check(uint32_t index, uint32_t check) {
     checks_[index] = check;
 }
 
-// Stores a message that is not a short eager one.
+// Stores the payload of a message that is not a complete short eager one.
 void UnexpectedQueue::hold(Unexpected &message, const Envelope &envelope, const std::byte *payload,
                            size_t size) {
     bool offers = envelope.kind == EnvelopeKind::rendezvous;
@@ -116,8 +116,8 @@ void UnexpectedQueue::file(uint32_t index, Unexpected &message) {
     last = index;
 }
 
-// The message to remove is mostly the earliest with its key, so only messages with other keys precede it in
-// the bucket.
+// Removes a message from its bucket. The message is usually the earliest with its key, so the loop passes
+// only over messages with other keys.
 void UnexpectedQueue::unfile(uint32_t index, const Unexpected &message) {
     uint32_t &last = bucket_of(message);
     uint32_t before = last;
@@ -130,10 +130,10 @@ void UnexpectedQueue::unfile(uint32_t index, const Unexpected &message) {
     if (last == index) last = before;
 }
 
-// Puts all queued messages into the hash, in order, with `buckets` buckets.
+// Puts all queued messages into the hash, in order. The hash then has at least `buckets` buckets.
 void UnexpectedQueue::build(size_t buckets) {
     if (buckets_.size() < buckets) {
-        std::vector<uint32_t>().swap(buckets_);  // freed before the larger one is allocated
+        std::vector<uint32_t>().swap(buckets_);  // frees the old array before the larger one is allocated
         buckets_.assign(buckets, none);
     }
     hashed_ = true;

@@ -1,13 +1,15 @@
 // Messages that arrived before their receives, in order of arrival. Used by the messenger; reports read them.
 //
-// A million of them may wait. Each takes 56 bytes, plus 4 bytes for its check word if there are check words,
-// plus at most 4 bytes as its share of the hash. Links are indices into a slab. The content lies in the entry
-// itself if it fits, else in separate memory.
-// Order: a receive takes the earliest message that fits. While few are queued they are scanned in order.
-// Beyond `few` they are also found by a hash of (context, rank, tag). The messages of one bucket form a
-// circle in order of arrival, and the bucket names the last of them. Receives with wildcards still scan. The
-// hash is kept until the queue is empty. No allocation once warm.
+// A million messages may wait. Each of them takes 56 bytes, plus 4 bytes for its check word if there are
+// check words, plus at most 4 bytes as its share of the hash. Links are indices into the slab that holds the
+// entries. The payload lies in the entry itself if it is short enough, else in separate memory.
+// Order: a receive takes the earliest message that fits. Up to `few` messages are scanned in order. With more
+// messages, a receive finds its message by a hash of (context, rank, tag). The messages of one bucket form a
+// circle in order of arrival, and the bucket names the last of them. For a receive with wildcards the queue
+// is still scanned. The hash is kept until the queue is empty. No memory is allocated once the queue has
+// reached its size.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/p2p/match_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +34,9 @@ struct Unexpected : MatchKey {
     EnvelopeKind kind() const {
         return form == offer || form == kept_offer ? EnvelopeKind::rendezvous : EnvelopeKind::eager;
     }
-    uint64_t length() const { return form <= inline_payload ? form : in_parts.length; }  // of the whole
-    // What arrived with the envelope.
+    // The length of the whole message.
+    uint64_t length() const { return form <= inline_payload ? form : in_parts.length; }
+    // The payload that arrived with the envelope.
     const std::byte *payload() const {
         return form < kept ? form == offer ? in_parts.offer : inlined : in_parts.elsewhere.payload;
     }
@@ -42,12 +45,13 @@ struct Unexpected : MatchKey {
     static constexpr size_t offer_bytes = 16;
     static constexpr uint32_t most_peers = 1 << 26;
 
-    uint32_t next, previous;  // in the queue; once a message is taken from it, `next` is its own index
+    uint32_t next, previous;  // in the queue; once a message is taken out, `next` is its own index
     uint32_t next_in_bucket;
     uint32_t peer : 26;
     uint32_t attended : 1;  // flag_attended
     enum Form : uint32_t { offer = inline_payload + 1, kept, kept_offer };
-    uint32_t form : 5;  // what the union holds; up to inline_payload: eager payload of this number of bytes
+    // Which part of the union is valid; up to inline_payload: `inlined`, with this many bytes.
+    uint32_t form : 5;
     struct Elsewhere {
         std::byte *payload;
         size_t size;
@@ -76,13 +80,13 @@ public:
 
     // Stores a message and copies its payload.
     Unexpected &add(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
-    // The earliest message that a receive with this key takes, else nullptr. It stays queued.
+    // The earliest message that a receive with this key takes, else nullptr. The message stays queued.
     Unexpected *find(const MatchKey &receive) {
         if (count_ == 0) return nullptr;
         Unexpected &first = slab_.at(first_);
         return fits(receive, first) ? &first : find_behind_first(receive);
     }
-    // Takes a message out of the queue. It stays valid until drop().
+    // Takes a message out of the queue. The message stays valid until drop().
     void take(Unexpected &message);
     void drop(Unexpected &taken) {
         if (taken.form >= Unexpected::kept) free_payload(taken);
@@ -98,13 +102,13 @@ public:
         return taken.next < checks_.size() ? checks_[taken.next] : 0;
     }
     size_t count() const { return count_; }
-    // How many were ever added, and the most at a time.
+    // How many messages were ever added, and the most that were queued at a time.
     uint64_t added() const { return added_; }
     Peak &most() { return most_; }
     // Payload in separate memory, including that of messages that have been taken.
     size_t payload_bytes() const { return payload_bytes_; }
     Peak &most_payload_bytes() { return most_payload_bytes_; }
-    // All other memory in use, and all memory reserved for messages.
+    // bytes(): all other memory in use. reserved_bytes(): all memory reserved for entries.
     size_t bytes() const {
         return slab_.bytes() + (buckets_.capacity() + checks_.capacity()) * sizeof(uint32_t);
     }
@@ -136,8 +140,10 @@ private:
     Tally<uint64_t> added_;
     Peak most_, most_payload_bytes_;
     bool hashed_ = false;
-    std::vector<uint32_t> checks_;   // by index in the slab; empty until the first check word
-    std::vector<uint32_t> buckets_;  // the last message of each; a power of two; `none` in all if not in use
+    std::vector<uint32_t> checks_;  // by index in the slab; empty until the first check word
+    // The last message of each bucket, or `none`. Their number is a power of two. While the hash is not in
+    // use, all are `none`.
+    std::vector<uint32_t> buckets_;
 };
 
 }  // namespace lanyard

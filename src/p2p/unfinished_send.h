@@ -1,6 +1,7 @@
-// What a protocol remembers of a send that does not complete at once. It waits for room in its channel, or
-// for an answer of its peer, and ends with its operation.
+// The state that a protocol keeps for a send that does not complete at once. The send waits for room in its
+// channel, or for an answer of its peer. The state object ends with the operation.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/p2p/eager_test.cc, tests/unit/p2p/rendezvous_send_test.cc.
 #pragma once
 
 #include "p2p/channel.h"
@@ -10,7 +11,8 @@ namespace lanyard {
 
 class UnfinishedSend : public Outgoing, public Target {
 public:
-    // The program wants its operation back, unless a receive has met the message. [owner]
+    // Cancels the operation. If the message can still be withdrawn, the operation completes with `cancelled`
+    // set, at once or when the peer has answered. Otherwise the operation completes as usual.
     virtual void cancel() = 0;
 
 protected:

@@ -1,6 +1,7 @@
-// Decides whether something that may be in vain is worth another try. After a number of tries in vain in a
-// row, it is tried only from time to time.
+// Decides whether an action that may fail is worth another try. After a number of failures in a row, the
+// action is tried only from time to time.
 // Thread rule: plain values.
+// Tested by: tests/unit/p2p/rendezvous_receive_test.cc, tests/sim/write_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,14 @@
-// The payload of one envelope or bulk frame that arrives in parts. It is written to the place that the sink
-// names, or else to memory of the assembly's own. When it is complete, the path delivers it as one.
+// The payload of one envelope or bulk frame that arrives in parts. The parts are written to the place that
+// the sink names or, if it names none, to memory of the assembly. When the payload is complete, the path
+// delivers it as a whole.
 //
 // - Call begin(), then add(), or next() and arrived(), until missing() is 0, then deliver() or end(). Call
 //   drop() if the rest will not arrive.
-// - The sink may have read the first bytes of an envelope's payload in Sink::begin() and want only those
+// - The sink may have read the first bytes of an envelope's payload in Sink::begin() and need only the bytes
 //   after them. These first bytes count as received, and nothing is written to their place.
-// - A path that checks frames (rule 7 of tcp/tcp_path.h) begins with as many bytes as it has verified,
+// - A path that checks frames (rule 7 of tcp/tcp_path.h) passes to begin() only bytes that it has verified,
 //   perhaps none.
-// - While nothing is open, an assembly is a few words.
+// - While nothing is open, an assembly takes only a few words of memory.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -23,8 +24,8 @@ namespace lanyard {
 
 class Assembly {
 public:
-    // An envelope with `size` bytes of payload, of which the first `received` are at `payload`. Returns how
-    // many of those are taken already; the caller adds the others.
+    // Begins an envelope with `size` bytes of payload, of which the first `received` are at `payload`.
+    // Returns how many of these bytes the sink has taken already; the caller adds the other ones.
     size_t begin(Sink &sink, uint32_t peer, const Envelope &envelope, const std::byte *payload,
                  size_t received, size_t size) {
         size_t from = 0;
@@ -35,7 +36,7 @@ public:
         received_ = from;
         return from;
     }
-    // A bulk frame with `size` bytes.
+    // Begins a bulk frame with `size` bytes of payload.
     void begin(Sink &sink, uint32_t peer, const BulkHeader &header, size_t size) {
         open_at(sink.place(peer, header, size), size);
     }
@@ -48,12 +49,12 @@ public:
         std::memcpy(next(), part, bytes);
         received_ += bytes;
     }
-    // Where the next bytes are to be written, for a caller that reads them straight from a socket and then
+    // The address for the next bytes. A caller may read them from a socket straight to this address; it then
     // calls arrived().
     std::byte *next() { return place_ + received_; }
     void arrived(size_t bytes) { received_ += bytes; }
 
-    // The payload. After end(), it is valid as long as the memory that end() returned.
+    // The payload. The returned pointer stays valid after end(), as long as the memory that end() returns.
     const std::byte *payload() const { return place_; }
     std::unique_ptr<std::byte[]> end() {
         place_ = nullptr;
@@ -61,7 +62,8 @@ public:
         return std::move(own_);
     }
     void drop() { end(); }
-    // Nothing is missing. The sink may send, and the path may begin another assembly.
+    // Delivers an envelope of which nothing is missing. During the call the sink may send, and the path may
+    // begin another assembly here.
     void deliver(Sink &sink, uint32_t peer, const Envelope &envelope) {
         const std::byte *payload = place_;
         size_t size = size_;

@@ -1,5 +1,7 @@
 // The envelope: the description of a message, 32 bytes, the same on every path. With an 8-byte word of a ring
-// line and 24 bytes of payload it fills one cache line. Its meaning belongs to p2p; paths carry it unread.
+// line and 24 bytes of payload it fills one cache line. Only p2p interprets an envelope; paths carry it
+// unread.
+// Tested by: tests/conformance/conformance_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -7,25 +9,26 @@
 
 namespace lanyard {
 
-// Kinds up to `rendezvous` are messages, which match receives. The kinds used by layers above p2p begin at
-// `first_bound`; they bind them to their own handlers (p2p/dispatch.h).
+// Kinds up to `rendezvous` are messages, which match receives. From `first_bound` on, the kinds belong to
+// layers above p2p, which bind them to their own handlers (p2p/dispatch.h).
 enum class EnvelopeKind : uint8_t {
     eager = 1,      // the payload follows in the same frame
     rendezvous,     // the payload stays with the sender; frame payload: RendezvousOffer
-    clear_to_send,  // receiver to sender: push the bytes; frame payload: ClearToSend
+    clear_to_send,  // receiver to sender: send the bytes as bulk; frame payload: ClearToSend
     finished,       // receiver to sender: the bytes have arrived
-    help,           // receiver to sender: copy from the end; frame payload: HelpRequest
-    helped,         // sender to receiver: tag 1: what it claimed is written; 0: it could not
-    credit,         // only returns credit
-    cancel,         // sender to receiver: withdraw the offer with this id unless it is matched
-    cancel_reply,   // receiver to sender: tag 1: withdrawn; 0: matched already
-    announcement,   // receiver to sender: a matching receive is posted, with room for `length` bytes
+    help,    // receiver to sender: copy a part, from the end of the message; frame payload: HelpRequest
+    helped,  // sender to receiver: tag 1: the part that the sender claimed is written; 0: it could not write
+    credit,  // has no purpose but to return credit
+    cancel,  // sender to receiver: withdraw the offer with this id unless it is matched
+    cancel_reply,  // receiver to sender: tag 1: withdrawn; 0: matched already
+    announcement,  // receiver to sender: a matching receive is posted, with room for `length` bytes
     first_bound = 32,
 };
 constexpr size_t kinds_of_envelopes = 64;
 
 struct Envelope {
-    // Communicator; bit 0 is set for collective traffic. In answers: the id of the transfer addressed.
+    // Communicator; bit 0 is set for collective traffic. In answers: the id of the send or receive that is
+    // addressed.
     uint64_t context;
     int32_t source;  // rank of the sender in the communicator
     int32_t tag;
@@ -37,19 +40,22 @@ struct Envelope {
 };
 static_assert(sizeof(Envelope) == 32);
 
-constexpr uint8_t flag_ready = 1;  // the program promised that the receive is posted
-// Of an offer within a node: the sender waits in this call and answers at once.
+constexpr uint8_t flag_ready = 1;  // the program promised that the receive is posted (ready mode)
+// Of an offer within a node: the sender stays inside the MPI call until the message is complete, so it
+// answers at once.
 constexpr uint8_t flag_attended = 2;
 
-constexpr uint8_t flag_announced = 4;  // of an offer: it names an announced receive instead of an address
+constexpr uint8_t flag_announced = 4;  // of an offer: names an announced receive instead of an address
 constexpr uint8_t flag_in_place = 8;   // of an announcement: the receive's buffer is contiguous
 constexpr uint8_t flag_sole = 32;      // of an announcement: no other receive is announced to the same peer
-// Of a clear-to-send: only if the sender claims the word that `check` names (p2p/push_request.h).
+// Of a clear-to-send: the sender sends the bytes only if it can claim the shared word that `check` names
+// (p2p/push_request.h).
 constexpr uint8_t flag_if_unclaimed = 64;
-// Of an offer: it is for the receive that it names, which its sender has claimed (p2p/shm_advert.h).
+// Of an offer: the offer is only for the receive that it names. The sender has claimed this receive
+// (p2p/shm_advert.h).
 constexpr uint8_t flag_claimed = 16;
 
-constexpr size_t inline_payload = 24;  // travels beside the envelope in one cache line and costs no credit
+constexpr size_t inline_payload = 24;  // such payload fits beside the envelope and costs no credit
 constexpr size_t credit_unit = 64;
 
 constexpr uint64_t collective_bit = 1;

@@ -9,15 +9,15 @@ Counters<NetworkCounts> &network_counters() {
     using Counts = NetworkCounts;
     static auto &only = *new Counters<Counts>("network", {
         {"network_envelopes_sent", counter, user, "frames",
-         "envelopes, with what payload goes with them, given to TCP links or datagrams",
+         "envelopes, with their payload, passed to TCP links or datagrams",
          &Counts::envelopes_sent},
         {"network_envelopes_received", counter, user, "frames",
-         "envelopes that came by TCP links or in datagrams", &Counts::envelopes_received},
+         "envelopes that arrived over TCP links or in datagrams", &Counts::envelopes_received},
         {"network_bulk_sent", counter, user, "frames",
          "frames of long messages written to TCP links or put into datagrams",
          &Counts::bulk_sent},
         {"network_bulk_received", counter, user, "frames",
-         "frames of long messages that came by TCP links or in datagrams",
+         "frames of long messages that arrived over TCP links or in datagrams",
          &Counts::bulk_received},
     });
     return only;

@@ -1,5 +1,6 @@
-// The counters that all paths over a network have, under the same names. A job has one such path. Each path
-// registers its own counts.
+// The counters that all paths over a network have, under the same names. A job uses one network path. Each
+// path registers its own counts.
+// Tested by: tests/mpi/tool/pvars.cc.
 #pragma once
 
 #include "base/counters.h"

@@ -1,6 +1,7 @@
-// A path to processes that share no memory with this one. Beyond the contract of all paths (path.h), the
-// runtime needs these functions, mostly when processes are added or leave. Thread rule: the owner of the
-// engine.
+// A path to processes that share no memory with this one. The runtime needs these functions in addition to
+// the contract of all paths (path.h), mostly when processes are added or leave.
+// Thread rule: the owner of the engine, or, before the engine exists, the thread that creates the runtime.
+// Tested by: tests/sim/processes_test.cc, tests/sim/dying_test.cc.
 #pragma once
 
 #include "net/secret.h"
@@ -10,25 +11,29 @@ namespace lanyard {
 
 class NetworkPath : public Path {
 public:
-    // The job's secret; before the first poll.
+    // Sets the job's secret. Must be called before the first poll().
     virtual void set_secret(const Secret &secret) = 0;
-    // The table of processes has grown. From now on the path may be used to reach the new ones.
+    // Called when the table of processes has grown. From now on the path may be used to reach the new
+    // processes.
     virtual void grow() = 0;
-    // Has there been contact with every other process? From now on the path tries to reach those that lack.
+    // Has there been contact with every other process? From now on the path tries to reach the processes
+    // without contact.
     virtual bool connected_to_all() = 0;
-    // true: nothing is sent any more, and everything that was sent has arrived; a peer that exits has not
-    // failed. false: messages will be sent again after all.
+    // true: this process sends no more messages, and everything that it sent has arrived. A peer that exits
+    // from now on does not count as failed. false: messages will be sent again after all.
     virtual void leave(bool leaving) = 0;
     // Sends now the acknowledgements that would otherwise travel with a later message.
     virtual void answer_all() = 0;
-    // The process ends while others continue. Idle connections are closed, so that the other side does not
-    // try to reach this process.
+    // The process ends while others continue. Closes idle connections, so that the other side does not try to
+    // reach this process.
     virtual void close_idle() = 0;
     // MPI is finalised: logs what was out of the ordinary (LANYARD_LOG=info), and warns in any case of what
     // users should know.
     virtual void report() const {}
-    // Processes share processors: a poll that finds nothing costs the other processes time.
+    // Called if processes share processors. A poll that finds nothing then takes time from the other
+    // processes.
     virtual void share_processors() {}
+    // Closes everything without waiting. No other function may be called afterwards.
     virtual void close() = 0;
 
 protected:

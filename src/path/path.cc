@@ -1,4 +1,4 @@
-// The defaults of path.h and direct_memory.h.
+// Payload::copy(), and the default implementations of functions in path.h and direct_memory.h.
 #include "path/path.h"
 
 #include <cstring>

@@ -1,7 +1,10 @@
-// An optional part of a path (path.h): short messages travel through memory that both sides map. The sender
-// may write one itself, and a receiver may look for one by a memory read. A path that can do this also
-// derives from ShortLane and names itself in its PathInfo. The defaults say that the path cannot, which is
-// what a path without the interface says. Thread rule: the owner of the engine.
+// An optional interface of paths (path.h): short messages travel through memory that both sides map. The
+// sender may write such a message there itself, and the receiver may look for one by a memory read. A path
+// that can do this also derives from ShortLane and names itself in its PathInfo. The default of each function
+// states that the path cannot do it. Paths without the interface use these defaults (NoShortLane).
+// Thread rule: the owner of the engine.
+// Tested by: tests/unit/path/shm/shm_path_test.cc, tests/unit/p2p/shortcuts_test.cc.
+// Tested by: tests/unit/p2p/channel_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -20,25 +23,27 @@ struct ShortFrame {
 
 class ShortLane {
 public:
-    // The ring into which the sender may write an envelope with at most inline_payload bytes, if there is
-    // room, instead of calling Path::send(). It stays the same as long as the path lives. nullptr: there is
-    // none.
+    // The ring to that peer. If the ring has room, the sender may write an envelope with at most
+    // inline_payload bytes of payload into it instead of calling Path::send(). The ring stays the same as
+    // long as the path lives. nullptr: there is no ring.
     virtual RingWriter *ring_to(uint32_t /*peer*/) { return nullptr; }
 
     // The next three functions are for a caller that waits for one peer's next message and for nothing else.
-    // Envelopes with at most max_shown() bytes are shown; 0: none, because looking would be more than a
-    // memory read.
+    // peek() shows envelopes with at most max_shown() bytes of payload. 0: it shows none, because looking for
+    // them would take more than a memory read.
     virtual size_t max_shown() const { return 0; }
-    // Has anything arrived? A longer envelope, or bulk, is not shown: frame.envelope is nullptr.
+    // Has anything arrived? If so, describes it in `frame`. If it is an envelope with more payload than that,
+    // or bulk, frame.envelope is nullptr.
     virtual bool peek(uint32_t /*peer*/, ShortFrame & /*frame*/) { return false; }
-    // Takes what peek() has shown and copies its payload. The caller may also leave it to poll().
+    // Takes the message that peek() has shown and copies its payload. The caller may leave the message to
+    // poll() instead.
     virtual void take(uint32_t /*peer*/, void * /*payload*/) {}
 
 protected:
     ~ShortLane() = default;
 };
 
-// For a path without the interface.
+// Used by paths without the interface.
 class NoShortLane final : public ShortLane {};
 inline NoShortLane no_short_lane;
 

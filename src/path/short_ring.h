@@ -5,13 +5,13 @@
 //   line 0 of the ring   `consumed`, written by the reader a few times per lap
 //   other lines          | word (8) | 56 bytes |
 //
-// The word's low half is the line's running number + 1. Its high half describes the frame: kind (2 bits) and
-// number of payload bytes. Every line carries its number, also a line that only continues a frame. A line
+// The low half of the word is the line's running number + 1. The high half describes the frame: kind (2 bits)
+// and number of payload bytes. Every line carries its number, also a line that only continues a frame. A line
 // left from the previous lap therefore never looks new. The writer stores the first line's word last
 // (release), so a reader that sees the word sees the whole frame. Only the first line is polled.
-// Invariant: written - consumed <= lines. The reader reports `consumed` at least every quarter lap, and a
-// frame takes at most `most_lines` < three quarters of a lap. A writer that lacks room therefore always
-// learns of new room.
+// Invariant: written - consumed <= lines. The reader reports `consumed` at least every quarter lap (a lap is
+// once around the ring), and a frame takes at most `most_lines` < three quarters of a lap. A writer that
+// lacks room therefore always learns of new room.
 // Thread rule: one writer and one reader, each the owner of its engine.
 #pragma once
 
@@ -51,7 +51,7 @@ struct Ring {
     alignas(64) std::atomic<uint32_t> consumed;
     alignas(64) RingLine line[ring_lines];
 
-    // The line that is `lines` further than `one`.
+    // The line that is `lines` lines after `one`. The first line follows the last one.
     RingLine *behind(const RingLine &one, uint32_t lines) {
         RingLine *place = line + (&one - line) + lines;
         return place >= line + ring_lines ? place - ring_lines : place;
@@ -80,7 +80,7 @@ class RingWriter {
 public:
     // `sleep`: the sleep word of the reader.
     explicit RingWriter(SleepWord &sleep) : sleep_(&sleep) {}
-    // Both ends count from `number`.
+    // Both ends start counting the lines at `number`.
     void open(Ring &ring, uint32_t writer, uint32_t number = 0) {
         ring_ = &ring;
         next_ = &ring.line[first_line(writer)];
@@ -88,20 +88,21 @@ public:
     }
     bool is_open() const { return ring_ != nullptr; }
 
-    // Is there room for `lines` more? Reads the reader's report only if the last known value does not
-    // suffice.
+    // Is there room for `lines` more lines? Reads `consumed` from the ring only if its last known value does
+    // not suffice.
     bool room(uint32_t lines) {
         if (number_ - consumed_ + lines <= ring_lines) return true;
         consumed_ = ring_->consumed.load(std::memory_order_acquire);
         return number_ - consumed_ + lines <= ring_lines;
     }
-    // The same for one line, without reading the report; false before the ring is open.
+    // Is there room for one line, according to the last known value of `consumed`? False before the ring is
+    // open.
     bool surely_has_room() const { return number_ - consumed_ < ring_lines; }
 
-    // The line to be filled next, and the one `ahead` lines after it.
+    // The line to be filled next, and the line `ahead` lines after it.
     RingLine &line() { return *next_; }
     RingLine &line(uint32_t ahead) { return *ring_->behind(*next_, ahead); }
-    // Marks a continuation line. Must be called before publish().
+    // Writes its running number into a line that continues a frame. Must be called before publish().
     void number_line(uint32_t ahead) {
         line(ahead).word.store(static_cast<uint64_t>(number_ + ahead + 1u), std::memory_order_relaxed);
     }
@@ -113,8 +114,8 @@ public:
     void wake_reader() const { wake_if_asleep(*sleep_); }
     bool reader_seems_asleep() const { return seems_asleep(*sleep_); }
 
-    // A whole frame of one line, for which there is room. The caller writes the payload to the returned
-    // address and then calls end_line().
+    // begin_line() and end_line() write a whole frame of one line, for which there must be room. The caller
+    // writes the payload to the address that begin_line() returns, and then calls end_line().
     std::byte *begin_line(const Envelope &envelope) {
         new (next_->bytes) Envelope(envelope);
         return next_->bytes + sizeof(Envelope);
@@ -127,8 +128,8 @@ public:
 private:
     Ring *ring_ = nullptr;
     RingLine *next_ = nullptr;
-    uint32_t number_ = ring_lines;  // of the next line to write
-    uint32_t consumed_ = 0;         // as last read
+    uint32_t number_ = ring_lines;  // the running number of the next line to write
+    uint32_t consumed_ = 0;         // the ring's `consumed`, as last read
     SleepWord *sleep_;
 };
 
@@ -160,7 +161,7 @@ public:
             std::memcpy(to + done, line->bytes, part);
         }
     }
-    // Goes to the next frame. Returns true if this reported room to the writer.
+    // Skips the `lines` lines of the current frame. Returns true if pass() reported room to the writer.
     bool pass(uint32_t lines) {
         number_ += lines;
         next_ = ring_->behind(*next_, lines);

@@ -1,5 +1,6 @@
-// Where a path delivers frames (path.h). Everything is called from inside Path::poll(), by the owner of the
-// engine. A simple path calls envelope(), bulk() and lost().
+// The interface to which a path delivers frames (path.h). The path calls all functions from inside
+// Path::poll(), in the thread that owns the engine. A simple path calls only envelope(), bulk() and lost().
+// Tested by: tests/conformance/conformance_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,8 @@
 
 namespace lanyard {
 
-// The number of bytes of an envelope's payload that are verified before Sink::begin() is called with it.
+// A path that checks frames verifies this many first bytes of an envelope's payload separately, and passes no
+// more than these to Sink::begin().
 constexpr size_t most_beginning = 16;
 
 struct BulkHeader {
@@ -24,32 +26,37 @@ public:
     // An envelope has arrived with `size` bytes of payload at `payload`, which are valid only during the
     // call.
     virtual void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) = 0;
+    // A bulk frame has arrived. If place() returned an address for this frame, its payload is there already,
+    // and `payload` is that address.
     virtual void bulk(uint32_t peer, const BulkHeader &header, const std::byte *payload, size_t size) = 0;
     // The peer has failed or is unreachable. Reported once.
     virtual void lost(uint32_t peer, Error reason) = 0;
-    // A send that was `pending` no longer needs its buffer.
+    // The `pending` send with this token no longer needs its buffer.
     virtual void sent(uint64_t token) = 0;
 
-    // For frames that arrive in parts: the address to which the payload of a bulk frame may be written before
-    // bulk() is called with it. nullptr: bulk() will copy it from elsewhere.
+    // For frames that arrive in parts: returns the address to which the path may write the payload of this
+    // bulk frame before it calls bulk(). nullptr: the path keeps the payload elsewhere, and bulk() will copy
+    // it from there.
     virtual std::byte *place(uint32_t, const BulkHeader &, size_t) { return nullptr; }
     // The same for an envelope with `size` bytes of payload, of which the first `received` are at `payload`.
-    // envelope() follows with it, before anything else from this peer. Bytes are written to the place
-    // starting with number `from`. begin() may be called again for the same envelope if the connection breaks
-    // before that.
+    // The path calls envelope() with this payload before it delivers anything else from this peer. begin()
+    // sets `from` to the number of first bytes that it has taken; the path writes only the bytes after these,
+    // each at its offset in the place. begin() may be called again for the same envelope if the connection
+    // breaks before envelope() is called.
     virtual std::byte *begin(uint32_t /*peer*/, const Envelope &, const std::byte * /*payload*/,
                              size_t /*received*/, size_t /*size*/, size_t & /*from*/) {
         return nullptr;
     }
-    // A new connection to the peer exists. Bulk of earlier connections that has not arrived will not arrive.
+    // A new connection to the peer exists. Bulk that was sent on earlier connections and has not arrived yet
+    // will not arrive.
     virtual void renewed(uint32_t) {}
     // An envelope to a peer, whose send was `done`, has not been acknowledged and is given up. lost() is
     // called next.
     virtual void undelivered(uint32_t, const Envelope &) {}
-    // The owner of the engine has what it waited for. The path may then keep what it has read and deliver it
-    // in the next poll, before which a receive may be posted.
+    // Does the owner of the engine have what it waited for? If so, the path may keep what it has read and
+    // deliver it in the next poll. The program may post a receive before that poll.
     virtual bool sated() const { return false; }
-    // Nothing is under way: memory that is not in use may be returned to the system.
+    // Called when nothing is under way: unused memory may be returned to the system.
     virtual void trim_memory() {}
 };
 

@@ -1,4 +1,8 @@
-// All counters of the library, in the order in which tools see them, and the counter of the wait record.
+// The list of all counters of the library, in the order in which tools see them, and the counter of the wait
+// record.
+// Thread rule: declare_counters() is called by the thread that creates the runtime, or by a tool that holds
+// tool_lock() (tool/tool.h).
+// Tested by: tests/command/test_tool_interface.py, tests/unit/tool/tool_test.cc.
 #pragma once
 
 #include "base/counters.h"

@@ -31,7 +31,8 @@ std::vector<int> ranks_of_nodes(const Bootstrap &bootstrap) {
     return ranks;
 }
 
-// Equal in all containers of a kernel, and different after each boot; empty if it is not available.
+// An id that is equal in all containers of a kernel and different after each boot; empty if it is not
+// available.
 std::string boot_id() {
     char text[64] = "";
     if (FILE *file = std::fopen("/proc/sys/kernel/random/boot_id", "r")) {

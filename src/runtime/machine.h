@@ -1,10 +1,13 @@
-// What the ranks of a job share, which decides how they wait and which algorithms they choose: processors,
-// and the network of the slowest host.
+// The processors and the network that the ranks of a job share. These decide how the ranks wait and which
+// algorithms they choose.
 //
-// A node has all processors that its ranks may use, even if each rank is bound to one. Nodes that are
-// containers or network namespaces of one machine share its processors, though each sees only its own ranks.
-// They recognise each other by the kernel's boot id. So ranks are oversubscribed if they outnumber their
-// node's processors, or if the ranks of one kernel outnumber all of its processors that are online.
+// The processors of a node are all those that any of its ranks may use, even if each rank is bound to one
+// processor. Nodes that are containers or network namespaces of one machine share its processors, though each
+// node sees only its own ranks. Such nodes recognise each other by the kernel's boot id. So ranks are
+// oversubscribed if they outnumber their node's processors, or if the ranks of all nodes with one kernel
+// outnumber the kernel's online processors.
+// Thread rule: the thread that creates the runtime.
+// Tested by: tests/lab/test_datagrams.py.
 #pragma once
 
 #include <cstdint>
@@ -21,26 +24,31 @@ struct Shared {
     bool oversubscribed() const { return ranks > processors; }
 };
 
-// Called by each rank of a node for the segment's header; `first`: the first rank of the node. All ranks can
-// read the result after a barrier.
+// Adds the processors of this rank to those in the segment's header. Called by each rank of a node. `first`
+// is true for the first rank of the node. All ranks can read the result after a barrier.
 void note_processors(SegmentHeader &header, bool first);
-// What this node's ranks share: as noted in `header`, or as this process sees it if there is no header.
+// The ranks and the processors of this node. The processors are those noted in `header`, or those of this
+// process if there is no header.
 Shared shared_on_node(const Bootstrap &bootstrap, const SegmentHeader *header);
 
-// Publishes which kernel this node has, before a barrier. shared_on_kernel() evaluates it for all nodes after
-// the barrier. Only for jobs with several nodes.
+// Publishes which kernel this node has. Called before a barrier. If there is only one node, publishes
+// nothing. An error is that of the launcher.
 Error tell_kernel(Bootstrap &bootstrap);
+// The ranks and the processors of all nodes that have the same kernel as this node. Called after the barrier.
+// An error is that of the launcher.
 Error shared_on_kernel(Bootstrap &bootstrap, Shared &shared);
 
-// The basis for choosing algorithms, which must be equal on all ranks of the job.
+// The facts by which algorithms are chosen. They must be equal on all ranks of the job.
 struct Machine {
-    // Processors of the oversubscribed node that has the fewest; 0: no node is oversubscribed.
+    // The number of processors of an oversubscribed node, the smallest if there are several such nodes; 0 if
+    // no node is oversubscribed.
     int oversubscribed = 0;
-    int64_t speed_mbit = 0;  // speed of the slowest host's network; 0: unknown
+    int64_t speed_mbit = 0;  // the speed of the slowest host's network; 0 if unknown or if there is one node
 };
 
-// Called by every rank, with what its node shares and the speed of its host's network. Contains a barrier if
-// there are several nodes.
+// Determines `machine`, which is empty before. Called by every rank, with what the ranks of its node share
+// and the speed of its host's network. Contains a barrier if there are several nodes. An error is that of the
+// launcher.
 Error agree_on_machine(Bootstrap &bootstrap, const Shared &shared, int64_t speed_mbit, Machine &machine);
 
 }  // namespace lanyard

@@ -22,13 +22,14 @@ namespace lanyard {
 
 namespace {
 
-// Polling sockets once costs as much as polling shared memory many times.
+// If the process also polls shared memory, sockets are polled only at this interval, because polling sockets
+// once costs as much as polling shared memory many times.
 constexpr uint64_t look_beside_shm_ns = 4000;
 constexpr uint64_t weigh_from_bytes = 1024 * 1024;
 constexpr size_t longest_value = 1000;         // every launcher carries values of this length
 
 enum class Service { tcp, udp, life };
-// Some launchers accept only one value for a key, so a value that is published again has another key.
+// Some launchers accept only one value for a key. So when values are published again, they have other keys.
 bool published_anew = false;
 std::string address_key(Service service, ProcessName process) {
     const char *const names[] = {"lanyard-tcp-", "lanyard-udp-", "lanyard-life-"};
@@ -44,8 +45,9 @@ bool on_this_node(const Bootstrap &bootstrap, const Processes &processes, uint32
     return processes.node(peer) == processes.node(own_peer(bootstrap));
 }
 
-// The addresses at which this process listens: loopback for its own node, the chosen interfaces for others,
-// or exactly what the user chose.
+// Chooses the addresses at which this process listens: the loopback address if ranks of its own node use the
+// network, and those of the interfaces that LANYARD_INTERFACES chooses, or of all suitable interfaces if
+// there are other nodes.
 Error choose_addresses(const Settings &settings, const Bootstrap &bootstrap, bool shm,
                        std::vector<Address> &addresses) {
     bool others = bootstrap.local_size() < bootstrap.size();
@@ -56,7 +58,7 @@ Error choose_addresses(const Settings &settings, const Bootstrap &bootstrap, boo
     std::vector<Interface> chosen;
     if (Error error = choose_interfaces(settings.interfaces, interfaces(), chosen)) return error;
     for (const Interface &interface : chosen) {
-        bool link_local = interface.address.scope != 0;  // has no meaning on another host
+        bool link_local = interface.address.scope != 0;  // such an address has no meaning on another host
         bool known = std::find(addresses.begin(), addresses.end(), interface.address) != addresses.end();
         if (!link_local && !known) addresses.push_back(interface.address);
     }
@@ -83,7 +85,8 @@ bool several_networks(const std::vector<Address> &addresses) {
     return names.size() > 1;
 }
 
-// "4711,127.0.0.1,10.0.1.2"
+// The value that is published for a port and addresses, "4711,127.0.0.1,10.0.1.2". Addresses with which the
+// value would be too long are left out.
 std::string publish(const std::vector<Address> &addresses, uint16_t port) {
     std::string text = std::to_string(port);
     for (const Address &address : addresses) {
@@ -93,7 +96,8 @@ std::string publish(const std::vector<Address> &addresses, uint16_t port) {
     return text;
 }
 
-// Another node's loopback address does not lead to that node.
+// Reads the addresses from a published value. Loopback addresses of other nodes are left out, because they do
+// not lead to these nodes. False if the value has another form.
 bool read_published(const std::string &text, bool same_node, std::vector<Address> &addresses) {
     std::vector<std::string> words = split_words(text);
     uint16_t port = 0;
@@ -105,7 +109,7 @@ bool read_published(const std::string &text, bool same_node, std::vector<Address
         if (!parse_address(words[i], address)) return false;
         if (same_node || !address.is_loopback()) addresses.push_back(address.with_port(port));
     }
-    // For a process of the same node the shortest route is enough.
+    // For a process of the same node, one address is enough: the first, which has the shortest route.
     if (same_node && !addresses.empty()) addresses.resize(1);
     return true;
 }
@@ -121,8 +125,9 @@ Error find_peer(Bootstrap &bootstrap, const Processes &processes, Service servic
                                         "\"");
 }
 
-// Like find_peer(), but without addresses that this host has too. Such an address, as of docker0, leads to no
-// other host. For connections that do not verify the peer's identity.
+// Like find_peer(), but for a peer on another node leaves out addresses that this host has, too, unless no
+// others are left. Such an address, for example that of docker0, leads to no other host. Used for connections
+// that do not verify the peer's identity.
 Error find_elsewhere(Bootstrap &bootstrap, const Processes &processes, Service service,
                      const std::vector<Address> &own, uint32_t peer, std::vector<Address> &addresses) {
     if (Error error = find_peer(bootstrap, processes, service, peer, addresses)) return error;
@@ -141,7 +146,7 @@ uint32_t fresh_epoch() {
     return epoch;
 }
 
-// "5000-5100"; its form was checked when the settings were read.
+// Reads a range of ports, "5000-5100". Its form was checked when the settings were read.
 void read_range(const std::string &text, uint16_t &least, uint16_t &most) {
     least = most = 0;
     if (text.empty()) return;
@@ -150,7 +155,8 @@ void read_range(const std::string &text, uint16_t &least, uint16_t &most) {
     std::from_chars(text.data() + dash + 1, text.data() + text.size(), most);
 }
 
-// Most, but not all, of the files that this process may open.
+// The most connections to have open at a time: three quarters of the files that this process may open, after
+// some have been set aside for other purposes.
 uint32_t most_connections() {
     constexpr rlim_t others = 32, fewest = 4;
     rlimit files{};
@@ -189,7 +195,8 @@ Error open_links(const Settings &settings, Bootstrap &bootstrap, const Processes
     return bootstrap.put(address_key(Service::tcp, identity.own), publish(addresses, port));
 }
 
-// Without liveness checks, a process that computes for LANYARD_PEER_TIMEOUT would count as failed.
+// Opens the liveness checks of datagrams. Without these checks, a process that computes for
+// LANYARD_PEER_TIMEOUT would count as failed.
 Error open_liveness(const Settings &settings, Bootstrap &bootstrap, const Processes &processes,
                     const std::vector<Address> &addresses, uint16_t wanted, Network &network) {
     network.sockets = std::make_unique<SystemSockets>(0, static_cast<int>(settings.peer_timeout));
@@ -205,15 +212,16 @@ Error open_liveness(const Settings &settings, Bootstrap &bootstrap, const Proces
                          publish(addresses, port));
 }
 
-// Leaves loopback out if there are other addresses, which saves polling one socket. Processes of one host
-// reach each other by any of its addresses, and the kernel keeps that traffic inside the host.
+// The addresses at which datagrams are received. If there are other addresses, loopback is left out, which
+// saves polling one socket. Processes of one host reach each other by any of the host's addresses, and the
+// kernel keeps that traffic inside the host.
 std::vector<Address> for_packets(std::vector<Address> addresses) {
     auto is_loopback = [](const Address &each) { return each.is_loopback(); };
     if (!std::all_of(addresses.begin(), addresses.end(), is_loopback)) std::erase_if(addresses, is_loopback);
     return addresses;
 }
 
-// Opens packets over UDP, and returns what is published about them.
+// Opens an endpoint over UDP. Returns what must be published about the endpoint, and its port.
 Error open_udp(const Settings &settings, const std::vector<Address> &addresses,
                std::unique_ptr<PacketIo> &packets, std::string &published, uint16_t &port) {
     UdpPackets::Options options;
@@ -228,8 +236,8 @@ Error open_udp(const Settings &settings, const std::vector<Address> &addresses,
     return {};
 }
 
-// An endpoint of libfabric has one address, which other hosts can reach if there is such an address. No
-// port is returned, because the endpoint has its own.
+// Opens an endpoint of libfabric. The endpoint has one address, chosen so that other hosts can reach it if
+// possible. No port is returned, so the port of the liveness checks does not depend on that of the endpoint.
 Error open_libfabric(const Settings &settings, const std::vector<Address> &addresses,
                      std::unique_ptr<PacketIo> &packets, std::string &published, uint16_t &) {
     FabricChoice choice;
@@ -241,7 +249,7 @@ Error open_libfabric(const Settings &settings, const std::vector<Address> &addre
     return {};
 }
 
-// The name of a peer's endpoint, which must be of the same kind as this process's own.
+// Finds the name of a peer's endpoint. That endpoint must be of the same kind as this process's own endpoint.
 Error find_endpoint(Bootstrap &bootstrap, const Processes &processes, const std::vector<Address> &own,
                     uint32_t peer, std::string_view own_kind, std::string &name) {
     if (Error error = bootstrap.get(address_key(Service::udp, processes.name(peer)), name)) return error;
@@ -310,7 +318,7 @@ bool network_needed(const Bootstrap &bootstrap, bool allowed, bool shm) {
 
 int64_t network_speed_mbit(const Settings &settings) {
     std::vector<Interface> chosen;
-    // open_network reports it.
+    // This error is discarded because open_network() reports it.
     if (Error error = choose_interfaces(settings.interfaces, interfaces(), chosen)) error.discard();
     return fastest_mbit(chosen);
 }

@@ -1,5 +1,9 @@
-// The path of a runtime to processes that share no memory with it: the addresses at which it listens, how
-// others find them, and the job's secret. Either all ranks of the job create it at the start, or none.
+// The network of a runtime: the path to processes that share no memory with this process, the addresses at
+// which this process listens, how others find these addresses, and the job's secret. At the start either all
+// ranks of the job create a network, or none does. Errors state what the user can change, or what the system
+// or the launcher has reported. The settings, the bootstrap and the processes must outlive the network, which
+// refers to them.
+// Thread rule: the thread that creates the runtime, before other threads use the engine.
 #pragma once
 
 #include <memory>
@@ -19,32 +23,35 @@ class TcpPath;
 
 struct Network {
     std::unique_ptr<SystemSockets> sockets;  // for TCP links, or for liveness checks
-    std::unique_ptr<Liveness> liveness;    // beside datagrams
+    std::unique_ptr<Liveness> liveness;      // only if datagrams are used
     std::unique_ptr<PacketIo> packets;       // for datagrams
     std::unique_ptr<NetworkPath> path;
     TcpPath *links = nullptr;        // the path, if it uses TCP links
-    DgramPath *datagrams = nullptr;   // the path, if it uses datagrams
+    DgramPath *datagrams = nullptr;  // the path, if it uses datagrams
 };
 
-// The network that LANYARD_PATHS names first, "tcp" or "dgram"; "" if it names neither.
+// The network that LANYARD_PATHS names first, "tcp" or "dgram"; "" if it names neither. Any thread.
 std::string network_word(const Settings &settings);
-// True if any pair of processes needs the network. All ranks find the same result.
+// True if any pair of processes needs a network. The result is the same on all ranks. `allowed` is true if
+// LANYARD_PATHS names a network, and `shm` is true if it names shared memory.
 bool network_needed(const Bootstrap &bootstrap, bool allowed, bool shm);
-// Listens, and publishes the addresses. A barrier must follow. `datagrams`: uses these instead of TCP; `shm`:
-// the processes of this node reach each other through shared memory.
+// Opens the network: listens, and publishes the addresses. A barrier must follow. `network` is empty before.
+// `datagrams` requests datagrams instead of TCP. `shm` is true if the processes of this node reach each other
+// through shared memory.
 Error open_network(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, bool datagrams,
                    bool shm, Network &network);
-// Does the same if shared memory turned out to be missing, whether or not a network is open. Called by all
-// ranks. A barrier must follow.
+// Opens a network that replaces shared memory, after this has turned out to be missing. A network that is
+// open already is replaced. Called by all ranks. A barrier must follow.
 Error open_network_instead(const Settings &settings, Bootstrap &bootstrap, const Processes &processes,
                            bool datagrams, Network &network);
 // Opens TCP links after open_network() has opened datagrams. A barrier must follow.
 Error reopen_network(const Settings &settings, Bootstrap &bootstrap, const Processes &processes,
                      Network &network);
-// The speed in Mbit/s of the network that joins this host to others: that of the fastest interface that is
-// published. 0: unknown.
+// The speed in Mbit/s of the network between this host and others: that of the fastest interface whose
+// address is published; 0 if unknown.
 int64_t network_speed_mbit(const Settings &settings);
-// Sets the job's secret, after that barrier.
+// Gets the job's secret and sets it in the network's path. Called after the barrier that the functions above
+// require.
 Error join_network(Bootstrap &bootstrap, Network &network);
 
 }  // namespace lanyard

@@ -23,8 +23,8 @@ const char *const yes = "yes";
 std::string paths_key(int rank) { return "lanyard-paths-" + std::to_string(rank); }
 std::string word_key(int node) { return "lanyard-datagrams-" + std::to_string(node); }
 
-// "2/tcp:self,tcp": the version of the protocol between processes, the paths in use, and the setting. Before
-// version 2 the version was not published.
+// The value that a rank publishes, as in "2/tcp:self,tcp": the version of the protocol between processes, the
+// paths in use, and the setting. Before version 2 the version was not published.
 std::string paths_word(const Settings &settings, const Bootstrap &bootstrap) {
     const std::vector<std::string> words = split_words(settings.paths);
     bool shm = names_path(settings, "shm");
@@ -40,7 +40,8 @@ std::string paths_word(const Settings &settings, const Bootstrap &bootstrap) {
     return uses;
 }
 
-// The part that must be equal for all ranks, and its two parts.
+// The parts of a published value. agreed() must be equal for all ranks; it consists of version_of() and
+// used(). chosen() is the setting.
 std::string_view agreed(std::string_view word) { return word.substr(0, word.find(':')); }
 std::string_view version_of(std::string_view word) {
     size_t end = agreed(word).find('/');
@@ -49,7 +50,7 @@ std::string_view version_of(std::string_view word) {
 std::string_view used(std::string_view word) { return agreed(word).substr(agreed(word).find('/') + 1); }
 std::string_view chosen(std::string_view word) { return word.substr(word.find(':') + 1); }
 
-// The first rank of each node, by node.
+// The first rank of each node, in the order of these ranks.
 std::vector<uint32_t> first_ranks(const Bootstrap &bootstrap) {
     std::vector<uint32_t> first;
     const std::vector<int> &node = bootstrap.identity().node_of_rank;
@@ -62,7 +63,7 @@ std::vector<uint32_t> first_ranks(const Bootstrap &bootstrap) {
     return first;
 }
 
-// A peer that does not answer, if any. [owner]
+// Sends probes to these peers. Returns a peer that does not answer, if there is one. [owner]
 std::optional<uint32_t> ask_all(Runtime &made, std::vector<uint32_t> peers) {
     FirstContact contact(*made.network.datagrams, std::move(peers), clock_ns() + patience_ns);
     auto over = [](const void *subject) {
@@ -82,7 +83,7 @@ void tell_why(Runtime &made, uint32_t silent) {
         ends.empty() ? "" : ", between ", ends.c_str());
 }
 
-// Replaces datagrams, which are blocked, by links.
+// Replaces the datagrams by TCP links.
 Error change_to_links(Runtime &made) {
     Network links;
     if (Error error = reopen_network(made.settings, *made.bootstrap, made.processes, links)) return error;

@@ -1,32 +1,39 @@
 // What all ranks of a job must agree on about their network before anything is sent on it.
 //
-// Paths. Before the first barrier each rank publishes what its LANYARD_PATHS results in, and reads the value
-// of rank 0 after it. A rank that differs also reads the values of the ranks below it. The lowest rank that
-// differs ends the job with a message. Any other rank that differs waits for this in a barrier. No rank
-// passes that barrier, because the lowest one never enters it, so the ranks that agree with rank 0 do not
+// Paths. Before the first barrier each rank publishes the paths that follow from its LANYARD_PATHS. After the
+// barrier each rank compares its paths with those of rank 0. A rank that differs from rank 0 also reads the
+// values of the ranks below itself. The lowest rank that differs ends the job with a message. Any other rank
+// that differs enters a further barrier, in which it waits for the end of the job. No rank passes that
+// barrier, because the lowest rank that differs never enters it. So the ranks that agree with rank 0 do not
 // begin either.
 //
-// Datagrams. UDP is blocked between many hosts that TCP connects. So the first rank of each host sends a
-// question to the first rank of every other host, in both directions, for at most patience_ns. An answer
-// proves that packets pass in both directions. So both ends of a pair find the same, unless the last answers
-// are lost; a missing answer at one end counts, whatever the other end found. The first rank of each host
-// publishes its result. All ranks synchronise, and answer each other until the last one has arrived, and then
-// read the results of all hosts. If one is "no", all ranks create links over TCP instead, and the lowest rank
-// with that result reports why. No rank sends anything but questions before it has read the results, so
-// nothing is under way when the path is replaced, and nothing can be lost or doubled. This costs one barrier,
-// and only if datagrams go between hosts. One port of each host is tested, and stands for all.
+// Datagrams. UDP is blocked between many hosts that TCP connects. So the first rank of each host sends probes
+// to the first rank of every other host, for at most `patience_ns`. An answer to a probe proves that packets
+// pass in both directions. So both ranks of a pair come to the same result, unless the last answers are lost.
+// If one of the two ranks receives no answer, this counts, whatever the result of the other rank is. The
+// first rank of each host publishes its result. Then all ranks synchronise, and answer probes until the last
+// rank has arrived. Then each rank reads the results of all hosts. If one result is "no", all ranks create
+// links over TCP instead, and the lowest rank with this result reports why. Before a rank has read the
+// results, it sends nothing but probes and answers. So no message is under way when the path is replaced, and
+// none can be lost or doubled. This costs one barrier, and only if datagrams are used between hosts. For each
+// host only one port is tested.
+//
+// Thread rule: the thread that creates the runtime. All ranks call each of these functions. An error must end
+// the job, because the other ranks wait.
+// Tested by: tests/failures/test_settings.py, tests/lab/test_datagrams.py.
 #pragma once
 
 #include "runtime/runtime.h"
 
 namespace lanyard {
 
-// Called before the first barrier of all ranks (tell_paths) and after it (compare_paths).
+// Publishes the paths of this rank. Called before the first barrier of all ranks.
 Error tell_paths(const Settings &settings, Bootstrap &bootstrap);
+// Compares the paths of this rank with those of rank 0. Called after the first barrier.
 Error compare_paths(const Settings &settings, Bootstrap &bootstrap);
 
-// Called when the engine runs and nothing has been sent. Datagrams between hosts remain, or are replaced by
-// links.
+// Tests the datagrams between hosts. If they are blocked, replaces the datagrams of `made` by TCP links.
+// Called when the engine exists and no message has been sent. The caller must not own the engine.
 Error prove_datagrams(Runtime &made);
 
 }  // namespace lanyard

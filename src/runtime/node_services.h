@@ -1,4 +1,6 @@
-// What the shared-memory path offers to collectives: the memory of the node, and access to its processes.
+// What the shared-memory path provides for collectives: the memory of the node, and access to the processes
+// of the node. The path must outlive this object. Thread rule: the owner of the engine, as in NodeReach.
+// Tested by: tests/failures/test_machine.py.
 #pragma once
 
 #include <vector>
@@ -25,7 +27,7 @@ public:
         if (memory) seen_.push_back({offset, memory});
         return memory;
     }
-    // Each process shares one range of memory, so the list is short.
+    // The list `seen_` is short, because each process of the node shares only one range of memory.
     std::byte *at(uint64_t offset, size_t bytes) override {
         for (const Seen &seen : seen_)
             if (seen.offset == offset) return seen.memory;

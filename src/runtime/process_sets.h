@@ -1,4 +1,5 @@
-// The processes in the process sets of a job (comm/process_sets.h).
+// Finds the processes in the process sets of a job (comm/process_sets.h).
+// Tested by: tests/mpi/sessions/queries.cc, tests/mpi/comm/create.cc.
 #pragma once
 
 #include <string_view>
@@ -10,7 +11,8 @@ namespace lanyard {
 
 struct Runtime;
 
-// The processes of the set, in the order of their ranks.
+// Stores the processes of a set in `peers`, in the order of their ranks. Returns an error if the job has no
+// set of this name. Any thread.
 Error find_process_set(const Runtime &runtime, std::string_view name, Peers &peers);
 
 }  // namespace lanyard

@@ -1,11 +1,13 @@
-// The end of a profile: the counts of all ranks are gathered at rank 0, which reports them.
+// The end of a profile: rank 0 collects the counts of all ranks and reports them.
+// Tested by: tests/launch/test_profile.py.
 #pragma once
 
 #include "runtime/runtime.h"
 
 namespace lanyard {
 
-// Called by all ranks of the world. The engine is owned.
+// Called once by all ranks of the world. `ending` must have a profile. [owner] Contains collectives. Rank 0
+// writes the report. An error is that of a collective.
 Error report_profiles(Runtime &ending, Team &world);
 
 }  // namespace lanyard

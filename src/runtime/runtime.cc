@@ -43,7 +43,8 @@ bool some_share_a_node(const Bootstrap &bootstrap) {
     return std::adjacent_find(node.begin(), node.end()) != node.end();
 }
 
-// A process alone on its node shares a segment with no other process, but its launcher may read it.
+// Puts the wait record of a process that is alone on its node into a segment, if the launcher offers a file.
+// No other process uses this segment, but the launcher may read the record.
 void keep_record_alone(Runtime &made) {
     int descriptor = made.bootstrap->segment_fd();
     if (descriptor < 0) return;
@@ -66,9 +67,11 @@ void make_shm_path(Runtime &made) {
     made.node_reach = std::make_unique<ShmReach>(*made.shm_path);
 }
 
-// Agrees on what all processes of a node are able to do. The first is reading each other's memory, which
-// collectives use. The second is making barriers in each other, which saves a barrier for a process that
-// publishes, but is too costly for processes that sleep often. Called by every rank of the job.
+// Finds out what all processes of a node can do. First, can they read each other's memory? Collectives use
+// this. Second, can they make memory barriers in each other (base/barriers.h)? Then a process that publishes
+// something needs no barrier of its own, but a process that falls asleep pays for both barriers. If ranks are
+// oversubscribed, they sleep too often for that, so each process makes its own barriers. Called by every rank
+// of the job.
 Error agree_with_node(Runtime &made) {
     if (!made.shm_path) return made.bootstrap->barrier();
     SegmentHeader &header = made.segment.header();
@@ -85,7 +88,8 @@ Error agree_with_node(Runtime &made) {
     return {};
 }
 
-// Finds out which processors the ranks here share, and with how many other ranks.
+// Finds out how many ranks share how many processors, on this node or on its kernel. `noted`: the processors
+// are noted in the segment. `others`: there may be ranks of other nodes on the same kernel.
 Error learn_shared(Runtime &made, bool noted, bool others) {
     made.shared = shared_on_node(*made.bootstrap, noted ? &made.segment.header() : nullptr);
     if (!others || made.shared.oversubscribed()) return {};
@@ -95,7 +99,7 @@ Error learn_shared(Runtime &made, bool noted, bool others) {
     return {};
 }
 
-// Uses messages instead of shared memory on all ranks, because some node has none. Called by every rank of
+// Lets all ranks use messages over a network, because some node has no shared memory. Called by every rank of
 // the job, or by none.
 Error do_without_shared_memory(Runtime &made, const SegmentMaker &segment, bool kernel_told) {
     std::string left;
@@ -115,9 +119,9 @@ Error do_without_shared_memory(Runtime &made, const SegmentMaker &segment, bool 
     return made.bootstrap->barrier();
 }
 
-// Creates the paths, and first what they need. All ranks of the job enter each barrier, or none does. If the
-// launcher offers a file for it, a segment is created even without its path: for the wait records, and for
-// what the ranks of a node must agree on.
+// Creates the paths, after the network and the segment that they need. For each barrier, all ranks of the job
+// enter it, or none does. If the launcher offers a file for a segment, a segment is created even if
+// LANYARD_PATHS does not name shm: for the wait records, and for what the ranks of a node must agree on.
 Error make_paths(Runtime &made) {
     Bootstrap &bootstrap = *made.bootstrap;
     bool shm = names_path(made.settings, "shm");
@@ -154,7 +158,7 @@ Error make_paths(Runtime &made) {
     return {};
 }
 
-// Every rank must be reachable by some path before anything is sent.
+// Chooses the path to each rank. Returns an error if there is no path to some rank.
 Error make_routes(Runtime &made) {
     const Bootstrap &bootstrap = *made.bootstrap;
     for (int rank = 0; rank < bootstrap.size(); ++rank) {
@@ -184,7 +188,8 @@ void abort_job(Universe &, int code, std::string_view message, bool asked) {
     _exit(code & 255 ? code & 255 : 1);
 }
 
-// Logged once the rank is known, so that the lines name it.
+// Logs the settings and how the process was started. Called once the rank is known, so that each line of the
+// log names the rank.
 void tell_start(const Runtime &made) {
     if (!log_enabled(LogLevel::debug)) return;
     const Settings usual;
@@ -198,7 +203,8 @@ void tell_start(const Runtime &made) {
         bootstrap.local_rank(), bootstrap.local_size());
 }
 
-// The processes of this job, which is the launcher's first: their peer numbers are their ranks.
+// Adds the processes of this job to the table of processes. The job is the launcher's first job, so the peer
+// number of each process is its rank.
 Error list_processes(Runtime &made) {
     const std::vector<int> &node = made.bootstrap->identity().node_of_rank;
     for (uint32_t rank = 0; rank < node.size(); ++rank)
@@ -250,9 +256,9 @@ void connect_to_all(Runtime &made) {
     made.engine->wait_owned(Condition{connected, &made.network});
 }
 
-// The helper's own period when it serves only what is not acknowledged. (Koop and others wake every second
-// and resend after two, since they do nothing else in that thread. Here a peer that waits for an answer would
-// wait that long.)
+// The period of a helper that wakes by itself (LANYARD_DGRAM_PROGRESS=thread), to send what has not been
+// acknowledged. (The thread in the work of Koop and others wakes every second and sends again after two
+// seconds, since it does nothing else. Here a peer that waits for an answer would wait for that long.)
 constexpr uint64_t datagrams_period_ns = 10'000'000;
 
 void make_helper(Runtime &made) {
@@ -270,7 +276,7 @@ void make_helper(Runtime &made) {
     made.engine->set_helper(helper.get(), memory);
     if (periodic) helper->start();
     made.helper = std::move(helper);
-    // Stops the helper before the objects that it uses are destroyed.
+    // At exit the helper must stop before the objects that it uses are destroyed.
     static const bool registered = std::atexit(stop_helper) == 0;
     static_cast<void>(registered);
 }
@@ -285,8 +291,8 @@ public:
     explicit ToolHost(Runtime &runtime) : runtime_(runtime) {}
 
     Settings &settings() override { return runtime_.settings; }
-    // Not by a guard: leaving the engine may call the tool's functions, which need the lock that is held
-    // here.
+    // EngineGuard is not used here: when it leaves the engine, functions of the tool may be called, which
+    // need tool_lock(). The caller holds that lock.
     void while_still(const std::function<void()> &act) override {
         runtime_.engine->take();
         act();
@@ -308,14 +314,13 @@ void show_to_tools(Runtime &made) {
     declare_counters();
     made.record_counted.emplace(wait_counters(), *made.record);
     std::lock_guard guard(tool::tool_lock());
-    tool::set_host(new ToolHost(made));  // lives until exit, like the runtime
+    tool::set_host(new ToolHost(made));  // exists until exit, like the runtime
 }
 
 }  // namespace
 
 Runtime *runtime() { return the_runtime; }
 
-// In the order in which they are tried and polled.
 std::vector<Path *> Runtime::paths() const {
     std::vector<Path *> all;
     for (Path *path : {static_cast<Path *>(self_path.get()), static_cast<Path *>(shm_path.get()),
@@ -341,7 +346,7 @@ void start_helper() {
     if (!there && wants_helper(*the_runtime)) make_helper(*the_runtime);
 }
 
-// The launcher's answer wakes this process, which makes progress meanwhile.
+// While waiting for the launcher's answer, this process makes progress. If it sleeps, the answer wakes it.
 Error meet_others(Runtime &runtime) {
     if (Error error = runtime.bootstrap->enter_barrier()) return error;
     const int answer = runtime.bootstrap->barrier_descriptor();
@@ -353,7 +358,7 @@ Error meet_others(Runtime &runtime) {
         runtime.engine->wait_owned(Condition{is_there, &answer});
         runtime.idle->forget(answer);
     }
-    constexpr uint64_t look_every_ns = 100'000;  // used if the answer cannot wake it
+    constexpr uint64_t look_every_ns = 100'000;  // used if the answer cannot wake this process
     while (!is_there(&answer))
         runtime.engine->wait_owned(Condition{is_there, &answer},
                                    runtime.engine->read_now_ns() + look_every_ns);
@@ -361,7 +366,7 @@ Error meet_others(Runtime &runtime) {
 }
 
 Error make_runtime(const char *call) {
-    auto *made = new Runtime;  // lives until exit: other threads and exit handlers may still use it
+    auto *made = new Runtime;  // never deleted, because other threads and exit handlers may still use it
     std::vector<std::string> warnings;
     if (Error error = read_settings(environ, made->settings, warnings)) return error;
     Selection judged;
@@ -376,7 +381,7 @@ Error make_runtime(const char *call) {
     made->bootstrap->in_call(call);
     int rank = made->bootstrap->rank();
     set_log_name(("rank " + std::to_string(rank)).c_str());
-    if (rank == 0 && made->bootstrap->identity().launcher != "mpirun")  // mpirun has printed them itself
+    if (rank == 0 && made->bootstrap->identity().launcher != "mpirun")  // mpirun itself prints such warnings
         for (const std::string &warning : warnings) log(LogLevel::warn, "settings", "%s", warning.c_str());
     the_runtime = made;
     tell_start(*made);
@@ -408,9 +413,9 @@ Error make_runtime(const char *call) {
     show_to_tools(*made);
     for (Path *path : made->paths()) log(LogLevel::info, "paths", "%s", path->describe().c_str());
     const Shared &shared = made->shared;
-    log(LogLevel::info, "engine", "%d ranks share %d processors: who waits %s", shared.ranks,
+    log(LogLevel::info, "engine", "%d ranks share %d processors: a waiting rank %s", shared.ranks,
         shared.processors,
-        shared.oversubscribed() ? "gives its processor up" : "keeps its processor for a moment");
+        shared.oversubscribed() ? "yields its processor" : "polls for a moment");
     return {};
 }
 

@@ -1,6 +1,10 @@
-// The runtime of this process: everything below the API, created at the first initialisation and living until
-// exit. It is the only process-wide object that owns communication. The layers below receive what they need
-// from it as arguments.
+// The runtime of this process: everything below the API. It is created at the first initialisation of MPI and
+// exists until exit. It is the only process-wide object that owns communication. The layers below receive
+// what they need of the runtime as arguments.
+// Thread rule: one thread at a time creates the runtime, and starts or stops its helper (api/activity.cc has
+// the lock). Afterwards any thread may read the members that are set once. A caller of a function marked
+// [owner], or of an object that belongs to the engine, must own the engine (EngineGuard).
+// Tested by: tests/launch/test_mpi.py, tests/failures/test_life.py, tests/mpi/sessions/models.cc.
 #pragma once
 
 #include <memory>
@@ -36,15 +40,16 @@ struct Runtime {
     Segment segment;
     std::unique_ptr<SelfPath> self_path;
     std::unique_ptr<ShmPath> shm_path;
-    Network network;  // empty if no pair of processes needs it
-    Shared shared;  // shared by the ranks on this node, or on its kernel
+    Network network;  // empty if no pair of processes needs a network
+    Shared shared;    // by the ranks of this node; by those of its kernel if only these are oversubscribed
     std::unique_ptr<NodeMemory> node_memory;
     std::unique_ptr<NodeReach> node_reach;
-    // All processes of this node can read each other's memory; equal on all of them.
+    // True if all processes of this node can read each other's memory. Equal in all these processes.
     bool direct_reads = false;
     std::unique_ptr<ProcessIdle> idle;
     std::unique_ptr<Engine> engine;
-    // Declared after the engine; null if only the program's own threads may make progress.
+    // Null if only the program's own threads may make progress. Declared after the engine, which must outlive
+    // the helper.
     std::unique_ptr<Helper> helper;
     std::unique_ptr<Messenger> messenger;
     std::unique_ptr<Executor> executor;
@@ -52,27 +57,33 @@ struct Runtime {
     std::unique_ptr<tool::Profile> profile;  // if a profile was requested
     WaitRecord own_record;  // used if there is no segment
     WaitRecord *record = &own_record;
-    std::optional<CounterSource> record_counted;  // set when the record no longer moves
+    std::optional<CounterSource> record_counted;  // set once `record` no longer changes
+    // The paths that exist, in the order in which they are tried and polled. The runtime owns the paths.
     std::vector<Path *> paths() const;
     class Waiting *waits = nullptr;  // the wait that the record shows
-    int thread_level = 0;  // of the world model
+    int thread_level = 0;            // the level of thread support in the world model
     std::thread::id main_thread;
 };
 
-// nullptr before the first initialisation.
+// The runtime, which is never destroyed; nullptr before the first initialisation. Any thread.
 Runtime *runtime();
-// stop_helper() ends progress by any but the program's own threads. start_helper() allows it again, if the
-// settings ask for the helper.
+// Stops the helper, so that only the program's own threads make progress. Has no effect if there is no
+// helper. No other thread may be in MPI.
 void stop_helper();
+// Creates a helper if the settings request one and none runs. Requires a runtime. No other thread may be in
+// MPI. If the system has no descriptors for a helper, a warning is logged.
 void start_helper();
-// Answers peers until all processes have called it. This is the launcher's barrier, whose end wakes this
-// process. [owner]
+// [owner] A barrier of all ranks by the launcher. Until the last rank has arrived, this process makes
+// progress, so it answers its peers. Returns an error if the launcher does not answer.
 Error meet_others(Runtime &runtime);
-// Creates the runtime for an MPI function: joins the job, finds paths to every rank, creates the predefined
-// communicators.
+// Creates the runtime for an MPI function whose name is `call`: joins the job, finds a path to every rank,
+// and creates the predefined communicators. Called once in each process. After an error, runtime() is nullptr
+// if the process could not join the job. Otherwise other ranks may wait for this rank, so the caller must end
+// the job.
 Error make_runtime(const char *call);
 
-// True if the wait is over after a short poll. Always false under a profile, which counts every wait. [owner]
+// [owner] Polls for a short time. True if the wait is over. Always false if a profile was requested, because
+// a profile counts every wait.
 template <class Awaited>
 bool comes_soon(const Runtime &runtime, const Awaited &awaited) {
     return !runtime.profile && runtime.engine->comes_soon(awaited);

@@ -16,7 +16,8 @@ namespace {
 
 const char *const lack_key = "lanyard-no-shared-memory";
 
-// The name of the node's file if the launcher provides none. It contains the user, the job and the node.
+// The name of the segment's file, for which the launcher has provided none. The name contains the user, the
+// job and the node.
 std::string segment_name(const Bootstrap &bootstrap) {
     std::string job;
     for (char c : bootstrap.job()) job += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
@@ -28,7 +29,8 @@ std::string segment_name(const Bootstrap &bootstrap) {
 
 bool first_of_node(const Bootstrap &bootstrap) { return bootstrap.local_rank() == 0; }
 
-// Encodes a sentence as a value that every launcher carries: short, and without spaces.
+// Encodes a sentence as a value that every launcher can carry: short, and without spaces. as_sentence()
+// decodes it.
 constexpr size_t longest_sentence = 400;
 std::string as_value(const std::string &sentence) {
     std::string bytes = sentence.substr(0, longest_sentence), value(2 * bytes.size() + 1, 0);
@@ -67,7 +69,8 @@ Error SegmentMaker::create() {
     Error error = make();
     if (!error) return {};
     lack_ = error.take().sentence;
-    // If several nodes lack it, one of them is reported. A launcher may refuse the others.
+    // If several nodes lack shared memory, the reason of one of them is reported. A launcher may refuse the
+    // values of the others.
     made_.bootstrap->put(lack_key, as_value(lack_)).discard();
     return {};
 }

@@ -1,11 +1,13 @@
-// How the ranks of a node obtain their segment. The first of them creates it, and the others map it after a
-// barrier, when it exists. The file comes from the launcher, or has a name in LANYARD_SHM_DIR until all have
-// opened it.
+// How the ranks of a node obtain their segment. The first rank of the node creates the segment. After a
+// barrier the segment exists, and all ranks map it. The launcher may provide a file for the segment.
+// Otherwise the file has a name in LANYARD_SHM_DIR until all ranks have opened it.
 //
-// A node may have no shared memory: no folder for it, a full or read-only folder, or a limit on the length of
-// files. Its first rank then publishes the reason under one key, before the barrier. All ranks of the job
-// read that key after the barrier. So all find the same and go on together without shared memory, or end with
-// the same message (runtime.cc).
+// A node may have no shared memory, because it has no folder for it, a full or read-only folder, or a limit
+// on the length of files. Then the first rank of the node publishes the reason before the barrier, under a
+// key that is the same for all nodes. All ranks of the job read that key after the barrier. So all ranks come
+// to the same result: together they go on without shared memory, or end with the same message (runtime.cc).
+// Thread rule: the thread that creates the runtime. All ranks of the job call lacking(), or none does.
+// Tested by: tests/failures/test_machine.py, tests/launch/test_start.py.
 #pragma once
 
 #include <string>
@@ -18,17 +20,22 @@ struct Runtime;
 
 class SegmentMaker {
 public:
+    // The segment of `made` will be created. `made` must already have its settings and bootstrap, and must
+    // outlive this object.
     explicit SegmentMaker(Runtime &made);
-    // Called before the barrier. An error means that the reason could not be published.
+    // Creates the segment if this is the node's first rank. Called before the barrier. Always returns
+    // success; if the segment cannot be created, lacking() returns true on all ranks.
     Error create();
-    // Called after the barrier. True if some node of the job lacks shared memory.
+    // True if some node of the job lacks shared memory. Called after the barrier.
     bool lacking();
-    // The reason, once it is known; and a message for the user, by a rank that found it.
+    // The reason, after lacking() has returned true.
     const std::string &lack() const;
+    // Logs a warning with the reason, on a rank that could not create its node's segment.
     void tell_lack() const;
-    // Called after the first barrier and before a second, only if nothing is lacking.
+    // Maps the segment into this process. Called between the first barrier and a second one, only if
+    // lacking() has returned false. An error is that of the system.
     Error attach();
-    // Called after the second barrier.
+    // Removes the name of the file, if it has one. Called after the second barrier.
     void unlink();
 
 private:
@@ -38,8 +45,8 @@ private:
     int descriptor_;
     bool named_;
     std::string name_;
-    std::string lack_;  // why this rank could not create it; "": it did, or another rank does
-    std::string told_;  // why another rank could not
+    std::string lack_;  // why this rank could not create the segment; "" if it could, or is not the first
+    std::string told_;  // the reason that some rank has published
 };
 
 }  // namespace lanyard

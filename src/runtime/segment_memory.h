@@ -1,10 +1,11 @@
-// Areas of communicators in the node's segment. A process reuses the areas that it allocated.
+// Allocates the areas of communicators in the node's segment. A process reuses areas that it has allocated.
 //
 // Programs that create and free one communicator after another use the same areas again and again, so some
-// memory is kept. Unused areas keep their memory while they have at most `most_idle` bytes on the node. Areas
-// that this process has closed stay mapped while they have at most `most_closed` bytes here. Everything else
-// is returned to the system at once.
-// Thread rule: any thread, one short lock.
+// memory is kept. Unused areas keep their memory as long as all such areas of the node have at most
+// `most_idle` bytes. Areas that this process has closed stay mapped as long as they have at most
+// `most_closed` bytes in this process. Everything else is returned to the system at once.
+// The segment must outlive this object. NodeMemory (comm/universe.h) states the contract of each function.
+// Thread rule: any thread. A spin lock is held for short times.
 #pragma once
 
 #include <map>
@@ -43,7 +44,7 @@ private:
 
     Segment &segment_;
     SpinLock lock_;
-    std::multimap<size_t, Released> released_;  // by length
+    std::multimap<size_t, Released> released_;  // areas that can be reused, by length
     std::vector<Closed> closed_;                // the oldest first
     size_t closed_bytes_ = 0;
 };

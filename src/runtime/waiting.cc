@@ -18,7 +18,8 @@ void copy_text(char *to, size_t room, const char *text) {
     to[length] = 0;
 }
 
-// The main reason of a wait for several operations.
+// The main reason for a wait for several operations: a receive, if one of the described operations is a
+// receive; otherwise the first operation.
 tool::WaitFor most_of(const WaitParts &parts) {
     if (parts.requests == 0) return tool::WaitFor::receiver;
     WaitPart::Kind kind = parts.part[0].kind;

@@ -1,4 +1,6 @@
-// What this process waits for. Its record shows this to the launcher and, if there is one, to the profile.
+// What this process waits for. It is written into the process's wait record, which the launcher can read, and
+// counted by the profile, if one was requested.
+// Tested by: tests/launch/test_mpi.py, tests/failures/test_messages.py.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +11,15 @@
 
 namespace lanyard {
 
-// While it exists, the process's record states what it waits for; if several threads wait, the latest wait.
-// The engine's owner creates and destroys it. The arguments must live as long.
+// One wait of a thread. While a Waiting exists, the process's wait record describes the wait. If several
+// threads wait, the record describes the latest wait. The engine's owner creates and destroys a Waiting. The
+// objects passed to the constructor must outlive the Waiting. Requires a runtime.
 class Waiting {
 public:
-    // `call` has at most 31 characters. peer -32766: the call names none. For a collective, `peer` is its
-    // root, or none, and `sequence` its number.
+    // `call` is the name of the MPI function, at most 31 characters. `peer` is -32766 if the call names no
+    // rank. For a collective, `peer` is the root, or -32766 if it has none, and `sequence` is its number.
     Waiting(const char *call, tool::WaitFor what, const Comm *comm, int peer, int tag, uint64_t sequence = 0);
-    // For a call on requests. `comm` is nullptr if they are on several communicators.
+    // For a call on requests. `comm` is nullptr if the requests belong to several communicators.
     Waiting(const char *call, const Comm *comm, const WaitParts &parts);
     ~Waiting();
     Waiting(const Waiting &) = delete;
@@ -32,9 +35,10 @@ private:
     int peer_, tag_;
     uint64_t sequence_;
     const WaitParts *parts_ = nullptr;
-    uint64_t since_ns_ = 0;  // since when it waits, while another wait is shown
+    uint64_t since_ns_ = 0;  // the start of this wait, saved while the record shows a later wait
     Waiting *others_;        // the next older wait
-    tool::WaitFor what_;     // for the profile, like the next two
+    // For the profile: the reason, the start, and the value of Profile::moved_ns() at the start.
+    tool::WaitFor what_;
     uint64_t began_ns_ = 0, moved_ns_ = 0;
 };
 

@@ -24,10 +24,10 @@ std::vector<int> members(const std::vector<Row> &rows, const char *category) {
 const std::vector<Category> &categories() {
     static const std::vector<Category> table = [] {
         std::vector<Category> made = {
-            {"lanyard", "all of the library", {}, {}, {}, {}},
+            {"lanyard", "the whole library", {}, {}, {}, {}},
             {"settings", "the settings, as in the environment (lanyard info --settings)", {}, {}, {}, {}},
             {"p2p", "messages and what they wait for", {}, {}, {}, {}},
-            {"engine", "how threads wait, and who moves messages", {}, {}, {}, {}},
+            {"engine", "how threads wait, and what moves messages", {}, {}, {}, {}},
             {"network", "connections between processes that share no memory", {}, {}, {}, {}},
             {"dgram", "datagrams between processes that share no memory", {}, {}, {}, {}},
             {"shm", "the shared memory of the processes of a node", {}, {}, {}, {}},

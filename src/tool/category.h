@@ -1,5 +1,7 @@
-// Categories: one for each part of the library, all within one for the whole library. Each variable and event
-// states its category. Categories never change, so their stamp is constant.
+// Categories of MPI_T. There is one category for each part of the library, and all of these are within one
+// category for the whole library. Each variable and event states its category. Categories never change, so
+// their stamp is constant.
+// Tested by: tests/unit/tool/tool_test.cc, tests/mpi/tool/events.cc.
 #pragma once
 
 #include <vector>
@@ -10,7 +12,7 @@ namespace lanyard::tool {
 
 struct Category {
     const char *name, *sentence;
-    std::vector<int> categories, cvars, pvars, events;  // indices
+    std::vector<int> categories, cvars, pvars, events;  // the indices of the members
 };
 
 const std::vector<Category> &categories();

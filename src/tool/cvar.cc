@@ -17,7 +17,8 @@ namespace {
 
 constexpr int room_for_text = 1024;
 
-// The values, as text, that the program set before the first initialisation, by row.
+// The values, as text, that the program has written before the first initialisation, by the row of the
+// setting.
 std::map<const SettingRow *, std::string> &written() {
     static auto &only = *new std::map<const SettingRow *, std::string>;
     return only;
@@ -44,9 +45,10 @@ Cvar algorithm_variable(Operation operation) {
     std::vector<std::string> algorithms{"best"};
     for (const char *each : algorithms_of(operation)) algorithms.emplace_back(each);
     Cvar made{"coll_" + name + "_algorithm",
-              "the algorithm by which " + name +
-                  " goes on this communicator, where it can be used for the call's data; best: the library "
-                  "chooses; to be set alike on all its processes, between the same collective calls",
+              "the algorithm of " + name +
+                  " on this communicator, where it can be used for the call's data; best: the library "
+                  "chooses; to be set to the same value on all its processes, between the same collective "
+                  "calls",
               "coll", abi::t_verbosity_tuner_basic, abi::type_int,
               make_enumeration(name + " algorithm", algorithms), abi::t_bind_mpi_comm, abi::t_scope_group_eq,
               nullptr};
@@ -54,7 +56,8 @@ Cvar algorithm_variable(Operation operation) {
     return made;
 }
 
-// The settings as they are, or as they would be if MPI were initialised now.
+// The present settings. Before the first initialisation, what the settings would be if MPI were initialised
+// now.
 Settings settings_now() {
     if (host()) return host()->settings();
     Settings settings;
@@ -64,7 +67,7 @@ Settings settings_now() {
     return settings;
 }
 
-// The index of a word among the items of an enumeration; -1: it is not one of them.
+// The index of a word among the items of an enumeration; -1 if the word is not an item.
 int value_of(const ToolEnum &enumeration, const std::string &word) {
     auto found = std::find(enumeration.items.begin(), enumeration.items.end(), word);
     return found == enumeration.items.end() ? -1 : static_cast<int>(found - enumeration.items.begin());
@@ -85,8 +88,8 @@ Error write_setting(const SettingRow &row, const std::string &value) {
     return {};
 }
 
-// The value that the program passes, in the form that the environment would have. No setting accepts "value
-// 7".
+// The value that the program passes, as the text that an environment variable would have. An integer that is
+// no value of the enumeration, such as 7, becomes "value 7", which no setting accepts.
 std::string text_of(const CvarHandle &handle, const void *from) {
     const Cvar &variable = *handle.variable;
     if (variable.datatype == abi::type_count) return std::to_string(*static_cast<const int64_t *>(from));

@@ -1,10 +1,11 @@
-// Control variables: one for each row of the table of settings, and for each collective operation one that
-// chooses its algorithm on a communicator.
+// Control variables of MPI_T. There is one for each row of the table of settings. For each collective
+// operation there is one by which its algorithm on a communicator can be chosen.
 //
-// Before MPI_Init every setting may be written. The value takes effect when MPI is initialised, in place of
-// the environment's. Later, only settings whose row allows it may be written, and the value affects what
-// begins from then on. A write that would have no effect is refused.
+// Before MPI_Init every setting may be written. The value takes effect when MPI is initialised, and replaces
+// the value in the environment. Later, only settings whose row allows it (`changes`) may be written, and the
+// value affects operations that begin from then on. A write that would have no effect is refused.
 // Thread rule: under tool_lock().
+// Tested by: tests/unit/tool/tool_test.cc, tests/mpi/tool/cvars.cc.
 #pragma once
 
 #include <string>
@@ -21,10 +22,10 @@ struct Cvar {
     const char *category;
     int verbosity;
     int datatype;                 // an abi::type_ value
-    const ToolEnum *enumeration;  // for an MPI_INT
+    const ToolEnum *enumeration;  // for a variable of type MPI_INT: the names of its values
     int bind, scope;
-    const SettingRow *row;        // for a setting
-    int operation = -1;           // for an algorithm
+    const SettingRow *row;        // for a setting: its row; otherwise nullptr
+    int operation = -1;           // for the choice of an algorithm: the Operation; otherwise -1
 };
 
 const std::vector<Cvar> &cvars();
@@ -34,7 +35,7 @@ const std::vector<Cvar> &cvars();
 struct CvarHandle : Object {
     const tool::Cvar *variable = nullptr;
     tool::Bound bound;
-    int count = 1;         // for a text: characters including the null
+    int count = 1;         // for a text: the number of characters, including the null
 };
 
 namespace tool {
@@ -46,7 +47,7 @@ void free_all_cvar_handles();
 Error read_cvar(const CvarHandle &handle, void *to);
 Error write_cvar(const CvarHandle &handle, const void *from);
 
-// Values written before the first initialisation replace those of the environment.
+// Replaces the values from the environment by the values that were written before the first initialisation.
 void apply_written_cvars(Settings &settings);
 
 }  // namespace tool

@@ -18,15 +18,15 @@ namespace {
 constexpr uint64_t queue_length = 1024;
 
 struct Queue {
-    // Protects the members before `delivering`, and `first`, `dropped` and the functions of registrations.
+    // Protects the members up to `pending`, and `first`, `dropped` and the functions of registrations.
     SpinLock lock;
     std::vector<EventRegistration *> listening;  // registrations with a function
     std::vector<EventRecord> records;            // a ring, created with the first registration
-    uint64_t begin = 0, end = 0;                 // numbers of events
-    bool dropped = false;                        // for some registration, and not yet reported
-    std::atomic<bool> pending{false};
-    std::atomic<bool> delivering{false};         // by one thread, which alone may free registrations
-    bool to_free = false;                        // some are closing; used by the thread that delivers
+    uint64_t begin = 0, end = 0;                 // the numbers of the oldest event and of the next event
+    bool dropped = false;                        // some registration has dropped events to report
+    std::atomic<bool> pending{false};            // there is something to deliver
+    std::atomic<bool> delivering{false};         // a thread delivers; only this thread frees registrations
+    bool to_free = false;                        // some are closing; used only by the thread that delivers
 };
 
 Queue &queue() {
@@ -36,7 +36,7 @@ Queue &queue() {
 
 // True while this thread calls functions of the program.
 thread_local bool in_delivery = false;
-std::atomic<bool> delivers{false};  // while MPI is active
+std::atomic<bool> delivers{false};  // true while MPI is active
 
 ObjectPool<EventRegistration> &registrations() {
     static auto &only = *new ObjectPool<EventRegistration>(1 << 14);
@@ -47,14 +47,15 @@ ObjectPool<EventInstance> &instances() {
     return only;
 }
 
-// The traffic of collectives counts as that of their communicator.
+// True if the event is one for this registration. Events of a communicator's collectives count as events of
+// the communicator.
 bool wants(const EventRegistration &registration, const EventRecord &record) {
     return registration.row->event == record.event &&
            (!registration.bound.team ||
             registration.bound.team->context == (record.context | collective_bit));
 }
 
-// Called by the engine's owner.
+// Puts an event into the queue, if a registration wants it. Called by the engine's owner.
 void take(const EventRecord &record) {
     Queue &all = queue();
     SpinGuard guard(all.lock);
@@ -77,7 +78,8 @@ size_t level_of(const EventRegistration &registration) {
     return level;
 }
 
-// The next event, and the registrations to which it is delivered; false: there is none.
+// Takes the next event from the queue, and lists the registrations to which it is to be delivered. False if
+// the queue is empty.
 bool next(EventRecord &record, std::vector<EventRegistration *> &who) {
     Queue &all = queue();
     SpinGuard guard(all.lock);
@@ -173,7 +175,8 @@ std::vector<EventRegistration *> chosen(Choose choose) {
     return found;
 }
 
-// Called by the thread that has set `delivering`.
+// Delivers all events, reports dropped events, and frees closing registrations. Called by the thread that has
+// set `delivering`.
 void drain() {
     Queue &all = queue();
     in_delivery = true;
@@ -191,7 +194,7 @@ void drain() {
     in_delivery = false;
 }
 
-// Called by threads of the program that have left the engine.
+// Delivers events unless another thread does. Called by threads of the program that have left the engine.
 void deliver() {
     Queue &all = queue();
     if (!all.pending.load(std::memory_order_relaxed) ||
@@ -201,7 +204,7 @@ void deliver() {
     all.delivering.store(false, std::memory_order_release);
 }
 
-// Waits until functions that another thread is calling have returned.
+// Sets `delivering`. If another thread is delivering, first waits until it has finished.
 void begin_delivering() {
     while (queue().delivering.exchange(true, std::memory_order_acquire)) sched_yield();
 }
@@ -228,31 +231,31 @@ const std::vector<EventRow> &event_table() {
     constexpr int integer = abi::type_int, count = abi::type_count;
     static const std::vector<EventRow> table = {
         event_row(Event::unexpected_message, "p2p_unexpected_message", "p2p", user, true,
-                  "a message, or the offer of one, came before its receive and was stored",
+                  "a message, or the offer of a message, arrived before its receive and was stored",
                   {{"source", integer, 0}, {"tag", integer, 0}, {"bytes", count, 0}}),
         event_row(Event::rendezvous, "p2p_rendezvous", "p2p", user, true,
-                  "a message is offered before it is sent; why: 0 it is synchronous, 1 it is longer than is "
+                  "a message is offered before it is sent; why: 0 it is synchronous, 1 it is too long to be "
                   "sent at once, 2 the receiver has not yet taken what was sent to it",
                   {{"destination", integer, 0}, {"tag", integer, 0}, {"bytes", count, 0},
                    {"why", integer, 0}}),
         event_row(Event::algorithm, "coll_algorithm", "coll", expert, true,
-                  "the best algorithm was chosen; operation: its place among the control variables "
-                  "coll_x_algorithm; algorithm: a value of these; bytes: from how many on it holds; "
-                  "processes: how many take part",
+                  "the best algorithm was chosen; operation: its position among the control variables "
+                  "coll_x_algorithm; algorithm: a value of that variable; bytes: the size from which on the "
+                  "choice holds; processes: the number of processes that take part",
                   {{"operation", integer, 0}, {"algorithm", integer, 0}, {"bytes", count, 0},
                    {"processes", integer, 0}}),
         event_row(Event::connection_made, "network_connection_made", "network", user, false,
-                  "there is a TCP connection to a process, whose number in the job is told; again: 1 if "
-                  "there was one before",
+                  "a TCP connection to a process was made; process: its number in the job; again: 1 if there "
+                  "was one before",
                   {{"process", integer, 0}, {"again", integer, 0}}),
         event_row(Event::connection_broken, "network_connection_broken", "network", user, false,
-                  "the TCP connection to a process was lost and will be made again",
+                  "the TCP connection to a process broke and will be made again",
                   {{"process", integer, 0}}),
         event_row(Event::peer_lost, "network_process_lost", "network", user, false,
-                  "a process cannot be reached any more (LANYARD_PEER_TIMEOUT)", {{"process", integer, 0}}),
+                  "a process can no longer be reached (LANYARD_PEER_TIMEOUT)", {{"process", integer, 0}}),
         event_row(Event::peer_silent, "network_process_silent", "network", user, false,
-                  "a process that datagrams were sent to has answered nothing for two seconds; silent: 1 "
-                  "then, and 0 when it answers again",
+                  "a process to which datagrams were sent has not answered for two seconds; silent: 1 then, "
+                  "and 0 when it answers again",
                   {{"process", integer, 0}, {"silent", integer, 0}}),
     };
     static_assert(static_cast<int>(Event::count_of_them) == 7);
@@ -299,7 +302,7 @@ void set_dropped_function(EventRegistration &registration, DroppedFunction funct
 
 void free_registration(EventRegistration &registration, FreedFunction function) {
     registration.freed_function = std::move(function);
-    if (in_delivery) {  // drain() finishes it
+    if (in_delivery) {  // drain(), which runs in this thread, will free the registration
         close(registration);
         queue().to_free = true;
         queue().pending.store(true, std::memory_order_release);

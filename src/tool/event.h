@@ -1,20 +1,21 @@
-// Events: what the layers report through base/events.h. They are kept until a thread of the program leaves
-// MPI, and delivered to the tool there.
+// Events of MPI_T, which the layers report through base/events.h. An event is kept until a thread of the
+// program has left the engine. This thread then delivers the event to the tool.
 //
-// When an event happens, the engine's owner copies it into one queue for all registrations. The owner may be
-// the helper thread, which must not call the program's functions. A thread of the program that has left the
-// engine (Engine::leave), still inside its MPI call, empties the queue: one thread at a time, in the order in
-// which the events happened. There the tool's function may call anything, so the least restrictive function
-// registered is called. Events that occur while the queue is full are counted and reported as dropped. While
-// nothing is registered, a layer pays for reading one word, off the fast path of a message. Nothing else has
-// a cost.
+// When an event happens, the engine's owner copies it into a queue, which serves all registrations. The owner
+// may be the helper thread, which must not call functions of the program. Later, a thread of the program that
+// has left the engine (Engine::leave), but is still inside its MPI call, empties the queue. Only one thread
+// at a time does so, in the order in which the events happened. At this point the tool's function may make
+// any call, so of the functions that are registered for an event the least restrictive one is called. Events
+// that happen while the queue is full are counted and reported as dropped. While nothing is registered, the
+// only cost is that a layer reads one word, off the fast path of a message.
 //
-// A tool's function must not throw, because the call in which it happens to run has done its work. If it
+// A tool's function must not throw, because the MPI call in which it happens to run has done its work. If it
 // throws, the process is stopped (base/thrown.h).
 //
 // Thread rule: registrations are created and changed under tool_lock(). The queue has a lock of its own,
-// which the engine's owner takes too. Functions of the program run without any lock. Only the thread that may
-// call them (deliver) frees a registration, so none is called afterwards.
+// which the engine's owner takes, too. Functions of the program run without any lock. Only one thread at a
+// time may call these functions or free registrations, so no function is called after its registration was
+// freed.
 #pragma once
 
 #include <array>
@@ -31,22 +32,23 @@ namespace tool {
 struct EventElement {
     const char *name;
     int datatype;      // abi::type_int or abi::type_count
-    int displacement;  // in the copy of an event
+    int displacement;  // the element's offset in the copy of an event
 };
 
 struct EventRow {
     const char *name, *category, *sentence;
     Event event;
     Audience audience;
-    bool of_comm;  // one for each communicator
+    bool of_comm;  // a registration is bound to a communicator
     std::vector<EventElement> elements;
     const ToolEnum *enumeration = nullptr;  // the names of the elements
 };
 
-// In the order of Event.
+// All events, in the order of the enumerators of Event.
 const std::vector<EventRow> &event_table();
 
-// All events have one source: this process, in order, by the monotonic clock.
+// A source of events. There is one source: this process. Its events are ordered, with times of the monotonic
+// clock.
 struct EventSource {
     const char *name, *sentence;
     int order;  // an abi::t_source_ value
@@ -54,7 +56,7 @@ struct EventSource {
 };
 const std::vector<EventSource> &event_sources();
 
-// From the least restrictive on.
+// The levels of callback safety, the least restrictive first.
 inline constexpr std::array<int, 4> safety_levels = {abi::t_cb_require_none, abi::t_cb_require_mpi_restricted,
                                                      abi::t_cb_require_thread_safe,
                                                      abi::t_cb_require_async_signal_safe};
@@ -88,30 +90,32 @@ struct EventRegistration : Object {
     Told told[tool::safety_levels.size()];
     tool::DroppedFunction dropped_function;
     tool::FreedFunction freed_function;
-    uint64_t first = 0;    // the number of the first event for it
-    int64_t dropped = 0;   // not yet reported
-    bool closing = false;  // freed by a function of the program that is being called for an event
+    uint64_t first = 0;    // the number of the first event that is delivered to this registration
+    int64_t dropped = 0;   // the number of dropped events that have not been reported
+    bool closing = false;  // about to be freed; none of its functions is called for events any more
 };
 
 namespace tool {
 
 Error make_registration(const EventRow &row, const Bound &bound, EventRegistration *&registration);
 Error find_registration(const EventRegistration *registration);
-// An empty function removes the present one. Under tool_lock().
+// These two functions replace the present function; an empty function removes it. Under tool_lock().
 void set_event_function(EventRegistration &registration, size_t level, EventFunction function,
                         void *user_data);
 void set_dropped_function(EventRegistration &registration, DroppedFunction function);
-// Delivers first what has happened. This function and the next must not be called under tool_lock().
+// Delivers the events that have happened, then frees the registration. If a function of the program that is
+// being called for an event makes this call, the registration is freed when all events have been delivered.
+// free_registration() and free_all_registrations() must not be called under tool_lock().
 void free_registration(EventRegistration &registration, FreedFunction function);
 void free_all_registrations();
 
 Error find_instance(const EventInstance *instance);
 void read_event(const EventInstance &instance, size_t element, void *to);
 
-// MPI is active from now on: threads that leave the engine deliver events.
+// Called when MPI has become active. From now on threads that leave the engine deliver events.
 void begin_events();
-// MPI is about to be finalised: delivers what has happened. Afterwards nothing is delivered from inside other
-// calls.
+// Called when MPI is about to be finalised. Delivers the events that have happened. From now on threads that
+// leave the engine deliver none.
 void end_events();
 
 }  // namespace tool

@@ -23,7 +23,7 @@ namespace {
 
 struct Registry {
     std::mutex lock;
-    std::deque<CallTimes> calls;  // do not move
+    std::deque<CallTimes> calls;  // a deque, because its elements do not move
 };
 Registry &registry() {
     static auto &only = *new Registry;
@@ -37,7 +37,7 @@ thread_local CallTimes *current_call = nullptr;
 namespace timing {
 
 CallTimes &times_of_call(const char *name) {
-    race_checker::Unseen unseen;  // the registry too, which may be created here
+    race_checker::Unseen unseen;  // includes the creation of the registry
     std::lock_guard guard(registry().lock);
     for (CallTimes &times : registry().calls)
         if (times.name == name) return times;
@@ -74,8 +74,8 @@ uint64_t counted_by(const char *name) {
     return counter ? counter->value() : 0;
 }
 
-// The peers for which most packets were sent again or are missing. Adds the packets received from all peers
-// to `received`.
+// The peers for which the most packets were sent again or are missing. Adds the number of packets received
+// from all peers to `received`.
 std::vector<RankProfile::Datagrams::Peer> worst_peers(uint64_t &received) {
     constexpr size_t most = 64;
     const Counter *sent = find_counter("dgram_peer_sent"), *given_up = find_counter("dgram_peer_given_up"),
@@ -124,7 +124,7 @@ RankProfile::Datagrams datagrams() {
     return all;
 }
 
-// Returns 0, or an errno; on failure no part of the file remains.
+// Writes a file. Returns 0, or an errno. After a failure no part of the file remains.
 int write_whole(const std::string &file, const std::string &text) {
     std::FILE *out = std::fopen(file.c_str(), "we");
     if (!out) return errno;
@@ -134,7 +134,7 @@ int write_whole(const std::string &file, const std::string &text) {
     return failure;
 }
 
-// The folder in which this process runs.
+// The working directory of this process, for a message.
 std::string own_folder() {
     char folder[4096] = "";
     return getcwd(folder, sizeof folder) ? folder : "the folder of rank 0";

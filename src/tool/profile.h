@@ -1,11 +1,11 @@
-// How a job spends its time in MPI (LANYARD_PROFILE=on, mpirun --profile). Each process counts. At
-// MPI_Finalize rank 0 prints a table and writes lanyard-profile-<job>.json with the counts of every rank
+// The profile: how a job spends its time in MPI (LANYARD_PROFILE=on, mpirun --profile). Each process counts.
+// At MPI_Finalize rank 0 prints a table and writes lanyard-profile-<job>.json with the counts of every rank
 // (docs/profile.md). Without a profile nothing is counted.
 //
-// Calls: the ABI front ends time them (api/timed_call.h). Waits: those in which a call polls or sleeps
-// (Waiting, runtime/waiting.h), by their reason. Messages: the messenger counts them (p2p/traffic.h),
-// including those of collectives that travel as messages.
-// Thread rule: calls and waits by any thread, the rest by the engine's owner.
+// Three things are counted. Calls are timed by the ABI front ends (api/timed_call.h). Waits, in which a call
+// polls or sleeps, are counted by their reason (Waiting, runtime/waiting.h). Messages are counted by the
+// messenger (p2p/traffic.h), including messages of which collectives consist.
+// Thread rule: any thread counts calls and waits, and the engine's owner counts messages.
 #pragma once
 
 #include <atomic>
@@ -20,19 +20,20 @@ namespace lanyard {
 // The time of all calls of one name so far.
 struct CallTimes {
     std::string name;
-    // clock_ticks(), because reading the clock is a profile's largest cost.
+    // The number of calls and their time, in the unit of clock_ticks(). That clock is the one read fastest,
+    // and reading the clock is a profile's largest cost.
     std::atomic<uint64_t> calls{0}, ticks{0};
-    std::atomic<uint64_t> waiting_ns{0};       // part of these
+    std::atomic<uint64_t> waiting_ns{0};       // the part of that time for which the calls waited
 };
 
 namespace timing {
 #pragma GCC visibility push(default)
-// The entry with this name, which all front ends share. It lives until exit.
+// The times of all calls with this name, whichever front end they use. The entry exists until exit.
 [[gnu::cold]] CallTimes &times_of_call(const char *name);
 // True if this thread is in no call that is timed.
 [[gnu::cold]] bool outside_timed_call();
 
-// While it exists, this thread is in that call.
+// While a TimedCall exists, its thread is in a call that is being timed.
 class TimedCall {
 public:
     [[gnu::cold]] explicit TimedCall(CallTimes &times);
@@ -49,8 +50,8 @@ private:
 
 namespace tool {
 
-// The reason of a wait: a message that has not been sent (a late sender), a receive that has not been posted,
-// or a collective (ranks that have not arrived).
+// The reason for a wait: a message that has not been sent (a late sender), a receive that has not been posted
+// (a late receiver), or ranks that have not arrived in a collective.
 enum class WaitFor : uint8_t { message, receiver, ranks, count_of_them };
 
 class Profile {
@@ -59,13 +60,13 @@ public:
     Profile(const Profile &) = delete;
     Profile &operator=(const Profile &) = delete;
 
-    // A call of this thread has waited this long. During `moving_ns` of it, data of long messages was under
-    // way.
+    // Counts a wait of this thread, in the call that is being timed, if any. It lasted `ns`. During
+    // `moving_ns` of this time, data of long messages was under way.
     void count_wait(WaitFor what, uint64_t ns, uint64_t moving_ns);
     uint64_t moved_ns() const { return traffic_.moved_ns(); }
-    // The messenger counts here.
+    // The counts of the messenger.
     Traffic &traffic() { return traffic_; }
-    // What has been counted until now, as text.
+    // All counts so far, as text.
     std::string counted(int rank) const;
 
 private:
@@ -77,7 +78,8 @@ private:
     uint64_t began_ns_, began_ticks_;
 };
 
-// Prints the table of the counts of all ranks of a job, in rank order, and writes its file. For rank 0.
+// Prints the table for a job and writes its file. `texts` are the counts of all ranks, in rank order. Called
+// by rank 0.
 void report(const std::vector<std::string> &texts, const std::string &job);
 
 }  // namespace tool

@@ -1,6 +1,7 @@
 // The part of a profile's table about datagrams: how many there were, what happened to them, and the pairs of
-// ranks between which most were lost. Both ends report a packet that did not arrive: its sender gave it a
-// number, and its receiver misses that number.
+// ranks between which the most were lost. A packet that did not arrive is known at both ends: its sender gave
+// the packet a number, and its receiver misses that number.
+// Tested by: tests/unit/tool/profile_test.cc, tests/launch/test_profile.py.
 #include <algorithm>
 
 #include "tool/profile_table.h"
@@ -19,7 +20,7 @@ constexpr size_t most_rows = 10;
 struct Pair {
     int from;
     const Datagrams::Peer *to;
-    // What the receiver reports of the sender; nullptr: the sender is not among the peers that it reports.
+    // What the receiver reports about the sender; nullptr if it reports nothing about the sender.
     const Datagrams::Peer *back;
 
     uint64_t missing() const { return back ? back->missing : 0; }
@@ -66,7 +67,7 @@ std::string sum_rows(const Datagrams &sum) {
     text += row("", "acknowledgements carried", sum.carried, share(sum.carried, sum.sent));
     if (sum.damaged + sum.strangers + sum.stale + sum.garbage + sum.without_room)
         text += line(
-            "Dropped: %s damaged, %s of strangers, %s of earlier processes, %s without sense, %s without "
+            "Dropped: %s damaged, %s from strangers, %s from earlier processes, %s malformed, %s without "
             "room",
             grouped(sum.damaged).c_str(), grouped(sum.strangers).c_str(), grouped(sum.stale).c_str(),
             grouped(sum.garbage).c_str(), grouped(sum.without_room).c_str());

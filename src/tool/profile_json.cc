@@ -1,4 +1,5 @@
 // A profile's numbers as JSON; see profile_table.h.
+// Tested by: tests/launch/test_profile.py.
 #include <nlohmann/json.hpp>
 
 #include "tool/profile_table.h"
@@ -15,7 +16,7 @@ constexpr const char *protocol_names[] = {"short", "eager", "rendezvous", "write
 Json json_of(const RankProfile::Sum &sum) { return {{"messages", sum.messages}, {"bytes", sum.bytes}}; }
 RankProfile::Sum sum_of(const Json &json) { return {json.at("messages"), json.at("bytes")}; }
 
-// Lists every number once, for both directions.
+// Calls act(name, number) for every number. Writing and reading JSON both use this list.
 template <class Do>
 void each_number(Do act, auto &datagrams) {
     act("packets", datagrams.sent);

@@ -54,7 +54,7 @@ std::string heading(const Ranks &ranks) {
                        share.most_rank, share.most);
 }
 
-// A row of times: the mean of the ranks, its share of the run, and the rank with the most.
+// A row of times: the mean of all ranks, its share of the run, the longest time, and the rank with that time.
 std::string times(const Ranks &ranks, const Spread &spread) {
     char text[128];
     std::snprintf(text, sizeof text, "%9s %7.1f %% %9s %8d",
@@ -115,20 +115,21 @@ std::string wait_rows(const Ranks &ranks) {
 
 double outside_mpi(const RankProfile &rank) { return std::max(0.0, rank.seconds - in_mpi(rank)); }
 
-// What ranks do between their calls, and how unevenly, because imbalance makes them wait for each other.
+// The time that ranks spend outside MPI, and how much longer the slowest rank computes than the mean. Such an
+// imbalance makes ranks wait for each other.
 std::string balance_rows(const Ranks &ranks) {
     Spread computing(ranks, outside_mpi);
     double mean = computing.sum / static_cast<double>(ranks.size());
     std::string text = line("%-41s %s", "nothing: computing, outside MPI", times(ranks, computing).c_str());
     if (ranks.size() == 1) return text;
     double more = percent(computing.most - mean, mean);
-    if (more < 1) return text + "All ranks compute about equally long.\n";
-    return text + line("Imbalance %.0f %%: rank %d computes so much longer than the mean; shared evenly, its "
-                       "work would be done %s earlier",
+    if (more < 1) return text + "All ranks compute for about the same time.\n";
+    return text + line("Imbalance %.0f %%: rank %d computes that much longer than the mean; with even shares "
+                       "its work would end %s earlier",
                        more, computing.most_rank, time_text(computing.most - mean).c_str());
 }
 
-// By host, if there are several; the slowest first.
+// The rows for the hosts, if there are several. The host whose ranks compute longest is first.
 std::string host_rows(const Ranks &ranks) {
     constexpr size_t most_rows = 10;
     std::map<std::string, Ranks> hosts;
@@ -137,7 +138,7 @@ std::string host_rows(const Ranks &ranks) {
     struct Row {
         std::string host;
         size_t ranks;
-        double computing, in_mpi, sent;  // mean of its ranks
+        double computing, in_mpi, sent;  // the means of the host's ranks
     };
     std::vector<Row> rows;
     for (const auto &[host, some] : hosts) {
@@ -180,7 +181,7 @@ std::string size_rows(const Ranks &ranks) {
     }
     if (messages == 0) return "\nNo messages were sent.\n";
     std::string text = line(
-        "\nSent: %s with %s, %s a second; the largest had %s; a rank sent to %s at most",
+        "\nSent: %s with %s, %s per second; the largest had %s; each rank sent to %s at most",
         counted(messages, "message").c_str(), bytes_text(bytes).c_str(),
         grouped(static_cast<uint64_t>(seconds > 0 ? static_cast<double>(messages) / seconds : 0)).c_str(),
         bytes_text(largest).c_str(), counted(peers, "other").c_str());
@@ -226,8 +227,8 @@ std::string way_rows(const Ranks &ranks) {
     }
     what = "path";
     for (const auto &[name, sum] : paths) text += row(std::exchange(what, ""), name, sum);
-    return text + line("Stored, as they (or offers of them) came before their receive: %s, with up to %s of "
-                       "payload on a rank",
+    return text + line("Stored because they (or their offers) arrived before their receive: %s, with up to "
+                       "%s of payload on one rank",
                        counted(unexpected, "message").c_str(), bytes_text(most).c_str());
 }
 

@@ -1,4 +1,5 @@
 // How numbers are written in a profile's table. These functions have no side effects.
+// Tested by: tests/unit/tool/profile_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +8,11 @@
 namespace lanyard::tool {
 
 [[gnu::format(printf, 1, 2)]] std::string line(const char *format, ...);
-// 1234567 as "1,234,567".
+// Writes 1234567 as "1,234,567".
 std::string grouped(uint64_t number);
-// "1 message", "2 messages".
+// A number with what is counted, as in "1 message" or "2 messages".
 std::string counted(uint64_t number, const char *what);
-// Three digits and a unit.
+// These two functions write a quantity with three digits and a unit.
 std::string bytes_text(uint64_t bytes);
 std::string time_text(double seconds);
 inline double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }

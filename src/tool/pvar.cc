@@ -41,7 +41,7 @@ int datatype_of(const Counter &counter, bool of_comm) {
 
 Pvar variable_of(const Counter &counter) {
     bool of_comm = counter.table->of_objects();
-    // "engine_waiting" is "waiting" within its category.
+    // The name without the category: "engine_waiting" becomes "waiting".
     std::string name(counter.name), own_name = name.substr(name.find('_') + 1);
     const ToolEnum *enumeration = counter.words.empty() ? nullptr : make_enumeration(own_name, counter.words);
     return {counter.name, counter.category, counter.sentence, class_of(counter.kind),
@@ -57,7 +57,7 @@ bool is_watermark(const PvarHandle &handle) {
     return handle.variable->pvar_class == abi::t_pvar_class_highwatermark;
 }
 
-// Restarts the counter's peak at the present level. All started handles record the old peak.
+// Restarts the counter's peak at the present level, and lets all started handles record the old peak.
 void fold(const Pvar &variable) {
     uint64_t before = variable.counter->begin_anew();
     handles().each([&](PvarHandle &each) {
@@ -65,7 +65,7 @@ void fold(const Pvar &variable) {
     });
 }
 
-// The handle's value until now. What has been counted once is not counted again later.
+// Updates the handle's value and returns it. What has been added to the value once is not added again later.
 uint64_t gather(PvarHandle &handle) {
     uint64_t now = count_now(handle);
     if (handle.variable->is_continuous()) return now;

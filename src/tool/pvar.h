@@ -1,16 +1,17 @@
-// Performance variables: the registered counters (base/counters.h), seen through handles of sessions. The
-// value of a handle starts where the handle was created or reset. The objects that count are not affected by
-// handles.
+// Performance variables of MPI_T. They are the registered counters (base/counters.h), which a tool reads
+// through handles that belong to sessions. The value of a handle counts from when the handle was created or
+// reset. Handles do not affect the objects that count. The value of a handle depends on the class:
 //
 //   counter, aggregate, timer  what was added while the handle was started; can be written, reset, or read
 //                              and reset in one step
-//   high watermark             the highest level while the handle was started; likewise. Handles of one
-//                              variable share the counter's peak: before one of them restarts it, all others
-//                              record it (fold)
-//   level, size, state         the present value; always started, read-only; the first two may have several
-//                              values
+//   high watermark             the highest level while the handle was started; can be written and reset in
+//                              the same way. All handles of a variable share the counter's peak. Before the
+//                              peak is restarted for one handle, all started handles record it (fold)
+//   level, size, state         the present value; always started and read-only; a level or size may have
+//                              several values
 //
 // Thread rule: under tool_lock().
+// Tested by: tests/unit/tool/tool_test.cc, tests/mpi/tool/pvars.cc.
 #pragma once
 
 #include <vector>
@@ -27,15 +28,15 @@ struct Pvar {
     const char *name, *category, *sentence;
     int pvar_class, datatype;     // abi::t_pvar_class_ and abi::type_ values
     int verbosity;
-    bool of_comm;                 // one for each communicator, of 32 bits
-    const ToolEnum *enumeration;  // for a state
+    bool of_comm;                 // a handle is bound to a communicator; values have 32 bits
+    const ToolEnum *enumeration;  // for a state: the names of its values
     const Counter *counter;
 
-    // True if it is always started and read-only.
+    // True if handles of this variable are always started and read-only.
     bool is_continuous() const;
 };
 
-// One for each declared counter, in that order.
+// One variable for each declared counter, in the order of the counters.
 const std::vector<Pvar> &pvars();
 
 }  // namespace tool
@@ -52,8 +53,8 @@ struct PvarHandle : Object {
     tool::Bound bound;
     int values = 1;
     bool started = false;
-    uint64_t begun = 0;     // if started: the count from which it goes on
-    uint64_t gathered = 0;  // what was counted before that; for a watermark: the highest so far
+    uint64_t begun = 0;     // if started: the count that is already included in `gathered`
+    uint64_t gathered = 0;  // what was counted until then; for a watermark: the highest level so far
 };
 
 namespace tool {
@@ -72,7 +73,7 @@ void stop_pvar(PvarHandle &handle);
 void read_pvar(PvarHandle &handle, void *to);
 void reset_pvar(PvarHandle &handle);
 void write_pvar(PvarHandle &handle, const void *from);
-// No count is lost between the two.
+// Nothing that is counted between reading and resetting is lost.
 void read_and_reset_pvar(PvarHandle &handle, void *to);
 
 }  // namespace tool

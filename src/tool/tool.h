@@ -1,10 +1,10 @@
-// The tool information interface (MPI-5.0 chapter 15) below its typed functions: whether it is in use, what
-// it needs of the running library, its enumerations, and how results are returned. It belongs to the process:
-// a tool may use it before MPI_Init and after MPI_Finalize.
+// The tool information interface, MPI_T (MPI-5.0 chapter 15), below its typed functions: whether it is in
+// use, what it needs of the running library, its enumerations, and how results are returned. Its state
+// belongs to the process: a tool may use the interface before MPI_Init and after MPI_Finalize.
 //
 // Thread rule: every function of the interface holds tool_lock() while it uses a table, a handle or a
 // session, but never while a function of the program runs. Counters are read as base/counters.h describes.
-// Errors have codes MPI_T_ERR_x and are only returned.
+// Errors have codes MPI_T_ERR_x. They are returned, and no error handler is called.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,8 @@ namespace lanyard {
 
 struct Team;
 
-// The names of the values of an MPI_INT, or of the elements of an event, from 0 on. Lives until exit.
+// An enumeration: the names of the values of a variable of type MPI_INT, or of the elements of an event, from
+// 0 on. Exists until exit.
 struct ToolEnum : Object {
     std::string name;
     std::vector<std::string> items;
@@ -31,9 +32,10 @@ struct ToolEnum : Object {
 
 namespace tool {
 
-// A communicator to which a variable or event is bound, as far as this layer can use one. A handle holds it.
+// The communicator to which a variable or event is bound, in the form that this layer can use. A handle keeps
+// the communicator alive.
 struct Bound {
-    Team *team = nullptr;  // nullptr: bound to nothing
+    Team *team = nullptr;  // nullptr if bound to no communicator
     Object *object = nullptr;
     void (*let_go)(Object *) = nullptr;
 
@@ -45,44 +47,44 @@ struct Bound {
     }
 };
 
-// What a running library does for tools, from its creation until the process ends.
+// What the running library does for tools. It exists from the creation of the runtime until the process ends.
 class Host {
 public:
     virtual Settings &settings() = 0;
-    // Calls `act` while no thread makes progress or calls functions of the program. Under tool_lock(), which
-    // `act` must not take.
+    // Calls `act` while no other thread makes progress, which includes calling reduction functions of the
+    // program. The caller holds tool_lock(), so `act` must not take that lock.
     virtual void while_still(const std::function<void()> &act) = 0;
-    // Settings that may change at any time have been changed. Called within while_still().
+    // Lets the library use settings that have been changed. Called within while_still().
     virtual void settings_changed() = 0;
-    // Sets the function that a thread of the program calls when it has left the library; nullptr: none.
+    // Sets the function that a thread of the program calls when it has left the engine; nullptr for none.
     virtual void call_after_leaving(void (*function)()) = 0;
 
 protected:
     ~Host() = default;
 };
-// nullptr: there is none yet. Set once, under tool_lock().
+// The host; nullptr before the runtime exists. It is set once, under tool_lock().
 Host *host();
 void set_host(Host *host);
 
 std::mutex &tool_lock();
 
-// Count how often the interface has been initialised and not yet finalised. The last finalisation frees the
-// remaining handles and sessions.
+// These two functions count how often the interface has been initialised and not yet finalised. The last
+// finalisation frees the remaining handles, sessions and event registrations.
 Error begin_use();
 Error end_use();
-bool in_use();  // under tool_lock()
+bool in_use();  // call under tool_lock()
 
 Error failure(int code, std::string sentence);
 
-// An enumeration of values from 0 on. Never freed.
+// Creates an enumeration of values from 0 on. It is never freed.
 const ToolEnum *make_enumeration(std::string name, std::vector<std::string> items);
 bool is_enumeration(const void *address);
 
-// Returns a text as MPI-5.0 15.3.3 requires: at most *length - 1 characters and a null. *length becomes what
-// the whole text needs.
+// Returns a text as MPI-5.0 15.3.3 requires: stores at most *length - 1 characters and a null, and sets
+// *length to the number of characters that the whole text needs.
 void give_text(std::string_view text, char *to, int *length);
 
-// Stores a result, unless the caller passed a null pointer.
+// Stores a result, unless the pointer of the program is null.
 template <class T, class V>
 void give(T *to, V value) {
     if (to) *to = static_cast<T>(value);

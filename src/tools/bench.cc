@@ -1,5 +1,6 @@
-// lanyard bench NAME: starts the benchmark program libexec/lanyard/bench-NAME, under mpirun unless it already
-// runs inside a job.
+// lanyard bench NAME: starts the benchmark program libexec/lanyard/bench-NAME. It is started under mpirun,
+// unless `lanyard` itself runs inside a job or the program does not use MPI.
+// Tested by: tests/command/test_lanyard.py, tests/bench/test_programs.py.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +21,7 @@ namespace lanyard::tools {
 namespace {
 
 constexpr int usage_error = 2;
-constexpr int options_are_good = 100;  // as in bench/programs/settings.h
+constexpr int options_are_good = 100;  // must equal the number in bench/programs/settings.h
 const std::string prefix_of_programs = "bench-";
 
 std::vector<std::string> benchmarks(const Place &place) {
@@ -36,12 +37,13 @@ std::vector<std::string> benchmarks(const Place &place) {
 
 bool inside_a_job() { return std::getenv("PMI_RANK") || std::getenv("LANYARD_RANK"); }
 
-// `lanyard bench` starts the others without mpirun, because they do not use MPI.
+// False for programs that do not use MPI. They are started without mpirun.
 bool needs_ranks(const std::string &name) {
     return name != "limits" && name != "memory" && name != "tcp" && name != "udp";
 }
 
-// Replaces this process by the program, which then has the name `shown`. Returns only on failure.
+// Replaces this process by the program words[0], which then finds `shown` as its own name. Returns only on
+// failure.
 int become(std::vector<std::string> words, std::string shown) {
     std::vector<char *> arguments;
     for (std::string &word : words) arguments.push_back(word.data());
@@ -52,27 +54,28 @@ int become(std::vector<std::string> words, std::string shown) {
     return 1;
 }
 
-// Lets the program check its options without MPI, so that an error is printed once and --help needs no job.
-// Returns 100 if the program would run with them, else the exit code.
+// Lets the program check its options before a job is started, so that an error is printed only once and
+// --help needs no job. Returns options_are_good if the program would run with these options, otherwise the
+// exit code.
 int check_options(std::vector<std::string> words, const std::string &shown) {
     words.insert(words.begin() + 1, "--check-options");
     pid_t child = fork();
     if (child == 0) _exit(become(std::move(words), shown));
     int status = 0;
-    // The job will report what is wrong.
+    // If the check cannot be started, the job is started, and will report what is wrong.
     if (child < 0 || waitpid(child, &status, 0) < 0) return options_are_good;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-// `--sweep SETTING` or `--sweep SETTING=VALUE,VALUE` among a benchmark's words: one job for each value of a
-// setting.
+// A sweep runs one job for each of several values of a setting. It is requested by `--sweep SETTING` or
+// `--sweep SETTING=VALUE,VALUE` among the words of a benchmark.
 struct Sweep {
     std::string setting;
     std::vector<std::string> values;
 };
 
-// The settings worth a sweep, with their values. `lanyard bench --sweep` prints them; bench/routes.py uses
-// this too.
+// The settings for which a sweep makes sense, with their values. `lanyard bench --sweep` prints this list,
+// which bench/routes.py uses.
 const std::vector<Sweep> known_sweeps = {
     {"eager-limit", {"0", "1024", "4096", "16384", "65536"}},
     {"progress", {"caller", "auto", "helper"}},
@@ -83,8 +86,8 @@ const std::vector<Sweep> known_sweeps = {
     {"copies", {"auto", "once", "twice"}},
 };
 
-// Removes the sweep from `words`. If its values are neither given nor known, prints a message and returns
-// false.
+// Moves the sweep, if there is one, from `words` to `sweep`. If its values are neither given nor known,
+// prints a message and returns false.
 bool take_sweep(std::vector<std::string> &words, Sweep &sweep) {
     auto option = std::find(words.begin(), words.end(), "--sweep");
     if (option == words.end()) return true;
@@ -124,7 +127,7 @@ std::string variable_of(const std::string &setting) {
     return name;
 }
 
-// True if each value would be accepted. Otherwise prints a message.
+// True if the setting accepts each value. Otherwise prints a message.
 bool values_are_good(const Sweep &sweep) {
     for (const std::string &value : sweep.values) {
         std::string assignment = variable_of(sweep.setting) + "=" + value;
@@ -140,7 +143,7 @@ bool values_are_good(const Sweep &sweep) {
     return true;
 }
 
-// Runs the job once for each value. Returns the worst exit code.
+// Runs the job once for each value. Returns the highest exit code.
 int run_sweep(const Sweep &sweep, const std::vector<std::string> &words, const std::string &shown) {
     std::string variable = variable_of(sweep.setting);
     int worst = 0;
@@ -159,7 +162,7 @@ int run_sweep(const Sweep &sweep, const std::vector<std::string> &words, const s
     return worst;
 }
 
-// The first line of a program's help.
+// The purpose of a benchmark, which is the first line of its help.
 std::string purpose_of(const Place &place, const std::string &name) {
     std::string program = place.helper(prefix_of_programs + name),
                 check = needs_ranks(name) ? "--check-options " : "";
@@ -172,7 +175,7 @@ std::string purpose_of(const Place &place, const std::string &name) {
     return std::string(line, std::strcspn(line, "\n"));
 }
 
-// Reports -n and --sweep in each other's place. False: they are where they belong.
+// True if --sweep stands before the benchmark's name, or -n behind it. Then prints a message.
 bool misplaced(const std::vector<std::string> &words, const std::vector<std::string> &names) {
     auto is_name = [&](const std::string &word) {
         return std::find(names.begin(), names.end(), word) != names.end();

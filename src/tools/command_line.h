@@ -1,4 +1,5 @@
-// What `lanyard` and the benchmark programs share for reading their command lines.
+// Functions for reading command lines, which `lanyard` and the benchmark programs share.
+// Tested by: tests/command/test_lanyard.py, tests/bench/settings_test.cc.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,14 +11,14 @@
 
 namespace lanyard::tools {
 
-// Replaces "-version", which mpirun accepts too, by "--version".
+// Replaces "-version" by "--version", because mpirun accepts both.
 inline void spell_out_version(int count, char **words) {
     static char spelled_out[] = "--version";
     for (int i = 1; i < count; ++i)
         if (std::strcmp(words[i], "-version") == 0) words[i] = spelled_out;
 }
 
-// The option of `app` that an unknown one probably means, or "".
+// The option of `app` that the user probably meant by the unknown option `word`, or "".
 inline std::string nearest_option(const CLI::App &app, const std::string &word) {
     std::vector<std::string> known;
     for (const CLI::Option *option : app.get_options())

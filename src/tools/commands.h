@@ -1,5 +1,6 @@
-// The subcommands of `lanyard`, which lanyard.cc calls after reading the command line. Each returns the exit
-// code: 0, 1 for a finding or failure, 2 for a usage error.
+// The subcommands of `lanyard`. lanyard.cc reads the command line and then calls one of them. Each returns
+// the exit code: 0 for success, 1 for a failure or a problem that was found, 2 for a usage error.
+// Tested by: tests/command/test_lanyard.py.
 #pragma once
 
 #include <string>
@@ -12,17 +13,17 @@ namespace lanyard::tools {
 struct InfoOptions {
     bool settings = false, coverage = false, missing = false, paths = false, collectives = false,
          json = false;
-    std::string collective;  // the only operation to report, if any
+    std::string collective;  // the only operation to report; "" for all operations
     int ranks = 2, hosts = 1;
 };
 int run_info(const Place &place, const InfoOptions &options);
 
 int run_doctor(const Place &place, bool json);
 
-// A line for each benchmark: its name and its purpose.
+// Returns one line for each benchmark, with its name and its purpose.
 std::string list_benchmarks(const Place &place);
-// `words`: the benchmark's name and its own options, or nothing to list the benchmarks. `ranks`: those of the
-// job to start.
+// Runs a benchmark as a job of `ranks` ranks. `words` contains the benchmark's name and its own options. If
+// there are no words, lists the benchmarks.
 int run_bench(const Place &place, int ranks, std::vector<std::string> words);
 
 }  // namespace lanyard::tools

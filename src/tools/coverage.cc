@@ -1,4 +1,4 @@
-// Looks up the typed function behind each MPI function with the dynamic linker; see coverage.h.
+// Looks up each MPI function, and the typed function behind it, with the dynamic linker; see coverage.h.
 #include "tools/coverage.h"
 
 #include <dlfcn.h>
@@ -11,7 +11,7 @@ namespace lanyard::tools {
 
 namespace {
 
-// A library that is opened only for its symbols and closed with the object.
+// A shared library that is opened only to look up symbols. The destructor closes it.
 class Library {
 public:
     explicit Library(const std::string &path) : handle_(dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL)) {

@@ -1,5 +1,5 @@
-// Which MPI functions the library beside this program has. This is computed from what is linked, never from a
-// flag.
+// Finds out which MPI functions the installed library implements. This is computed from the symbols that the
+// library exports, never from a flag.
 #pragma once
 
 #include <string>
@@ -18,11 +18,11 @@ struct Coverage {
     std::vector<Function> functions;  // in the order of the chapters
 };
 
-// Opens liblanyard.so.0 and the ABI front end and looks up every symbol. An error names the file that could
-// not be opened.
+// Opens liblanyard.so.0 and the ABI front end, and looks up the symbols of every function. An error names the
+// file that could not be opened.
 Error find_coverage(const Place &place, Coverage &coverage);
 
-// A table of chapters with totals; with `names` also every missing function.
+// A table with totals for each chapter. If `names` is true, the table also names every missing function.
 std::string coverage_table_text(const Coverage &coverage, bool names);
 std::string coverage_json(const Coverage &coverage);
 

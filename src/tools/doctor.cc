@@ -1,5 +1,6 @@
-// lanyard doctor: what this machine allows and refuses, what is used instead, and the remedy. The exit code
-// is 1 if a problem keeps MPI programs from running; notes do not count.
+// lanyard doctor: reports what this machine allows and refuses, what Lanyard uses instead, and the remedy.
+// The exit code is 1 if there is a problem (see Verdict), and 0 if there are only notes.
+// Tested by: tests/command/test_lanyard.py.
 #include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@ namespace {
 Findings examine_all(const Place &place) {
     Settings settings;
     std::vector<std::string> warnings;
-    read_all_settings(environ, settings, warnings);  // examine_environment reports what is wrong there
+    read_all_settings(environ, settings, warnings);  // examine_environment() reports wrong settings
     Findings findings = {
         examine_library(place),          examine_compiler(place),         examine_processors(),
         examine_shared_memory(settings), examine_long_messages(settings), examine_datagrams(settings),

@@ -1,5 +1,6 @@
-// Examinations of the machine: processors granted, shared memory, reading another process's memory,
-// datagrams, libraries. Used by doctor.cc.
+// Examinations of the machine: the granted processors, shared memory, reading the memory of another process,
+// datagrams, and libraries. Used by doctor.cc.
+// Tested by: tests/command/test_lanyard.py, tests/failures/test_machine.py.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
@@ -36,21 +37,22 @@ std::string first_line(const std::string &path) {
     return line;
 }
 
-// Processors that a cgroup file grants, as in "max 100000" or "150000 100000" (version 2); 0 if it sets no
-// limit.
+// The number of processors that a line of a cgroup grants, in the form of version 2: "150000 100000" grants
+// 1.5. Returns 0 for a line without a limit, such as "max 100000".
 double quota_of(const std::string &line) {
     std::istringstream words(line);
     double quota = 0, period = 0;
     return words >> quota >> period && quota > 0 && period > 0 ? quota / period : 0;
 }
 
-// The mount point of version 2 of cgroups, alone or beside version 1.
+// The mount point of version 2 of cgroups. It has another one if version 1 is mounted, too.
 std::string unified_hierarchy() {
     const std::string beside = "/sys/fs/cgroup/unified";
     return access(beside.c_str(), F_OK) == 0 ? beside : "/sys/fs/cgroup";
 }
 
-// The smallest limit between this process's cgroup and the root, as the file systems show it; 0 for none.
+// The smallest limit of processors that the control group of this process or a group above it has; 0 if there
+// is no limit.
 double granted_processors() {
     double least = 0;
     auto consider = [&](double limit) {
@@ -77,9 +79,10 @@ double granted_processors() {
     return least;
 }
 
-// Starts two processes with the same parent, as ranks have. One offers bytes, and the other reads them by
-// process_vm_readv. Returns 0 or the errno of the refusal. With `consent` the first allows every process to
-// read it (which Yama requires).
+// Tries whether a process may read the memory of another process with the same parent, as ranks have. Starts
+// two processes, the second of which reads memory of the first by process_vm_readv. Returns 0, or the errno
+// of the refusal. If `consent` is true, the first process allows all processes to read its memory, which the
+// security module Yama requires.
 int read_sibling(bool consent) {
     static char offered[] = "bytes of another process", fetched[sizeof offered];
     int ready[2];
@@ -147,15 +150,16 @@ Finding examine_processors() {
     double polling = std::max(1.0, std::floor(granted));
     return {
         Verdict::note, "processors", sentence,
-        fmt::format("beyond {:.0f} ranks on this machine waiting ranks yield and sleep instead of polling",
-                    polling),
+        fmt::format(
+            "with more than {:.0f} ranks on this machine, waiting ranks yield and sleep instead of polling",
+            polling),
         "raise the limit (Docker: --cpus, Kubernetes: resources.limits.cpu), or start fewer ranks"};
 }
 
-// What jobs do without the folder for shared memory.
+// The finding that the folder for shared memory cannot be used.
 Finding without_folder(const std::string &sentence, const std::string &remedy) {
     const char *instead =
-        "mpirun gives its ranks a memory file; under other launchers they send messages over the network's "
+        "mpirun gives its ranks a memory file; under other launchers, ranks send messages over the network's "
         "path, which is slower";
     return {Verdict::note, "shared memory", sentence, instead, remedy};
 }
@@ -190,7 +194,7 @@ Finding examine_shared_memory(const Settings &settings) {
     constexpr double enough = 64.0 * 1024 * 1024;  // enough for 64 ranks
     if (!limited || left >= enough) return {Verdict::good, subject, sentence, "", ""};
     return {Verdict::note, subject, sentence + "; 64 MiB are enough for 64 ranks",
-            "a job that needs more has a memory file instead, or sends messages", remedy};
+            "a job that needs more uses a memory file, or sends messages over the network's path", remedy};
 }
 
 Finding examine_long_messages(const Settings &settings) {
@@ -203,8 +207,9 @@ Finding examine_long_messages(const Settings &settings) {
     int refusal = read_sibling(true);
     if (refusal == 0)
         return {Verdict::good, subject,
-                "a process may read its neighbour's memory with that one's consent, which Lanyard gives", "",
-                ""};
+                "a process may read its neighbour's memory with the neighbour's consent, which Lanyard "
+                "gives",
+                "", ""};
     return {
         Verdict::note, subject,
         fmt::format("reading a neighbour's memory (process_vm_readv) is refused: {}", system_text(refusal)),
@@ -225,7 +230,7 @@ Finding examine_datagrams(const Settings &settings) {
         std::unique_ptr<PacketIo> packets;
         if (Error error = open_fabric(choice, packets))
             return {trouble, subject, error.take().sentence + unused, "",
-                    "unset LANYARD_DGRAM_IO: then they go by UDP"};
+                    "unset LANYARD_DGRAM_IO; datagrams then use UDP"};
         return {Verdict::good, subject, packets->describe() + unused, "", ""};
     }
     UdpPackets::Options options;
@@ -239,7 +244,7 @@ Finding examine_datagrams(const Settings &settings) {
     // A small buffer does not matter for a path that is not used.
     if (!used) return {Verdict::good, subject, sentence + unused, "", ""};
     return {Verdict::note, subject, sentence,
-            "what does not fit, where many send at once, is lost and sent again",
+            "if many processes send at once, packets that do not fit are lost and sent again",
             fmt::format("as root: sysctl net.core.rmem_max={}", options.buffer)};
 }
 
@@ -254,9 +259,10 @@ Finding examine_checksums(const Settings &settings) {
         return {Verdict::problem, subject, error.take().sentence, "",
                 "apt-get install libisal2, or unset LANYARD_CHECKSUM"};
     error.discard();
-    // Its absence does not matter if checksums were not requested.
+    // If checksums were not requested, it does not matter that ISA-L is missing.
     return {Verdict::good, subject,
-            state + "; ISA-L, which on would need, is not there (apt-get install libisal2)", "", ""};
+            state + "; ISA-L, which LANYARD_CHECKSUM=on needs, is not installed (apt-get install libisal2)",
+            "", ""};
 }
 
 }  // namespace lanyard::tools

@@ -1,4 +1,6 @@
-// Examinations of the installation, and of what the environment puts before it. Used by doctor.cc.
+// Examinations of the installation, and of settings in the environment by which programs would use another
+// MPI or another launcher. Used by doctor.cc.
+// Tested by: tests/command/test_lanyard.py, tests/launch/test_origin.py.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -22,7 +24,7 @@ std::string variable(const char *name) {
     return value ? value : "";
 }
 
-// The program that a shell would execute for the first word of a command such as "gcc -m64".
+// The program that a shell would execute for a command such as "gcc -m64"; "" if there is none.
 std::string program_of(const std::string &command) {
     std::istringstream words(command);
     std::string first;
@@ -31,7 +33,7 @@ std::string program_of(const std::string &command) {
                                                 : (access(first.c_str(), X_OK) == 0 ? first : "");
 }
 
-// Reports in one finding the commands for which PATH does not lead to this installation.
+// Finds commands for which PATH does not lead to this installation. Reports them all in one finding.
 Finding examine_path(const Place &place) {
     std::string absent, others;
     for (const char *name : {"mpirun", "mpiexec", "mpicc"}) {
@@ -41,8 +43,8 @@ Finding examine_path(const Place &place) {
     }
     std::string sentence;
     if (!others.empty()) sentence = "it finds another MPI first: " + others;
-    else if (!absent.empty()) sentence = "it does not lead to " + absent;
-    else return {Verdict::good, "PATH", "mpirun, mpiexec and mpicc are this Lanyard's", "", ""};
+    else if (!absent.empty()) sentence = "it does not find " + absent;
+    else return {Verdict::good, "PATH", "mpirun, mpiexec and mpicc are those of this Lanyard", "", ""};
     return {Verdict::note, "PATH", sentence, "",
             fmt::format("export PATH={0}/bin:$PATH, or call {0}/bin/mpirun", place.prefix)};
 }
@@ -58,7 +60,7 @@ void examine_library_path(const Place &place, Findings &findings) {
             if (!same_file(library, place.library(name)))
                 findings.push_back({Verdict::problem, "LD_LIBRARY_PATH",
                                     fmt::format("programs will use {}, not this Lanyard", library),
-                                    "that library; mpirun keeps the order you chose",
+                                    "that library is used; mpirun does not change the order",
                                     "unset LD_LIBRARY_PATH, or put " + place.prefix + "/lib first"});
             break;
         }
@@ -67,8 +69,8 @@ void examine_library_path(const Place &place, Findings &findings) {
 
 struct Launcher {
     const char *variable, *name;
-    // A variable of this library's mpirun. mpirun sets both variables to the same value; if this one is
-    // LANYARD_JOB, it leaves the other one unchanged.
+    // The variable of this library's mpirun by which `variable` is recognised as harmless, or nullptr. mpirun
+    // sets both variables to the same value. Only if `own` is LANYARD_JOB does mpirun not set `variable`.
     const char *own;
 };
 
@@ -123,7 +125,7 @@ Findings examine_others(const Place &place) {
     std::string preload = variable("LD_PRELOAD");
     if (preload.find("mpi") != std::string::npos)
         findings.push_back({Verdict::note, "LD_PRELOAD",
-                            "it names " + preload + ", which may stand in front of Lanyard's functions", "",
+                            "it names " + preload + ", which may replace Lanyard's functions", "",
                             "unset LD_PRELOAD"});
     return findings;
 }

@@ -1,5 +1,7 @@
-// The findings of `lanyard doctor`, and the examinations that make them. Each examination tries the thing
-// itself (it never concludes from a version or a name), leaves nothing behind, and takes well under a second.
+// The findings of `lanyard doctor`, and the examinations that make them. An examination does what MPI
+// programs would do, and never draws conclusions from a version or a name. It leaves nothing behind, and
+// takes well under a second.
+// Tested by: tests/command/test_lanyard.py.
 #pragma once
 
 #include <string>
@@ -12,15 +14,15 @@ namespace lanyard::tools {
 
 enum class Verdict {
     good,     // as it should be
-    note,     // works, but slower or differently than a user may expect
-    problem,  // MPI programs will not run, or not on this library
+    note,     // MPI programs work, but more slowly or otherwise than a user may expect
+    problem,  // MPI programs will not run, or will use another MPI library
 };
 
 struct Finding {
     Verdict verdict;
     std::string subject, sentence;
-    std::string instead;  // what is used instead of what is refused
-    std::string remedy;   // what the user can do
+    std::string instead;  // what Lanyard uses instead if the machine refuses something; may be ""
+    std::string remedy;   // what the user can do; may be ""
 };
 
 using Findings = std::vector<Finding>;
@@ -28,15 +30,16 @@ using Findings = std::vector<Finding>;
 Finding examine_processors();
 Finding examine_shared_memory(const Settings &settings);
 Finding examine_long_messages(const Settings &settings);
-// Opens an endpoint of the datagram path, and checks its buffer.
+// Opens an endpoint of the datagram path and checks the size of its buffer.
 Finding examine_datagrams(const Settings &settings);
 // Loads the library that LANYARD_CHECKSUM=on needs.
 Finding examine_checksums(const Settings &settings);
 Finding examine_library(const Place &place);
 Finding examine_compiler(const Place &place);
-// Finds another MPI that takes precedence, on PATH or in LD_LIBRARY_PATH or LD_PRELOAD.
+// Finds other MPI libraries that take precedence over Lanyard, by PATH, LD_LIBRARY_PATH or LD_PRELOAD.
 Findings examine_others(const Place &place);
-// Finds invalid variables of Lanyard, and variables of another launcher's job around this shell.
+// Finds invalid variables of Lanyard, and variables that show that this shell runs inside the job of another
+// launcher.
 Findings examine_environment();
 
 }  // namespace lanyard::tools

@@ -1,5 +1,6 @@
-// lanyard info: what this library has (--coverage), what can be set (--settings), how processes are reached
-// (--paths), and which algorithms are chosen (--coll).
+// lanyard info: reports which functions this library has (--coverage), which settings there are (--settings),
+// by which paths processes are reached (--paths), and which collective algorithms are chosen (--coll).
+// Tested by: tests/command/test_lanyard.py.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -27,7 +28,8 @@ int fail(const std::string &sentence, int exit_code = 1) {
     return exit_code;
 }
 
-// The settings in the environment. Prints what is wrong with them to standard error.
+// Reads the settings from the environment, and prints to standard error what is wrong with them. False if a
+// value cannot be used.
 bool settings_now(Settings &settings) {
     std::vector<std::string> warnings;
     std::vector<std::string> refused = read_all_settings(environ, settings, warnings);
@@ -71,7 +73,8 @@ int show_coverage(const Place &place, bool names, bool json) {
     return 0;
 }
 
-// Reports the addresses of this host: which ones are published to others, and why the rest are not.
+// Adds the addresses of this host to the report: which of them are published to other hosts, and why the
+// others are not.
 Error list_addresses(const Settings &settings, JsonList &report) {
     std::vector<Interface> all = interfaces(), chosen;
     if (Error error = choose_interfaces(settings.interfaces, all, chosen)) return error;
@@ -100,16 +103,17 @@ void print_addresses(const JsonList &addresses) {
         int64_t speed_mbit = std::get<int64_t>(each.members[3].second);
         std::string speed = speed_mbit ? fmt::format("{} Mbit/s", speed_mbit) : "speed unknown";
         std::string verdict =
-            std::get<bool>(each.members[4].second) ? "other hosts are told of it" : "left out: " + text(5);
+            std::get<bool>(each.members[4].second) ? "published to other hosts" : "left out: " + text(5);
         fmt::print("           {} ({}), {}, {}; {}\n", text(1), text(0), text(2), speed, verdict);
     }
 }
 
-// The rates of the copy methods within a node, measured by two processes on this machine in a moment. `why`:
-// the reason if that was not possible.
+// The rates of the copy methods within a node for messages of one length.
 struct Copies {
-    uint64_t bytes, once, twice, once_mapped, twice_mapped;  // rates in MB/s
+    uint64_t bytes, once, twice, once_mapped, twice_mapped;  // the length, and the rates in MB/s
 };
+// Measures the rates by a short job of two processes on this machine. If that is not possible, `why` becomes
+// the reason.
 std::vector<Copies> learn_copies(const Place &place, std::string &why) {
     std::string command = fmt::format("'{}' --timeout 20 -n 2 '{}' 2>&1", place.program("mpirun"),
                                       place.helper("long-messages"));
@@ -141,14 +145,14 @@ void print_copies(const std::vector<Copies> &copies, const std::string &why) {
     if (copies.empty())
         return fmt::print("           how long messages are copied could not be tried: {}\n", why);
     fmt::print(
-        "           long messages are copied once or twice, whichever proves to be faster (LANYARD_COPIES), "
-        "between two processes here in GB/s:\n");
+        "           long messages are copied once or twice, whichever proves to be faster (LANYARD_COPIES); "
+        "rates between two processes here in GB/s:\n");
     bool tried =
         std::any_of(copies.begin(), copies.end(), [](const Copies &row) { return row.once || row.twice; });
     if (!tried)
         fmt::print(
-            "           (a setting or the kernel leaves one way only between memory of the processes' "
-            "own)\n");
+            "           (a setting or the kernel permits only one copy method between the processes' own "
+            "memory)\n");
     fmt::print("           {:>8}  {:>7} {:>7}  {:<6}   from memory of MPI_Alloc_mem: once, twice\n", "bytes",
                "once", "twice", "");
     for (const Copies &row : copies)
@@ -170,8 +174,8 @@ JsonList copies_as_json(const std::vector<Copies> &copies) {
     return list;
 }
 
-// `place`: the installation whose mpirun starts a job that measures the copy methods; nullptr: do not
-// measure.
+// Prints the paths. `place` is the installation whose mpirun starts a job that measures the copy methods. If
+// `place` is nullptr, nothing is measured.
 int show_paths(const Place *place, bool json) {
     Settings settings;
     if (!settings_now(settings)) return 1;
@@ -197,24 +201,26 @@ int show_paths(const Place *place, bool json) {
     return 0;
 }
 
-// The team that the user describes, on hosts like this one, and the costs of its network.
+// Makes a team as the user has described it, on hosts like this one. Sets the costs of the network between
+// these hosts.
 Crew imagine_crew(const InfoOptions &asked, const Settings &settings, Costs &costs) {
     Crew crew(asked.ranks, names_path(settings, "shm") ? asked.hosts : asked.ranks);
     crew.most_on_host = (asked.ranks + asked.hosts - 1) / asked.hosts;
     std::vector<Interface> chosen;
-    // Another host may be meant.
+    // An error is ignored, because LANYARD_INTERFACES may be meant for other hosts.
     if (Error error = choose_interfaces(settings.interfaces, interfaces(), chosen)) error.discard();
     if (asked.hosts == 1) set_network_of_one_host(costs);
     else set_network(costs, fastest_mbit(chosen));
     return crew;
 }
 
-// Three digits, or all digits before the point.
+// A time with three digits, or, from 1000 on, without a fraction.
 std::string in_words(double time_us) {
     return time_us < 1000 ? fmt::format("{:.3g}", time_us) : fmt::format("{:.0f}", time_us);
 }
 
-// The algorithms of collective operations that a communicator of this many ranks uses.
+// Prints the algorithms of collective operations that a communicator with the number of ranks that the user
+// has named would use.
 int show_collectives(const InfoOptions &asked) {
     Settings settings;
     if (!settings_now(settings)) return 1;
@@ -238,9 +244,11 @@ int show_collectives(const InfoOptions &asked) {
                                         selection.costs.far_message_ns / 1000, selection.costs.far_byte_ns,
                                         crew.most > 1 ? "nodes" : "ranks")
                           : "";
-        fmt::print("{} rank{} on {} host{}, {}{}: from so many bytes on, and the estimated times in us\n",
-                   asked.ranks, asked.ranks == 1 ? "" : "s", asked.hosts, asked.hosts == 1 ? "" : "s", shared,
-                   network);
+        fmt::print(
+            "{} rank{} on {} host{}, {}{}: operation, bytes from which on the algorithm is used, algorithm, "
+            "estimated times in us\n",
+            asked.ranks, asked.ranks == 1 ? "" : "s", asked.hosts, asked.hosts == 1 ? "" : "s", shared,
+            network);
     }
     JsonList report;
     for (const SelectionRow &row : rows) {
@@ -272,8 +280,8 @@ int show_all(const Place &place) {
     fmt::print("MPI-5.0: {} of {} functions are implemented (lanyard info --coverage)\n", implemented,
                coverage.functions.size());
     fmt::print(
-        "Programs come in by libmpi_abi.so.1, the standard's ABI, or libmpi.so.12, that of MPICH and Intel "
-        "MPI\n");
+        "Programs use libmpi_abi.so.1 (the standard's ABI) or libmpi.so.12 (the ABI of MPICH and Intel "
+        "MPI)\n");
     fmt::print("{} settings (lanyard info --settings); paths (lanyard info --paths):\n",
                setting_table().size());
     return show_paths(nullptr, false);

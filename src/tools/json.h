@@ -1,4 +1,5 @@
-// Reports as JSON. Only json.cc instantiates the JSON library, which is slow to compile.
+// Writes reports as JSON. Only json.cc includes the JSON library, because that is slow to compile.
+// Tested by: tests/command/test_lanyard.py.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ struct JsonObject {
     std::vector<std::pair<std::string, JsonValue>> members;
 };
 
-std::string json_text(const JsonObject &object);  // indented by 2, ends with a newline
+// The JSON text, with an indentation of 2 and a newline at the end.
+std::string json_text(const JsonObject &object);
 std::string json_text(const JsonList &list);
 
 }  // namespace lanyard::tools

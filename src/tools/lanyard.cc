@@ -1,6 +1,6 @@
-// The command `lanyard`, which answers users' questions about the library, the machine and the speed of both.
-// Each subcommand has its own file. This one reads the command line, writes --help and the manual page from
-// the same text, and calls the subcommand.
+// The command `lanyard`, which reports on the library, on the machine and on the speed of both. Each
+// subcommand has its own file. This file reads the command line, prints --help and the manual page from the
+// same text, and calls the subcommand.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
@@ -18,10 +18,11 @@ using namespace lanyard::tools;
 
 constexpr int usage_error = 2;
 constexpr const char *about =
-    "Tells about this MPI library and the machine it runs on: 'lanyard doctor' first, when something is slow "
-    "or does not start.";
+    "Reports on this MPI library and the machine on which it runs. If something is slow or does not start, "
+    "run 'lanyard doctor' first.";
 
-// Names of subcommands of a later version. A user who tries one gets this answer instead of a similar name.
+// Names of subcommands that a later version will have. For these the message says so, and suggests no similar
+// name.
 constexpr const char *later[] = {"why", "trace"};
 
 int refuse_subcommand(const std::string &word, const std::vector<std::string> &known) {
@@ -49,7 +50,7 @@ int refuse_option(const CLI::App &app, const std::vector<std::string> &words) {
     return usage_error;
 }
 
-// Text in which characters with a meaning in troff are escaped.
+// Returns `text` with the characters escaped that have a meaning in troff.
 std::string plain(const std::string &text) {
     std::string safe;
     for (char letter : text) {
@@ -69,11 +70,12 @@ void add_options(const CLI::App &app, std::string &page) {
     }
 }
 
-// The page in the language of man(1), made from the text of --help so that the two never differ.
+// Makes the manual page, in the language of man(7). It is made from the text of --help, so the two never
+// differ.
 std::string manual_page(const CLI::App &app, const std::string &version) {
     std::string name = app.get_name();
     std::string page = ".TH " + name + " 1 \"\" \"Lanyard " + version + "\"\n.SH NAME\n" + name +
-                       " \\- tells about Lanyard and this machine\n";
+                       " \\- report on Lanyard and this machine\n";
     page += ".SH SYNOPSIS\n";
     for (const CLI::App *sub : app.get_subcommands({}))
         page += ".B " + name + " " + sub->get_name() + "\n[OPTIONS]\n.br\n";
@@ -99,45 +101,47 @@ void add_commands(CLI::App &app, Asked &asked) {
     app.add_flag("--manual", asked.manual, "")->group("");
     app.allow_extras();
 
-    CLI::App *info = app.add_subcommand("info", "Tells what this library has: functions, settings, paths.");
+    CLI::App *info = app.add_subcommand(
+        "info", "Reports what this library has: functions, settings, paths, algorithms.");
     info->allow_extras();
     info->add_flag("--settings", asked.info.settings,
-                   "every setting with its default, and what the environment changes");
+                   "every setting with its default, and the value that the environment sets instead");
     info->add_flag("--coverage", asked.info.coverage,
                    "how many functions of MPI-5.0 are implemented, by chapter");
     info->add_flag("--missing", asked.info.missing,
-                   "the same with the name of every function that is missing");
+                   "the same, with the name of every missing function");
     info->add_flag(
         "--paths", asked.info.paths,
-        "the ways in which processes reach each other, and how long messages are best copied here");
+        "the paths between processes, and the fastest way to copy long messages on this machine");
     CLI::Option *coll = info->add_option("--coll", asked.info.collective,
-                                         "which algorithm a collective operation takes, by size, and why; "
-                                         "all of them if none is named")
+                                         "the algorithms of a collective operation by size, with the "
+                                         "estimates behind the choice; of all operations if none is named")
                             ->expected(0, 1)
                             ->type_name("[OPERATION]");
-    info->add_option("--ranks", asked.info.ranks, "of --coll: so many ranks")
+    info->add_option("--ranks", asked.info.ranks, "for --coll: the number of ranks")
         ->type_name("N")->check(CLI::Range(1, 1'000'000))->capture_default_str()->needs(coll);
-    info->add_option("--hosts", asked.info.hosts, "of --coll: on so many hosts like this one")
+    info->add_option("--hosts", asked.info.hosts, "for --coll: the number of hosts like this one")
         ->type_name("N")->check(CLI::Range(1, 1'000'000))->capture_default_str()->needs(coll);
     info->add_flag("--json", asked.info.json, "as JSON");
 
     CLI::App *doctor = app.add_subcommand(
-        "doctor", "Tells what this machine allows and refuses, what is used instead, and the remedy.");
+        "doctor", "Reports what this machine allows and refuses, what is used instead, and the remedy.");
     doctor->allow_extras();
     doctor->add_flag("--json", asked.doctor_json, "as JSON");
 
     CLI::App *bench = app.add_subcommand(
         "bench",
-        "Measures: 'lanyard bench' lists what, 'lanyard bench NAME --help' tells the options of one, "
-        "'--sweep eager-limit' runs one with several values of a setting, '--sweep' lists them.");
-    bench->add_option("-n", asked.ranks, "number of ranks, before NAME (2 if left out)")->type_name("N");
+        "Runs a benchmark. 'lanyard bench' lists the benchmarks, and 'lanyard bench NAME --help' prints the "
+        "options of one. '--sweep eager-limit' after NAME runs it with several values of a setting; 'lanyard "
+        "bench --sweep' lists these settings.");
+    bench->add_option("-n", asked.ranks, "number of ranks, before NAME (default: 2)")->type_name("N");
     bench->prefix_command();
     bench->footer([] { return "NAME is one of:\n" + list_benchmarks(find_place()); });
 
     for (CLI::App *command : app.get_subcommands({})) command->set_version_flag("-V,--version", version);
 }
 
-// No command was given: reports an unknown word, or prints --help.
+// Called if no subcommand was given. Reports an unknown word, or prints --help if there are no words.
 int run_nothing(const CLI::App &app) {
     std::vector<std::string> rest = app.remaining(), known;
     for (const CLI::App *command : app.get_subcommands({})) known.push_back(command->get_name());
@@ -180,7 +184,7 @@ int main(int count, char **words) {
     if (chosen.get_name() == "doctor") return run_doctor(place, asked.doctor_json);
     int ranks = 0;
     auto [end, trouble] = std::from_chars(asked.ranks.data(), asked.ranks.data() + asked.ranks.size(), ranks);
-    // The same limits as mpirun's.
+    // These limits are the same as those of mpirun.
     if (trouble != std::errc{} || *end || ranks < 1 || ranks > launch::most_ranks) {
         std::fprintf(stderr, "lanyard: -n takes a number of ranks from 1 to %d, not \"%s\"\n",
                      launch::most_ranks, asked.ranks.c_str());

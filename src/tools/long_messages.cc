@@ -1,7 +1,8 @@
-// libexec/lanyard/long-messages: two ranks of one node exchange long messages until the library has learned
-// the best copy methods (src/p2p/copy_methods.h). Rank 0 prints what was learned: for each size a line "bytes
-// once twice once_mapped twice_mapped", with rates in MB/s, 0 if a method is not available. Started by
-// `lanyard info --paths`.
+// libexec/lanyard/long-messages: an MPI program in which two ranks of one node exchange long messages until
+// the library has learned the best copy methods (src/p2p/copy_methods.h). Rank 0 then prints a line "bytes
+// once twice once_mapped twice_mapped" for each size. The numbers after the first one are rates in MB/s, or 0
+// if a method is not available. `lanyard info --paths` starts this program.
+// Tested by: tests/command/test_lanyard.py.
 #include <mpi.h>
 
 #include <array>
@@ -72,10 +73,11 @@ int main(int argc, char **argv) {
     std::vector<char> own(most_bytes);
     void *allocated = nullptr;
     MPI_Alloc_mem(static_cast<MPI_Aint>(most_bytes), MPI_INFO_NULL, &allocated);
-    // The shared buffers are mapped at first use, which must not happen during the measurement.
+    // The shared buffers are mapped at first use. These messages ensure that this happens before the
+    // measurement.
     exchange(rank, own.data(), 64 * 1024, MPI_Send);
-    // Synchronous sends, because other messages of up to LANYARD_EAGER_LIMIT bytes are sent at once, without
-    // a choice of method.
+    // Synchronous sends are used, because other messages of up to LANYARD_EAGER_LIMIT bytes are sent at once,
+    // without a choice of copy method.
     for (size_t bytes = least_bytes; bytes <= most_bytes; bytes *= growth)
         for (void *buffer : {static_cast<void *>(own.data()), allocated})
             exchange(rank, buffer, bytes, MPI_Ssend);

@@ -1,5 +1,6 @@
-// Where this installation lies, or the build folder, which has the same form. It is found from the running
-// program, so that a folder that was moved still works.
+// The place of this installation, or of the build folder, which has the same form. It is found from the path
+// of the running program, so an installation still works after it was moved.
+// Tested by: tests/command/test_install.py.
 #pragma once
 
 #include <string>
@@ -14,13 +15,13 @@ struct Place {
     std::string helper(const std::string &name) const { return prefix + "/libexec/lanyard/" + name; }
 };
 
-// The folder above the one of /proc/self/exe.
+// Finds the place: the parent of the folder that contains the running program (/proc/self/exe).
 Place find_place();
 
-// The first executable file called `name` in the folders of a PATH-like list, or "".
+// The first executable file called `name` in a list of folders in the form of PATH; "" if there is none.
 std::string find_on_path(const std::string &name, const std::string &folders);
 
-// True if two names lead to the same file.
+// True if two paths lead to the same file.
 bool same_file(const std::string &one, const std::string &other);
 
 }  // namespace lanyard::tools

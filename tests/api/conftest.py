@@ -1,4 +1,4 @@
-"""What the tests of the description, the header and the door share."""
+"""Fixtures shared by the tests of the description, the header and the ABI front end."""
 import os
 import pathlib
 import subprocess
@@ -19,10 +19,13 @@ def description():
 
 @pytest.fixture(scope="session")
 def facts():
-    """Folder with the facts of MPI-5.0 from outside the project, an independent check of the description."""
+    """A function table(name) that returns the rows of a table of facts about MPI-5.0. The facts come from
+    outside the project and check the description independently."""
     folder = pathlib.Path(os.environ.get("LANYARD_SHARED", ROOT.parent / "shared")) / "mpi-5.0"
     if not folder.is_dir():
-        pytest.skip(f"no facts of MPI-5.0 to compare with: {folder} is not there (LANYARD_SHARED names the folder above)")
+        pytest.skip(
+            f"no facts of MPI-5.0 to compare with: {folder} is not there (LANYARD_SHARED names the folder "
+            "above)")
 
     def table(name):
         lines = (folder / f"{name}.tsv").read_text().split("\n")
@@ -41,7 +44,7 @@ def library():
 
 @pytest.fixture
 def compile_c(tmp_path):
-    """Compiles a text against include/mpi.h; gives the compiler's messages, '' when there are none."""
+    """Compiles a text against include/mpi.h and returns the compiler's messages, '' if there are none."""
     def compile_text(text, *options, compiler="gcc", suffix=".c"):
         source = tmp_path / f"program{suffix}"
         source.write_text(text)

@@ -1,4 +1,5 @@
-// The entry points of libmpi_abi.so.1: what they check, how arguments reach the typed functions, and how results come back.
+// The entry points of libmpi_abi.so.1: what they check, how they pass arguments to the typed functions, and
+// how they return results.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -14,7 +15,7 @@ class DoorTest : public testing::Test {
 protected:
     void SetUp() override { reset_fake_core(); }
     FakeCore &core() { return fake_core(); }
-    // The class and sentence of the error of the last call.
+    // Expects that the last call failed with this class and sentence and reached no typed function.
     void expect_error(int code, ErrorClass error_class, const std::string &sentence) {
         EXPECT_EQ(code, static_cast<int>(error_class));
         EXPECT_EQ(core().last_sentence, sentence);
@@ -33,11 +34,13 @@ TEST_F(DoorTest, PassesBothWidthsToOneFunction) {
 
 TEST_F(DoorTest, ShowsTheCallAndItsArguments) {
     EXPECT_EQ(MPI_Send(nullptr, -1, MPI_INT, 9, 7, MPI_COMM_WORLD), MPI_ERR_COUNT);
-    EXPECT_EQ(core().last_call, "MPI_Send(buf=NULL, count=-1, datatype=MPI_INT, dest=9, tag=7, comm=MPI_COMM_WORLD)");
+    EXPECT_EQ(core().last_call,
+              "MPI_Send(buf=NULL, count=-1, datatype=MPI_INT, dest=9, tag=7, comm=MPI_COMM_WORLD)");
     EXPECT_EQ(core().raised_on, &core().world);
     MPI_Recv(MPI_IN_PLACE, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     EXPECT_EQ(core().last_call,
-        "MPI_Recv(buf=MPI_IN_PLACE, count=1, datatype=MPI_INT, source=MPI_ANY_SOURCE, tag=MPI_ANY_TAG, comm=MPI_COMM_WORLD, status=NULL)");
+              "MPI_Recv(buf=MPI_IN_PLACE, count=1, datatype=MPI_INT, source=MPI_ANY_SOURCE, tag=MPI_ANY_TAG, "
+              "comm=MPI_COMM_WORLD, status=NULL)");
 }
 
 TEST_F(DoorTest, ShowsTheNameOfAnObject) {
@@ -63,12 +66,14 @@ TEST_F(DoorTest, ChecksWhetherMpiMayBeCalled) {
 TEST_F(DoorTest, ChecksHandles) {
     expect_error(MPI_Send(data, 1, MPI_INT, 0, 0, MPI_COMM_NULL), ErrorClass::comm, "comm is MPI_COMM_NULL");
     EXPECT_EQ(core().raised_on, nullptr);
-    expect_error(MPI_Send(data, 1, MPI_INT, 0, 0, nullptr), ErrorClass::comm, "comm is 0, which is no communicator");
+    expect_error(MPI_Send(data, 1, MPI_INT, 0, 0, nullptr), ErrorClass::comm,
+                 "comm is 0, which is no communicator");
     expect_error(MPI_Send(data, 1, MPI_INT, 0, 0, reinterpret_cast<MPI_Comm>(data)), ErrorClass::comm,
         "comm is no communicator: it was freed or never made");
-    expect_error(MPI_Send(data, 1, MPI_DATATYPE_NULL, 0, 0, MPI_COMM_WORLD), ErrorClass::type, "datatype is MPI_DATATYPE_NULL");
-    expect_error(MPI_Send(data, 1, reinterpret_cast<MPI_Datatype>(MPI_SUM), 0, 0, MPI_COMM_WORLD), ErrorClass::type,
-        "datatype is MPI_SUM, which is no datatype");
+    expect_error(MPI_Send(data, 1, MPI_DATATYPE_NULL, 0, 0, MPI_COMM_WORLD), ErrorClass::type,
+                 "datatype is MPI_DATATYPE_NULL");
+    expect_error(MPI_Send(data, 1, reinterpret_cast<MPI_Datatype>(MPI_SUM), 0, 0, MPI_COMM_WORLD),
+                 ErrorClass::type, "datatype is MPI_SUM, which is no datatype");
     expect_error(MPI_Send(data, 1, MPI_FLOAT, 0, 0, MPI_COMM_WORLD), ErrorClass::type,
         "datatype: MPI_FLOAT is not committed; call MPI_Type_commit first");
 }
@@ -78,17 +83,22 @@ TEST_F(DoorTest, ChecksRanksAndTags) {
         "dest is 4, which is not a rank of the communicator; it has ranks 0 to 3");
     expect_error(MPI_Send(data, 1, MPI_INT, 1, 0, MPI_COMM_SELF), ErrorClass::rank,
         "dest is 1, which is not a rank of the communicator; it has rank 0 only");
-    expect_error(MPI_Send(data, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD), ErrorClass::rank, "dest may not be MPI_ANY_SOURCE here");
-    expect_error(MPI_Send(data, 1, MPI_INT, 0, -5, MPI_COMM_WORLD), ErrorClass::tag, "tag is -5 but must be from 0 to 2147483647");
-    expect_error(MPI_Send(data, 1, MPI_INT, 0, MPI_ANY_TAG, MPI_COMM_WORLD), ErrorClass::tag, "tag may not be MPI_ANY_TAG here");
-    EXPECT_EQ(MPI_Recv(data, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    expect_error(MPI_Send(data, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD), ErrorClass::rank,
+                 "dest may not be MPI_ANY_SOURCE here");
+    expect_error(MPI_Send(data, 1, MPI_INT, 0, -5, MPI_COMM_WORLD), ErrorClass::tag,
+                 "tag is -5 but must be from 0 to 2147483647");
+    expect_error(MPI_Send(data, 1, MPI_INT, 0, MPI_ANY_TAG, MPI_COMM_WORLD), ErrorClass::tag,
+                 "tag may not be MPI_ANY_TAG here");
+    EXPECT_EQ(MPI_Recv(data, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+              MPI_SUCCESS);
     EXPECT_EQ(core().pointers[3], nullptr);
 }
 
 TEST_F(DoorTest, ChecksBuffers) {
     expect_error(MPI_Send(nullptr, 2, MPI_INT, 0, 0, MPI_COMM_WORLD), ErrorClass::buffer,
         "buf is a null pointer but 2 of MPI_INT are to be there");
-    expect_error(MPI_Send(MPI_IN_PLACE, 2, MPI_INT, 0, 0, MPI_COMM_WORLD), ErrorClass::buffer, "buf may not be MPI_IN_PLACE here");
+    expect_error(MPI_Send(MPI_IN_PLACE, 2, MPI_INT, 0, 0, MPI_COMM_WORLD), ErrorClass::buffer,
+                 "buf may not be MPI_IN_PLACE here");
     EXPECT_EQ(MPI_Send(nullptr, 0, MPI_INT, 0, 0, MPI_COMM_WORLD), MPI_SUCCESS);
 }
 
@@ -104,39 +114,50 @@ TEST_F(DoorTest, LetsStatusThrough) {
 TEST_F(DoorTest, LooksOnlyAtWhatIsSignificantAtThisRank) {
     int counts[4] = {1, 2, 3, 4}, places[4] = {0, 1, 3, 6};
     core().answer = ErrorClass::success;
-    EXPECT_EQ(MPI_Gatherv(data, 1, MPI_INT, nullptr, nullptr, nullptr, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD), MPI_SUCCESS);
+    EXPECT_EQ(MPI_Gatherv(data, 1, MPI_INT, nullptr, nullptr, nullptr, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD),
+              MPI_SUCCESS);
     EXPECT_EQ(core().pointers[3], nullptr);
-    EXPECT_EQ(MPI_Gatherv(MPI_IN_PLACE, -7, MPI_DATATYPE_NULL, data, counts, places, MPI_INT, 1, MPI_COMM_WORLD), MPI_SUCCESS);
+    EXPECT_EQ(
+        MPI_Gatherv(MPI_IN_PLACE, -7, MPI_DATATYPE_NULL, data, counts, places, MPI_INT, 1, MPI_COMM_WORLD),
+        MPI_SUCCESS);
     EXPECT_EQ(core().pointers[1], nullptr);
     EXPECT_EQ(core().numbers, (std::vector<int64_t>{-7, 1, 1, 2, 3, 4, 0, 1, 3, 6}));
     MPI_Count large_counts[4] = {5, 6, 7, 8};
     MPI_Aint large_places[4] = {1, 2, 3, 4};
-    EXPECT_EQ(MPI_Gatherv_c(data, 1, MPI_INT, data, large_counts, large_places, MPI_INT, 1, MPI_COMM_WORLD), MPI_SUCCESS);
+    EXPECT_EQ(MPI_Gatherv_c(data, 1, MPI_INT, data, large_counts, large_places, MPI_INT, 1, MPI_COMM_WORLD),
+              MPI_SUCCESS);
     EXPECT_EQ(core().numbers, (std::vector<int64_t>{1, 1, 5, 6, 7, 8, 1, 2, 3, 4}));
     core().calls = 0;
-    expect_error(MPI_Gatherv(data, 1, MPI_INT, data, counts, places, MPI_DATATYPE_NULL, 1, MPI_COMM_WORLD), ErrorClass::type,
-        "recvtype is MPI_DATATYPE_NULL");
-    expect_error(MPI_Gatherv(MPI_IN_PLACE, 1, MPI_INT, data, counts, places, MPI_INT, 0, MPI_COMM_WORLD), ErrorClass::buffer,
-        "sendbuf may not be MPI_IN_PLACE here");
-    expect_error(MPI_Gatherv(data, 1, MPI_INT, data, counts, places, MPI_INT, 4, MPI_COMM_WORLD), ErrorClass::root,
-        "root is 4, which is not a rank of the communicator; it has ranks 0 to 3");
-    expect_error(MPI_Gatherv(data, 1, MPI_INT, data, nullptr, places, MPI_INT, 1, MPI_COMM_WORLD), ErrorClass::arg,
-        "recvcounts is a null pointer");
+    expect_error(MPI_Gatherv(data, 1, MPI_INT, data, counts, places, MPI_DATATYPE_NULL, 1, MPI_COMM_WORLD),
+                 ErrorClass::type, "recvtype is MPI_DATATYPE_NULL");
+    expect_error(MPI_Gatherv(MPI_IN_PLACE, 1, MPI_INT, data, counts, places, MPI_INT, 0, MPI_COMM_WORLD),
+                 ErrorClass::buffer, "sendbuf may not be MPI_IN_PLACE here");
+    expect_error(MPI_Gatherv(data, 1, MPI_INT, data, counts, places, MPI_INT, 4, MPI_COMM_WORLD),
+                 ErrorClass::root, "root is 4, which is not a rank of the communicator; it has ranks 0 to 3");
+    expect_error(MPI_Gatherv(data, 1, MPI_INT, data, nullptr, places, MPI_INT, 1, MPI_COMM_WORLD),
+                 ErrorClass::arg, "recvcounts is a null pointer");
 }
 
 TEST_F(DoorTest, ConvertsArraysOfHandles) {
     MPI_Datatype types[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_DOUBLE};
     int counts[4] = {}, places[4] = {};
-    EXPECT_EQ(MPI_Alltoallw(data, counts, places, types, data, counts, places, types, MPI_COMM_WORLD), MPI_SUCCESS);
-    EXPECT_EQ(core().pointers, (std::vector<const void *>{&core().own_type, &core().int_type, &core().own_type}));
-    EXPECT_EQ(MPI_Alltoallw(MPI_IN_PLACE, nullptr, nullptr, nullptr, data, counts, places, types, MPI_COMM_WORLD), MPI_SUCCESS);
+    EXPECT_EQ(MPI_Alltoallw(data, counts, places, types, data, counts, places, types, MPI_COMM_WORLD),
+              MPI_SUCCESS);
+    EXPECT_EQ(core().pointers,
+              (std::vector<const void *>{&core().own_type, &core().int_type, &core().own_type}));
+    EXPECT_EQ(
+        MPI_Alltoallw(MPI_IN_PLACE, nullptr, nullptr, nullptr, data, counts, places, types, MPI_COMM_WORLD),
+        MPI_SUCCESS);
     EXPECT_EQ(core().pointers[0], nullptr);
     types[2] = MPI_FLOAT;
-    EXPECT_EQ(MPI_Alltoallw(data, counts, places, types, data, counts, places, types, MPI_COMM_WORLD), MPI_ERR_TYPE);
+    EXPECT_EQ(MPI_Alltoallw(data, counts, places, types, data, counts, places, types, MPI_COMM_WORLD),
+              MPI_ERR_TYPE);
 }
 
 TEST_F(DoorTest, WritesRequestsBack) {
-    auto handle = [](int i) { return reinterpret_cast<MPI_Request>(static_cast<intptr_t>(abi::request_null + 1 + i)); };
+    auto handle = [](int i) {
+        return reinterpret_cast<MPI_Request>(static_cast<intptr_t>(abi::request_null + 1 + i));
+    };
     MPI_Request request = handle(0);
     EXPECT_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
     EXPECT_EQ(request, MPI_REQUEST_NULL);
@@ -146,7 +167,7 @@ TEST_F(DoorTest, WritesRequestsBack) {
     std::vector<MPI_Request> many(70, MPI_REQUEST_NULL);
     many[68] = handle(1);
     many[69] = handle(2);
-    core().answer = ErrorClass::in_status;  // written back although the call fails
+    core().answer = ErrorClass::in_status;  // the requests are written back although the call fails
     EXPECT_EQ(MPI_Waitall(70, many.data(), MPI_STATUSES_IGNORE), MPI_ERR_IN_STATUS);
     EXPECT_EQ(core().pointers[69], &core().requests[2]);
     EXPECT_EQ(many[68], MPI_REQUEST_NULL);
@@ -183,7 +204,8 @@ TEST_F(DoorTest, NarrowsResults) {
     EXPECT_EQ(MPI_Get_count_c(&status, MPI_INT, &large), MPI_SUCCESS);
     EXPECT_EQ(large, int64_t{INT_MAX} + 1);
     void *buffer = nullptr;
-    EXPECT_EQ(MPI_Buffer_detach(&buffer, &count), MPI_SUCCESS);  // it is detached, and its size cannot be told
+    // It is detached although its size does not fit an int.
+    EXPECT_EQ(MPI_Buffer_detach(&buffer, &count), MPI_SUCCESS);
     EXPECT_EQ(count, MPI_UNDEFINED);
     core().result = 100;
     EXPECT_EQ(MPI_Buffer_detach(&buffer, &count), MPI_SUCCESS);
@@ -220,8 +242,10 @@ TEST_F(DoorTest, AllowsNullHandlesWhereTheStandardDoes) {
 
 TEST_F(DoorTest, SaysWhatIsNotImplemented) {
     MPI_Win win;
-    expect_error(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win), ErrorClass::unsupported_operation,
-        "MPI_Win_create_dynamic is not implemented in Lanyard " LANYARD_VERSION "; lanyard info --missing lists what is missing");
+    expect_error(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win),
+                 ErrorClass::unsupported_operation,
+                 "MPI_Win_create_dynamic is not implemented in Lanyard " LANYARD_VERSION
+                 "; lanyard info --missing lists what is missing");
     int provided;
     EXPECT_EQ(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided), MPI_T_ERR_NOT_SUPPORTED);
 }
@@ -243,7 +267,9 @@ void add(void *in, void *inout, int *length, MPI_Datatype *type) {
     given_length = *length;
     for (int i = 0; i < *length; ++i) static_cast<int *>(inout)[i] += static_cast<int *>(in)[i];
 }
-void add_large(void *, void *, MPI_Count *length, MPI_Datatype *) { given_length = static_cast<int>(*length / 2); }
+void add_large(void *, void *, MPI_Count *length, MPI_Datatype *) {
+    given_length = static_cast<int>(*length / 2);
+}
 
 TEST_F(DoorTest, CallsTheProgramsOperation) {
     MPI_Op op;
@@ -259,7 +285,8 @@ TEST_F(DoorTest, CallsTheProgramsOperation) {
     EXPECT_EQ(MPI_Op_create_c(add_large, 1, &op), MPI_SUCCESS);
     callback = core().callback;
     EXPECT_TRUE(callback.large_count);
-    callback.door->call_op(callback.function, callback.large_count, in, inout, int64_t{1} << 31, &core().int_type);
+    callback.door->call_op(callback.function, callback.large_count, in, inout, int64_t{1} << 31,
+                           &core().int_type);
     EXPECT_EQ(given_length, 1 << 30);
 }
 
@@ -277,7 +304,8 @@ TEST_F(DoorTest, CallsTheProgramsOtherFunctionsWithItsHandles) {
     void *copy = nullptr;
     int flag = 0;
     auto function = reinterpret_cast<Function>(copy_value);
-    EXPECT_EQ(door.copy_comm_attribute(function, &core().world, 5, &given_length, data, &copy, &flag), MPI_SUCCESS);
+    EXPECT_EQ(door.copy_comm_attribute(function, &core().world, 5, &given_length, data, &copy, &flag),
+              MPI_SUCCESS);
     EXPECT_EQ(copy, data);
     EXPECT_EQ(flag, 1);
     int code = 15;

@@ -1,4 +1,4 @@
-// The typed functions that the test of the door needs; the others stay missing.
+// The typed functions that the test of the front end needs. The others are missing.
 #include "fake_core.h"
 
 #include <memory>
@@ -67,7 +67,8 @@ Error lanyard_send(const void *buf, int64_t count, Datatype &datatype, int dest,
     core->pointers = {buf, &datatype, &comm};
     return core->done();
 }
-Error lanyard_recv(void *buf, int64_t count, Datatype &datatype, int source, int tag, Comm &comm, Status *status) {
+Error lanyard_recv(void *buf, int64_t count, Datatype &datatype, int source, int tag, Comm &comm,
+                   Status *status) {
     core->numbers = {count, source, tag};
     core->pointers = {buf, &datatype, &comm, status};
     if (status) {
@@ -76,15 +77,16 @@ Error lanyard_recv(void *buf, int64_t count, Datatype &datatype, int source, int
     }
     return core->done();
 }
-Error lanyard_gatherv(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, Counts recvcounts, Counts displs,
-    Datatype *recvtype, int root, Comm &) {
+Error lanyard_gatherv(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf,
+                      Counts recvcounts, Counts displs, Datatype *recvtype, int root, Comm &) {
     core->numbers = {sendcount, root};
     core->pointers = {sendbuf, sendtype, recvbuf, recvtype};
     for (int i = 0; recvcounts && i < 4; ++i) core->numbers.push_back(recvcounts[i]);
     for (int i = 0; displs && i < 4; ++i) core->numbers.push_back(displs[i]);
     return core->done();
 }
-Error lanyard_alltoallw(const void *, Counts, Counts, Datatype *const *sendtypes, void *, Counts, Counts, Datatype *const *recvtypes, Comm &) {
+Error lanyard_alltoallw(const void *, Counts, Counts, Datatype *const *sendtypes, void *, Counts, Counts,
+                        Datatype *const *recvtypes, Comm &) {
     core->pointers = {sendtypes ? sendtypes[3] : nullptr, recvtypes[0], recvtypes[3]};
     return core->done();
 }
@@ -126,13 +128,15 @@ Error lanyard_type_get_name(Datatype *datatype, char *, int *) {
     core->pointers = {datatype};
     return core->done();
 }
-Error lanyard_type_vector(int64_t count, int64_t blocklength, int64_t stride, Datatype &, Datatype **newtype, bool large_count) {
+Error lanyard_type_vector(int64_t count, int64_t blocklength, int64_t stride, Datatype &, Datatype **newtype,
+                          bool large_count) {
     core->numbers = {count, blocklength, stride, large_count};
     *newtype = &core->own_type;
     return core->done();
 }
-Error lanyard_type_get_contents(Datatype &, int64_t max_integers, int64_t, int64_t max_large_counts, int64_t max_datatypes, int *, int64_t *,
-    int64_t *large_counts, Datatype **datatypes) {
+Error lanyard_type_get_contents(Datatype &, int64_t max_integers, int64_t, int64_t max_large_counts,
+                                int64_t max_datatypes, int *, int64_t *, int64_t *large_counts,
+                                Datatype **datatypes) {
     core->numbers = {max_integers, max_large_counts, max_datatypes};
     core->pointers = {large_counts};
     if (max_datatypes > 0) datatypes[0] = &core->int_type;

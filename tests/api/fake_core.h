@@ -1,4 +1,5 @@
-// A core for the test of the door: objects to name in calls, and what the typed functions and the error handler were told.
+// A core for the test of the front end: objects that calls can name, and a record of what the typed functions
+// and the error handler received.
 #pragma once
 
 #include <string>
@@ -14,7 +15,7 @@
 
 namespace lanyard {
 
-// Stands for the library's own, of which the door sees the address only.
+// Stand-ins for the library's own types, of which the front end uses only the address.
 struct Request : Object {};
 struct Info : Object {};
 
@@ -24,14 +25,14 @@ struct FakeCore {
     Op sum, own_op;
     Request requests[100];
 
-    std::string last_call;      // what raise() was given
+    std::string last_call;      // what raise() received
     std::string last_sentence;
     const void *raised_on = nullptr;
 
-    // What the typed functions saw.
+    // What the typed functions received.
     std::vector<int64_t> numbers;
     std::vector<const void *> pointers;
-    int64_t result = 0;          // what they give back as a number
+    int64_t result = 0;          // what they return as a number
     ErrorClass answer = ErrorClass::success;
     Callback callback;
     int calls = 0;
@@ -40,7 +41,7 @@ struct FakeCore {
 };
 
 FakeCore &fake_core();
-// Everything as new, with MPI initialised.
+// Resets everything to its initial state, with MPI initialised.
 void reset_fake_core();
 
 }  // namespace lanyard

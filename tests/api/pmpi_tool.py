@@ -1,9 +1,10 @@
-"""Writes, from the description of MPI, a tool as profilers are: a library in C that defines every MPI function, counts its calls and
-passes them on under its second name; and a program that calls every function once.
+"""Generates, from the description of MPI, a tool such as profilers are: a C library that defines every MPI
+function, counts its calls and passes them on to the PMPI name. Also generates a program that calls every
+function once.
 
-The counts lie in a file that the processes of a job share, for each function: all its calls, those that came from inside the library,
-which must be none, and the classes of the errors that it returned. With PMPI_TOOL_PASSES=0 nothing is passed on, so that the program
-need not give good arguments.
+The counts are in a file that the processes of a job share. For each function it contains the number of all
+calls, the number of calls from inside the library, which must be zero, and the classes of the errors that the
+function returned. With PMPI_TOOL_PASSES=0 nothing is passed on, so the program need not pass valid arguments.
 """
 import mmap
 import struct
@@ -56,7 +57,8 @@ static void tool_seen(int function, const void *caller) {
     uintptr_t from = (uintptr_t)caller;
     __atomic_add_fetch(&counts[function].calls, 1, __ATOMIC_RELAXED);
     for (int i = 0; i < ranges; ++i)
-        if (from >= library[i].begin && from < library[i].end) __atomic_add_fetch(&counts[function].from_library, 1, __ATOMIC_RELAXED);
+        if (from >= library[i].begin && from < library[i].end)
+            __atomic_add_fetch(&counts[function].from_library, 1, __ATOMIC_RELAXED);
 }
 
 /* Notes the class of an error code, and gives the code. */
@@ -75,12 +77,12 @@ RECORD = struct.Struct("QQ112s")
 
 
 def forms(description):
-    """Every function of the interface in C: (function, name, large)."""
+    """Every function of the C interface in each of its forms: (function, name, large)."""
     return [(function, name, large) for function in description.functions for name, large in function.forms()]
 
 
 def tool(description, only=None):
-    """The text of the library; with `only`, one that defines these functions and no others."""
+    """The text of the library. With `only`, it defines these functions and no others."""
     from generator.description import c_prototype
     every = forms(description)
     lines = [f"#define FUNCTIONS {len(every)}", RUNTIME]
@@ -96,8 +98,9 @@ def tool(description, only=None):
 
 
 def caller(description):
-    """The text of a program that calls every function once, with zeros for arguments."""
-    calls = [f"    (void){name}({', '.join('0' for _p in function.in_form(large))});" for function, name, large in forms(description)]
+    """The text of a program that calls every function once, with zeros as arguments."""
+    calls = [f"    (void){name}({', '.join('0' for _p in function.in_form(large))});"
+             for function, name, large in forms(description)]
     return "\n".join(["#include <mpi.h>", "int main(void) {", *calls, "    return 0;", "}", ""])
 
 
@@ -115,11 +118,13 @@ class Counts:
         return zip(self.names, RECORD.iter_unpack(self.path.read_bytes()[:RECORD.size * len(self.names)]))
 
     def read(self):
-        """For each function called: all its calls, and those from inside the library."""
+        """For each function that was called: the number of all its calls, and of those from inside the
+        library."""
         return {name: (calls, inside) for name, (calls, inside, _classes) in self.records() if calls}
 
     def errors(self):
-        """For each function that failed: the values of the classes of its errors."""
-        found = {name: {place if place < 64 else place - 64 + 1000 for place, seen in enumerate(classes) if seen}
+        """For each function that failed: the values of its error classes."""
+        found = {name: {place if place < 64 else place - 64 + 1000 for place, seen in enumerate(classes)
+                        if seen}
                  for name, (_calls, _inside, classes) in self.records()}
         return {name: values for name, values in found.items() if values}

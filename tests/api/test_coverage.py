@@ -1,5 +1,5 @@
-"""Every function that the library implements is called by a program of the tests or the examples: what no program names may break
-without anybody noticing. Names in comments and texts do not count."""
+"""A program of the tests or the examples calls every function that the library implements. A function that no
+program calls could break unnoticed. Names in comments and strings do not count."""
 import json
 import pathlib
 import re
@@ -10,7 +10,8 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 
-# The door is tested here with a core made for the purpose, which says nothing of the library's own functions; a header calls none.
+# tests/api tests the front end with a fake core, which says nothing about the library's own functions. A
+# header calls no functions.
 LEFT_OUT = {ROOT / "tests" / "api", ROOT / "tests" / "mpich_abi" / "include"}
 
 
@@ -26,10 +27,10 @@ def names_in(text):
     return set(re.findall(r"\bMPI_[A-Za-z]\w*", NOT_CODE.sub(" ", text)))
 
 
-# What the library does not have yet: whole chapters, and the functions of others that take a window.
+# What the library does not have yet: whole chapters, and the functions of other chapters that take a window.
 MISSING_CHAPTERS = {"One-sided communication", "Files", "Process creation and connection"}
-MISSING_ELSEWHERE = {"MPI_Win_call_errhandler", "MPI_Win_delete_attr", "MPI_Win_get_attr", "MPI_Win_get_errhandler", "MPI_Win_set_attr",
-                     "MPI_Win_set_errhandler"}
+MISSING_ELSEWHERE = {"MPI_Win_call_errhandler", "MPI_Win_delete_attr", "MPI_Win_get_attr",
+                     "MPI_Win_get_errhandler", "MPI_Win_set_attr", "MPI_Win_set_errhandler"}
 
 
 @pytest.fixture(scope="module", name="functions")
@@ -45,7 +46,8 @@ def implemented_functions(functions):
 
 
 def test_nothing_is_missing_but_what_belongs_to_windows_files_and_new_processes(functions):
-    missing = {function["name"] for function in functions if not function["implemented"] and function["chapter"] not in MISSING_CHAPTERS}
+    missing = {function["name"] for function in functions
+               if not function["implemented"] and function["chapter"] not in MISSING_CHAPTERS}
     assert missing == MISSING_ELSEWHERE
 
 
@@ -58,5 +60,6 @@ def test_every_implemented_function_is_called_by_a_program(implemented):
 
 
 def test_comments_and_texts_are_no_calls():
-    text = '// MPI_Aa\n/* MPI_Bb\n MPI_Cc */ MPI_Dd(x); fail("MPI_Ee \\" MPI_Ff"); constexpr auto f = MPI_Gg;\n'
+    text = ('// MPI_Aa\n/* MPI_Bb\n MPI_Cc */ MPI_Dd(x); fail("MPI_Ee \\" MPI_Ff"); constexpr auto f = '
+            'MPI_Gg;\n')
     assert names_in(text) == {"MPI_Dd", "MPI_Gg"}

@@ -1,4 +1,4 @@
-"""The description of MPI: complete, and everything generated from it is up to date."""
+"""The description of MPI is complete, and everything generated from it is up to date."""
 import pathlib
 import re
 import subprocess
@@ -8,7 +8,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def test_generated_files_are_what_the_description_gives():
-    done = subprocess.run([sys.executable, ROOT / "api" / "generate", "--check"], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, ROOT / "api" / "generate", "--check"], capture_output=True,
+                          text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 

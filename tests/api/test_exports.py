@@ -1,4 +1,5 @@
-"""libmpi_abi.so.1 shows the functions of the standard under both names, and nothing else; libmpi.so.12 also what its ABI has more."""
+"""The symbols and dependencies of the libraries. libmpi_abi.so.1 exports the standard's functions under both
+names and nothing else."""
 import os
 import re
 import subprocess
@@ -41,9 +42,11 @@ def test_finds_the_core_beside_itself(library):
 
 @pytest.mark.parametrize("name", ["libmpi_abi.so.1", "libmpi.so.12", "liblanyard.so.0"])
 def test_needs_the_unwinder_and_no_cxx_runtime(library, name):
-    """What the program's functions throw passes through the library, so they share the unwinder; C++'s own runtime is linked in and hidden."""
+    """Exceptions of the program's functions pass through the library, so both share the unwinder. The C++
+    runtime itself is linked in and hidden."""
     library = library.parent / name
-    if "__asan_init" in subprocess.run(["nm", "-D", library], capture_output=True, text=True, check=True).stdout or \
+    if "__asan_init" in subprocess.run(["nm", "-D", library], capture_output=True, text=True,
+                                       check=True).stdout or \
             "tsan" in os.environ.get("LANYARD_BUILD", ""):
         pytest.skip("a library built with sanitizers needs their runtime")
     needed = re.findall(r"Shared library: \[(.*)\]", dynamic(library))
@@ -53,24 +56,27 @@ def test_needs_the_unwinder_and_no_cxx_runtime(library, name):
 
 
 def test_core_names_nothing_of_mpi(library):
-    """The core calls no MPI_ or PMPI_ function and shows none."""
+    """The core neither calls nor exports functions named MPI_ or PMPI_."""
     core = library.parent / "liblanyard.so.0"
     done = subprocess.run(["nm", "-D", core], capture_output=True, text=True, check=True)
     assert re.findall(r" (P?MPI_\w+)", done.stdout) == []
 
 
 def test_core_shows_only_what_the_doors_need(library):
-    """lanyard_*, the functions with which a door refuses an argument or times itself, and what the C++ library makes weak or unique."""
+    """The core exports lanyard_*, the functions with which a front end refuses an argument or times itself,
+    and what the C++ library makes weak or unique."""
     core = library.parent / "liblanyard.so.0"
     allowed = re.compile(r"lanyard_\w+|lanyard::fail\(.*|lanyard::complaint::\w+\(.*|lanyard::timing::.*")
     done = subprocess.run(["nm", "-DC", "--defined-only", core], capture_output=True, text=True, check=True)
     found = [line.split(maxsplit=2)[1:] for line in done.stdout.splitlines()]
     weak = {"W", "V", "u"}
     other = [name for kind, name in found
-             if not allowed.fullmatch(name) and not (kind in weak and not name.startswith("lanyard")) and not SANITIZED.match(name)]
+             if not allowed.fullmatch(name) and not (kind in weak and not name.startswith("lanyard")) and
+             not SANITIZED.match(name)]
     assert other == []
     doors = [library, library.parent / "libmpi.so.12"]
-    asked = subprocess.run(["nm", "-DC", "--undefined-only", *doors], capture_output=True, text=True, check=True)
+    asked = subprocess.run(["nm", "-DC", "--undefined-only", *doors], capture_output=True, text=True,
+                           check=True)
     needed = set(re.findall(r" U (lanyard::.+)", asked.stdout))
     assert {name for _, name in found if name.startswith("lanyard::")} == needed
 
@@ -79,5 +85,6 @@ def test_every_typed_function_of_the_core_is_described(description, library):
     core = library.parent / "liblanyard.so.0"
     done = subprocess.run(["nm", "-D", "--defined-only", core], capture_output=True, text=True, check=True)
     described = {f"lanyard_{function.core}" for function in description.functions if not function.door}
-    beside = {"lanyard_handles", "lanyard_process_state", "lanyard_neighbors", "lanyard_use_door", "lanyard_null_datatype"}
+    beside = {"lanyard_handles", "lanyard_process_state", "lanyard_neighbors", "lanyard_use_door",
+              "lanyard_null_datatype"}
     assert set(re.findall(r" [TWBD] (lanyard_\w+)", done.stdout)) - described - beside == set()

@@ -1,6 +1,7 @@
-"""Each function has two names: PMPI_x, which is the library's, and MPI_x, which a tool or a program may define itself. Here a tool
-defines them all (pmpi_tool.py), and the programs of tests/mpi run under it: they must not notice, every function that the library
-implements must pass through the tool, and the library must call none of them itself."""
+"""Each function has two names: PMPI_x, which is the library's, and MPI_x, which a tool or a program may
+define itself. Here a tool (pmpi_tool.py) defines all of them, and the programs of tests/mpi run under it. The
+programs must not notice it, every function that the library implements must pass through the tool, and the
+library itself must call none of them."""
 import json
 import os
 import pathlib
@@ -13,7 +14,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SANITIZED = "-fsanitize" in os.environ.get("LANYARD_CC", "")
 
-# Programs of tests/mpi that do not run under the tool, or whose functions it cannot see there.
+# Programs of tests/mpi that do not run under the tool, and functions that the tool cannot see in the others.
 LEFT_OUT = {
     "third-abi": "has functions and handles of its own",
     "mpi-comm-interpose": "is a tool itself",
@@ -24,8 +25,10 @@ CALLED_ELSEWHERE = {
     "MPI_Abort": "tests/launch",
     "MPI_Initialized": "tests/failures",
 }
-# Classes that any function may return, as the index of the reference says; and the class of a code that only the program's functions know.
-ERRORS_OF_ALL = {"MPI_ERR_UNKNOWN", "MPI_ERR_OTHER", "MPI_ERR_INTERN", "MPI_ERR_NO_MEM", "MPI_ERR_UNSUPPORTED_OPERATION"}
+# Classes that any function may return, as the index of the reference says, and MPI_ERR_UNKNOWN, the class of
+# a code that only the program's functions know.
+ERRORS_OF_ALL = {"MPI_ERR_UNKNOWN", "MPI_ERR_OTHER", "MPI_ERR_INTERN", "MPI_ERR_NO_MEM",
+                 "MPI_ERR_UNSUPPORTED_OPERATION"}
 KNOWN = """
 #include <mpi.h>
 #include <stdio.h>
@@ -49,8 +52,8 @@ int main(int argc, char **argv) {
     return 0;
 }
 """
-KNOWN_CALLS = {"MPI_Init": 1, "MPI_Comm_rank": 1, "MPI_Comm_size": 1, "MPI_Irecv": 7, "MPI_Send": 7, "MPI_Wait": 7, "MPI_Pcontrol": 2,
-               "MPI_Allreduce_c": 1, "MPI_Finalize": 1}
+KNOWN_CALLS = {"MPI_Init": 1, "MPI_Comm_rank": 1, "MPI_Comm_size": 1, "MPI_Irecv": 7, "MPI_Send": 7,
+               "MPI_Wait": 7, "MPI_Pcontrol": 2, "MPI_Allreduce_c": 1, "MPI_Finalize": 1}
 
 
 def test_both_names_are_one_function(description, library):
@@ -77,7 +80,7 @@ def test_the_tool_defines_what_the_header_declares(description):
 
 
 class Workshop:
-    """Compiles with mpicc, and runs programs with what the tool counted meanwhile."""
+    """Compiles with mpicc, and runs programs and returns what the tool counted meanwhile."""
 
     def __init__(self, folder, build, counts):
         self.folder, self.build, self.counts = folder, build, counts
@@ -87,22 +90,26 @@ class Workshop:
         return name
 
     def mpicc(self, *words):
-        done = subprocess.run([self.build / "bin" / "mpicc", *words], cwd=self.folder, capture_output=True, text=True, check=False)
+        done = subprocess.run([self.build / "bin" / "mpicc", *words], cwd=self.folder, capture_output=True,
+                              text=True, check=False)
         assert done.returncode == 0 and not done.stderr, done.stderr
 
     def run(self, *command, **settings):
-        """Runs a job; PRELOAD is for its processes only, not for mpirun."""
+        """Runs a job. PRELOAD applies only to its processes, not to mpirun."""
         self.counts.clear()
         preload = settings.pop("PRELOAD", None)
         if preload:
             command = [*command[:-1], "env", f"LD_PRELOAD={self.folder / preload}", command[-1]]
-        environment = {**os.environ, "PMPI_TOOL_COUNTS": str(self.counts.path), "LANYARD_TEST_SECONDS": "1", **settings}
-        done = subprocess.run(command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, check=False, timeout=300)
+        environment = {**os.environ, "PMPI_TOOL_COUNTS": str(self.counts.path), "LANYARD_TEST_SECONDS": "1",
+                       **settings}
+        done = subprocess.run(command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+                              timeout=300)
         return done, self.counts.read()
 
     def known(self, program, ranks=3, **settings):
-        """Runs the program with known calls and gives how often the tool was called for each."""
+        """Runs the program with known calls and returns how often each rank called the tool for each
+        function."""
         done, counts = self.run(self.build / "bin" / "mpirun", "-n", str(ranks), f"./{program}", **settings)
         assert done.returncode == 0, done.stdout
         assert done.stdout == "3\n" * 3
@@ -168,8 +175,10 @@ def test_tool_for_one_function(workshop, description):
 
 
 def test_a_call_from_inside_the_library_is_seen(workshop):
-    """Here a library whose name is like the core's makes such a call."""
-    workshop.write("inside.c", "#include <mpi.h>\nint inside(void) {\n    int flag;\n    return MPI_Initialized(&flag);\n}\n")
+    """A library whose name resembles the core's makes such a call."""
+    workshop.write("inside.c",
+                   "#include <mpi.h>\nint inside(void) {\n    int flag;\n    return "
+                   "MPI_Initialized(&flag);\n}\n")
     workshop.mpicc("-shared", "-fPIC", "-o", "liblanyard.so.test", "inside.c")
     workshop.write("outside.c", "#include <mpi.h>\nint inside(void);\nint main(void) {\n    int flag;\n"
                                 "    MPI_Finalized(&flag);\n    return inside();\n}\n")
@@ -184,8 +193,11 @@ def test_without_a_tool_nothing_is_counted(workshop):
 
 
 def jobs(build):
-    """One job for each program of tests/mpi, with the fewest ranks but one that a test of it has: (name, command, settings, what it must print)."""
-    done = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], capture_output=True, text=True, check=True)
+    """One job for each program of tests/mpi: (name, command, settings, what it must print). Among the
+    program's tests, it is the one with the fewest ranks from two up, or with one rank if there is no
+    other."""
+    done = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], capture_output=True,
+                          text=True, check=True)
     found = {}
     for test in json.loads(done.stdout)["tests"]:
         properties = {p["name"]: p["value"] for p in test.get("properties", [])}
@@ -211,13 +223,16 @@ def run_every_program(workshop):
     performed = []
     for program, command, settings, must_print in every:
         done, counts = workshop.run(*command, PRELOAD="libtool.so", **settings)
-        good = all(re.search(text, done.stdout) for text in must_print) if must_print else done.returncode in (0, 77)
-        performed.append((program, "" if good else f"exit code {done.returncode}:\n{done.stdout}", counts, workshop.counts.errors()))
+        good = (all(re.search(text, done.stdout) for text in must_print) if must_print
+                else done.returncode in (0, 77))
+        performed.append((program, "" if good else f"exit code {done.returncode}:\n{done.stdout}", counts,
+                          workshop.counts.errors()))
     return performed
 
 
 def test_programs_do_not_notice_the_tool(performed):
-    complaints = [f"{program}: {complaint}" for program, complaint, _counts, _errors in performed if complaint]
+    complaints = [f"{program}: {complaint}" for program, complaint, _counts, _errors in performed
+                  if complaint]
     assert not complaints, "\n".join(complaints)
 
 
@@ -229,8 +244,10 @@ def test_the_library_calls_no_function_of_the_tool(performed):
 
 def test_every_implemented_function_went_through_the_tool(workshop, performed):
     called = set().union(*(counts for _program, _complaint, counts, _errors in performed))
-    done = subprocess.run([workshop.build / "bin" / "lanyard", "info", "--coverage", "--json"], capture_output=True, text=True, check=True)
-    implemented = {function["name"] for function in json.loads(done.stdout)["functions"] if function["implemented"]}
+    done = subprocess.run([workshop.build / "bin" / "lanyard", "info", "--coverage", "--json"],
+                          capture_output=True, text=True, check=True)
+    implemented = {function["name"] for function in json.loads(done.stdout)["functions"]
+                   if function["implemented"]}
     missing = sorted(implemented - called - set(CALLED_ELSEWHERE))
     assert not missing, "no program of tests/mpi called these through the tool:\n  " + "\n  ".join(missing)
 
@@ -238,14 +255,18 @@ def test_every_implemented_function_went_through_the_tool(workshop, performed):
 def test_errors_that_functions_return_are_on_their_pages(description, performed):
     from generator.reference import Reference
     reference = Reference(description)
-    names = {c["value"]: name for group in ("error_class", "tool_error_class") for name, c in description.constants[group]["values"].items()}
+    names = {c["value"]: name for group in ("error_class", "tool_error_class")
+             for name, c in description.constants[group]["values"].items()}
     found, missing = 0, []
     for program, _complaint, _counts, errors in performed:
         for name, values in errors.items():
             function = reference.by_name.get(name) or reference.by_name[name.removesuffix("_c")]
-            documented = {error_class for error_class, _sentence in reference.page(function).errors} | ERRORS_OF_ALL
-            wrong = sorted(names.get(value, str(value)) for value in values if names.get(value) not in documented)
-            missing += [f"{program}: {name} has returned {error}; its page in docs/reference does not say so" for error in wrong]
+            documented = {error_class
+                          for error_class, _sentence in reference.page(function).errors} | ERRORS_OF_ALL
+            wrong = sorted(names.get(value, str(value))
+                           for value in values if names.get(value) not in documented)
+            missing += [f"{program}: {name} has returned {error}; its page in docs/reference does not say so"
+                        for error in wrong]
             found += len(values)
     assert not missing, "\n".join(missing)
     assert found > 30

@@ -25,12 +25,16 @@ TEST(Sizes, AreNumbersUnitsListsAndDoublingRanges) {
 }
 
 TEST(Sizes, RefuseWhatIsNotASizeWithASentenceThatNamesIt) {
-    for (const char* text : {"", "8x", "k", "8,,9", "-8", "1.5k", "99999999999999999999", "17179869184G", "-4", "4-", "-"}) {
+    for (const char* text :
+         {"", "8x", "k", "8,,9", "-8", "1.5k", "99999999999999999999", "17179869184G", "-4", "4-", "-"}) {
         try {
             parse_sizes(text);
             ADD_FAILURE() << "'" << text << "' was taken for a size";
         } catch (const std::invalid_argument& problem) {
-            EXPECT_EQ(std::string(problem.what()).rfind("'" + std::string(text == std::string("8,,9") ? "" : text) + "' is not a size", 0), 0u)
+            EXPECT_EQ(
+                std::string(problem.what())
+                    .rfind("'" + std::string(text == std::string("8,,9") ? "" : text) + "' is not a size", 0),
+                0u)
                 << problem.what();
         }
     }
@@ -49,8 +53,8 @@ TEST(CommandLine, HasDefaults) {
 TEST(CommandLine, TakesItsOptions) {
     Program stream = latency;
     stream.windows = true;
-    Parsed parsed = parse(stream, {"--sizes", "8", "--blocks", "3", "--block-seconds", "0.5", "--window", "16", "--reuse",
-                                   "--pin", "--json"});
+    Parsed parsed = parse(stream, {"--sizes", "8", "--blocks", "3", "--block-seconds", "0.5", "--window",
+                                   "16", "--reuse", "--pin", "--json"});
     ASSERT_TRUE(parsed.run) << parsed.text;
     EXPECT_EQ(parsed.settings.blocks, 3);
     EXPECT_EQ(parsed.settings.block_seconds, 0.5);
@@ -59,8 +63,11 @@ TEST(CommandLine, TakesItsOptions) {
 }
 
 TEST(CommandLine, RefusesWithExitCodeTwoAndTheProgramsName) {
-    for (std::vector<std::string> words : {std::vector<std::string>{"--foo"}, {"--blocks", "0"}, {"--blocks", "many"},
-                                           {"--sizes", "8x"}, {"--window", "8"}}) {
+    for (std::vector<std::string> words : {std::vector<std::string>{"--foo"},
+                                           {"--blocks", "0"},
+                                           {"--blocks", "many"},
+                                           {"--sizes", "8x"},
+                                           {"--window", "8"}}) {
         Parsed parsed = parse(latency, words);
         EXPECT_FALSE(parsed.run) << words[0];
         EXPECT_EQ(parsed.exit_code, 2) << words[0];
@@ -85,8 +92,13 @@ TEST(CommandLine, AProgramThatPinsItselfNeedsNoWord) {
 }
 
 TEST(CommandLine, OffersWhatOnlySomeProgramsHave) {
-    Program overlap{.name = "overlap", .purpose = "Overlap.", .sizes = "8", .blocks = 15, .timed_blocks = false,
-                    .parts = {"receive", "send"}, .works = true};
+    Program overlap{.name = "overlap",
+                    .purpose = "Overlap.",
+                    .sizes = "8",
+                    .blocks = 15,
+                    .timed_blocks = false,
+                    .parts = {"receive", "send"},
+                    .works = true};
     Parsed parsed = parse(overlap, {});
     EXPECT_EQ(parsed.settings.parts, (std::vector<std::string>{"receive", "send"}));
     EXPECT_EQ(parsed.settings.iterations, 0);
@@ -95,7 +107,8 @@ TEST(CommandLine, OffersWhatOnlySomeProgramsHave) {
     EXPECT_EQ(parsed.settings.iterations, 1000);
     EXPECT_EQ(parse(overlap, {"--parts", "send,take"}).exit_code, 2);
     EXPECT_EQ(parse(overlap, {"--block-seconds", "1"}).exit_code, 2);
-    for (const char* word : {"--parts", "--messages", "--iterations", "--beside"}) EXPECT_EQ(parse(latency, {word, "1"}).exit_code, 2) << word;
+    for (const char* word : {"--parts", "--messages", "--iterations", "--beside"})
+        EXPECT_EQ(parse(latency, {word, "1"}).exit_code, 2) << word;
 }
 
 TEST(CommandLine, TakesAClassInEitherCase) {
@@ -107,7 +120,8 @@ TEST(CommandLine, TakesAClassInEitherCase) {
 }
 
 TEST(CommandLine, CountsMessagesAndNamesATransferBeside) {
-    Program unexpected{.name = "unexpected", .purpose = "Many.", .sizes = "", .messages = 1000, .beside = true};
+    Program unexpected{
+        .name = "unexpected", .purpose = "Many.", .sizes = "", .messages = 1000, .beside = true};
     EXPECT_EQ(parse(unexpected, {}).settings.messages, 1000);
     Parsed parsed = parse(unexpected, {"--messages", "7", "--beside", "16M"});
     EXPECT_EQ(parsed.settings.messages, 7);
@@ -120,7 +134,8 @@ TEST(CommandLine, TakesNumbersOfThreadsWhereThereIsNoPinning) {
     Program rate{.name = "rate", .purpose = "Rate.", .sizes = "8", .windows = true, .threaded = true};
     EXPECT_TRUE(parse(rate, {}).settings.threads.empty());
     EXPECT_EQ(parse(rate, {"--threads", "1,2,4,8"}).settings.threads, (std::vector<int>{1, 2, 4, 8}));
-    for (const char* number : {"0", "-1", "257", "two"}) EXPECT_EQ(parse(rate, {"--threads", number}).exit_code, 2) << number;
+    for (const char* number : {"0", "-1", "257", "two"})
+        EXPECT_EQ(parse(rate, {"--threads", number}).exit_code, 2) << number;
     EXPECT_EQ(parse(rate, {"--threads", "2", "--pin"}).exit_code, 2);
     EXPECT_EQ(parse(latency, {"--threads", "2"}).exit_code, 2);
 }
@@ -129,15 +144,18 @@ TEST(CommandLine, TakesAPercentileOfAQuietLink) {
     Program ping{.name = "latency", .purpose = "Latency.", .sizes = "8", .beside = true, .percentile = true};
     EXPECT_EQ(parse(ping, {}).settings.percentile, 0);
     EXPECT_EQ(parse(ping, {"--percentile", "99.9"}).settings.percentile, 99.9);
-    for (const char* percent : {"0", "-1", "100.1", "most"}) EXPECT_EQ(parse(ping, {"--percentile", percent}).exit_code, 2) << percent;
+    for (const char* percent : {"0", "-1", "100.1", "most"})
+        EXPECT_EQ(parse(ping, {"--percentile", percent}).exit_code, 2) << percent;
     EXPECT_EQ(parse(ping, {"--percentile", "99", "--beside", "1M"}).exit_code, 2);
     EXPECT_EQ(parse(latency, {"--percentile", "99"}).exit_code, 2);
 }
 
 TEST(CommandLine, OfBareTcpKnowsItsOtherEnd) {
-    std::vector<char*> arguments{const_cast<char*>("latency"), const_cast<char*>("--shell"), const_cast<char*>("ssh h2")};
+    std::vector<char*> arguments{const_cast<char*>("latency"), const_cast<char*>("--shell"),
+                                 const_cast<char*>("ssh h2")};
     Ends ends;
-    Parsed parsed = parse_bare_command_line("tcp", latency, static_cast<int>(arguments.size()), arguments.data(), ends);
+    Parsed parsed =
+        parse_bare_command_line("tcp", latency, static_cast<int>(arguments.size()), arguments.data(), ends);
     EXPECT_TRUE(parsed.run) << parsed.text;
     EXPECT_EQ(ends.shell, "ssh h2");
     EXPECT_EQ(ends.address, "127.0.0.1");
@@ -149,7 +167,8 @@ TEST(CommandLine, OfATreeCountsItsProcessesAndHasNoOtherEnd) {
         std::vector<char*> arguments{const_cast<char*>("allreduce")};
         for (std::string& word : words) arguments.push_back(word.data());
         Ends ends;
-        return parse_bare_command_line("tcp", tree, static_cast<int>(arguments.size()), arguments.data(), ends);
+        return parse_bare_command_line("tcp", tree, static_cast<int>(arguments.size()), arguments.data(),
+                                       ends);
     };
     EXPECT_EQ(parse_tree({}).settings.ranks, 8);
     EXPECT_EQ(parse_tree({"--ranks", "3"}).settings.ranks, 3);

@@ -1,5 +1,5 @@
-// Medians and their intervals, against the definition: the interval must hold the true median of random samples as often
-// as it says.
+// Medians and their intervals, compared with the definition: the interval must contain the true median of
+// random samples as often as it claims.
 #include "bench/programs/statistics.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ TEST(Summary, MedianOfOddAndEvenNumbers) {
     EXPECT_EQ(summarise({9, 1, 5, 7}).largest, 9);
 }
 
-// The textbook's table of order-statistic intervals for the median: n, and the rank that bounds it.
+// The textbook's table of order-statistic intervals for the median: n, and the rank of the lower bound.
 TEST(Summary, IntervalRanksAreThoseOfTheTables) {
     for (auto [n, rank] : {std::pair{5, 1}, {6, 1}, {8, 1}, {9, 2}, {15, 4}, {20, 6}, {30, 10}, {100, 40}}) {
         std::vector<double> samples;
@@ -40,7 +40,8 @@ TEST(Summary, IntervalRanksAreThoseOfTheTables) {
 TEST(Percentile, IsTheSmallestValueThatSoManyDoNotExceed) {
     std::vector<double> values;
     for (int i = 200; i >= 1; --i) values.push_back(i);
-    for (auto [percent, value] : {std::pair{0.001, 1}, {0.5, 1}, {50.0, 100}, {99.0, 198}, {99.1, 199}, {100.0, 200}})
+    for (auto [percent, value] :
+         {std::pair{0.001, 1}, {0.5, 1}, {50.0, 100}, {99.0, 198}, {99.1, 199}, {100.0, 200}})
         EXPECT_EQ(percentile_of(values, percent), value) << percent;
     EXPECT_EQ(percentile_of({3}, 99), 3);
 }

@@ -1,4 +1,5 @@
-"""bench-applications of the build named by LANYARD_BUILD: every application verifies itself, and says what it sent."""
+"""bench-applications of the build named by LANYARD_BUILD: every application verifies its result and reports
+what it sent."""
 import json
 import os
 import pathlib
@@ -13,9 +14,11 @@ PATTERNS = ("wavefront", "directions", "peers", "halo", "panels")
 
 
 def applications(*arguments, ranks=2, settings=None):
-    done = subprocess.run([str(BUILD / "bin" / "mpirun"), "-n", str(ranks), str(BUILD / "libexec" / "lanyard" / "bench-applications"),
-                           *arguments], capture_output=True, text=True, timeout=200, check=False, env={**os.environ, **(settings or {})})
-    # How far it is, which it says every few seconds: on a busy machine only.
+    done = subprocess.run([str(BUILD / "bin" / "mpirun"), "-n", str(ranks),
+                           str(BUILD / "libexec" / "lanyard" / "bench-applications"),
+                           *arguments], capture_output=True, text=True, timeout=200, check=False,
+                          env={**os.environ, **(settings or {})})
+    # Removes the progress messages. They appear every few seconds, so only on a busy machine.
     done.stderr = re.sub(r"(?m)^\S+: \d+ of \d+ steps after \d+ s\n", "", done.stderr)
     return done
 
@@ -38,7 +41,7 @@ def test_patterns_and_ep_take_any_number_of_ranks(ranks):
     assert done.stdout.count("is verified") == 1 + len(PATTERNS)
 
 
-# On so many the coarse grids of mg are put together, and cg has a grid of twice as many columns as rows.
+# With so many ranks, mg combines its coarse grids. With 8 ranks, cg's grid has twice as many columns as rows.
 @pytest.mark.parametrize("ranks", [8, 16])
 def test_many_ranks(ranks):
     done = applications("--class", "S", "--parts", ",".join(KERNELS), ranks=ranks)
@@ -55,7 +58,7 @@ def test_more_blocks_are_more_runs():
 def test_a_table_tells_what_was_sent():
     done = applications("--parts", "cg", "--class", "S")
     assert (done.returncode, done.stderr) == (0, "")
-    # 15 steps, in each of which both ranks send a half of 25 + 1 products, and 1 + 50 + 1 + 1 sums.
+    # In each of 15 steps, both ranks send a half of 25 + 1 products, and 1 + 50 + 1 + 1 sums.
     assert f"{2 * 15 * (26 + 53)} messages" in done.stdout
     assert "the largest had 5600 B; a rank sent to 1 other at" in done.stdout
     cumulative = [line.split() for line in done.stdout.splitlines() if line.strip().startswith("to ")]
@@ -66,7 +69,8 @@ def test_a_table_tells_what_was_sent():
 @pytest.mark.parametrize(("arguments", "ranks", "words"), [
     (["--class", "Q"], 2, "--class: Q not in {S,W,A,B}"),
     (["--parts", "lu"], 2, "--parts: lu not in"),
-    (["--parts", "ep,cg,is"], 3, "cg needs a power of two of ranks, this job has 3. The others would run: --parts ep"),
+    (["--parts", "ep,cg,is"], 3,
+     "cg needs a power of two of ranks, this job has 3. The others would run: --parts ep"),
     (["--parts", "cg"], 3, "bench-applications: cg needs a power of two of ranks, this job has 3\n"),
     (["--parts", "ft", "--class", "W"], 64, "ft has 32 planes in class W, too few for 64 ranks"),
 ])
@@ -77,18 +81,22 @@ def test_what_cannot_run_is_said(arguments, ranks, words):
 
 
 def test_a_wrong_result_ends_the_job(tmp_path):
-    """An MPI_Alltoallv that brings no keys: the profiling interface goes before the library, as it does in the program itself."""
+    """An MPI_Alltoallv that delivers no keys. The profiling interface takes precedence over the library, as
+    it does in the program itself."""
     source = tmp_path / "wrong.c"
     source.write_text("""
         #include <mpi.h>
-        int PMPI_Alltoallv(const void *out, const int *out_counts, const int *out_places, MPI_Datatype out_type, void *in,
-                           const int *in_counts, const int *in_places, MPI_Datatype in_type, MPI_Comm comm) {
-            (void)out, (void)out_counts, (void)out_places, (void)out_type, (void)in, (void)in_counts, (void)in_places, (void)in_type, (void)comm;
+        int PMPI_Alltoallv(const void *out, const int *out_counts, const int *out_places,
+                           MPI_Datatype out_type, void *in, const int *in_counts, const int *in_places,
+                           MPI_Datatype in_type, MPI_Comm comm) {
+            (void)out, (void)out_counts, (void)out_places, (void)out_type;
+            (void)in, (void)in_counts, (void)in_places, (void)in_type, (void)comm;
             return MPI_SUCCESS;
         }
     """)
     library = tmp_path / "libwrong.so"
-    subprocess.run([str(BUILD / "bin" / "mpicc"), "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+    subprocess.run([str(BUILD / "bin" / "mpicc"), "-shared", "-fPIC", "-o", str(library), str(source)],
+                   check=True)
     done = applications("--parts", "is", "--class", "S", settings={"LD_PRELOAD": str(library)})
     assert done.returncode == 1
     assert "is.S came to a wrong result" in done.stderr

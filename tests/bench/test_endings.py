@@ -1,5 +1,5 @@
-"""bench/endings.py and bench/rails.py on the build named by LANYARD_BUILD: every figure is there, and what
-went wrong is said."""
+"""bench/endings.py and bench/rails.py on the build named by LANYARD_BUILD: every figure is present, and
+failures are reported."""
 import os
 import pathlib
 import sys
@@ -60,5 +60,6 @@ def test_a_start_without_mpi_is_timed(library, monkeypatch):
 def test_the_choice_of_an_interface_is_timed(library, monkeypatch):
     monkeypatch.setattr(rails, "MIB", 2)
     _, rows = rails.run_rails(library)
-    assert [unit for _, unit in rows.values()] == ["ms", "MB/s"] * 2 and all(value > 0 for value, _ in rows.values())
+    assert ([unit for _, unit in rows.values()] == ["ms", "MB/s"] * 2 and
+            all(value > 0 for value, _ in rows.values()))
     assert len(judged("rails", rows, {"lanyard": library})) == 2

@@ -1,4 +1,4 @@
-"""bench/'s statistics, alternation and tables, with made-up libraries: no MPI is needed."""
+"""The statistics, alternation and tables of bench/, with made-up libraries. No MPI is needed."""
 import pathlib
 import subprocess
 import sys
@@ -14,8 +14,8 @@ import machine_state  # noqa: E402
 import measure  # noqa: E402
 import peers  # noqa: E402
 import plots  # noqa: E402
-import report  # noqa: E402
 import routes  # noqa: E402
+import tables  # noqa: E402
 
 
 @pytest.mark.parametrize(("n", "rank"), [(1, 1), (5, 1), (6, 1), (9, 2), (15, 4), (20, 6), (100, 40)])
@@ -31,10 +31,12 @@ def test_ratios_pair_rounds_and_leave_out_those_without_a_partner():
 
 def shell_library(key, script):
     """A library whose launcher runs a shell script instead of a job."""
-    return peers.Library(key, key.title(), pathlib.Path("/"), pathlib.Path("/none"), lambda ranks: ["/bin/sh", "-c", script], {})
+    return peers.Library(key, key.title(), pathlib.Path("/"), pathlib.Path("/none"),
+                         lambda ranks: ["/bin/sh", "-c", script], {})
 
 
-JSON = """echo 'a library talks' >&1; echo '{"library": "L 1", "results": [{"bytes": 8, "median": %s, "unit": "us"}]}'"""
+JSON = ("""echo 'a library talks' >&1; """
+        """echo '{"library": "L 1", "results": [{"bytes": 8, "median": %s, "unit": "us"}]}'""")
 
 
 def test_a_run_gives_its_rows_even_after_chatter():
@@ -57,7 +59,7 @@ def test_a_run_that_hangs_is_ended_with_all_its_processes(monkeypatch):
     start = time.monotonic()
     with pytest.raises(measure.Failed, match="no end after"):
         measure.run(shell_library("one", "sleep 30 & sleep 30"), 2, "latency")
-    assert time.monotonic() - start < 25  # of the 30 s that they sleep
+    assert time.monotonic() - start < 25  # they would sleep for 30 s
 
 
 def test_rounds_alternate_and_rotate():
@@ -86,20 +88,21 @@ def test_failures_keep_rounds_aligned_and_a_hopeless_library_is_given_up():
     assert series.values["shaky"][8] == [None, 2.0, None, 4.0, 5.0]
     assert series.numbers("shaky", 8) == [2.0, 4.0, 5.0]
     assert calls["dead"] == 3 and "dead" not in series.values
-    table = report.markdown(series, libraries, first="good")
+    table = tables.markdown(series, libraries, first="good")
     assert "Dead failed 3 times: broken" in table and "| 8 B | Shaky |" in table
 
 
 def test_the_best_of_a_time_is_small_and_of_a_rate_large():
-    assert report.best([3.0, 1.0, 2.0], "us") == 1.0
-    assert report.best([3.0, 1.0, 2.0], "GB/s") == report.best([3.0, 1.0], "M/s") == 3.0
+    assert tables.best([3.0, 1.0, 2.0], "us") == 1.0
+    assert tables.best([3.0, 1.0, 2.0], "GB/s") == tables.best([3.0, 1.0], "M/s") == 3.0
 
 
 def test_the_machine_being_busy_is_said():
     series = measure.Series("x")
     series.add(shell_library("a", ""), 0, "v", {8: (1.0, "us")})
     series.busy = [0.5]
-    assert "Other work took up to 50% of the machine" in report.markdown(series, {"a": shell_library("a", "")}, "a")
+    assert "Other work took up to 50% of the machine" in tables.markdown(series,
+                                                                         {"a": shell_library("a", "")}, "a")
 
 
 def judged(part, row, unit, **values):
@@ -139,7 +142,8 @@ def test_an_interval_that_crosses_the_bound_leaves_it_to_the_median(low, median,
 def test_the_row_with_the_worst_verdict_is_shown():
     series = measure.Series("x")
     for number, shaky in enumerate((0.90, 0.94, 1.2)):
-        series.add(shell_library("lanyard", ""), number, "v", {65536: (shaky, "GB/s"), 1 << 20: (0.94, "GB/s")})
+        series.add(shell_library("lanyard", ""), number, "v",
+                   {65536: (shaky, "GB/s"), 1 << 20: (0.94, "GB/s")})
         series.add(shell_library("tcp", ""), number, "v", {65536: (1.0, "GB/s"), 1 << 20: (1.0, "GB/s")})
     text = goals.table({"tcp-bandwidth": series}, {"lanyard": shell_library("lanyard", "")})
     assert "0.94 (0.94 to 0.94) at 1 MiB | 0.95 |  | missed |" in text
@@ -161,51 +165,62 @@ def verdict(part, **rows_by_key):
 
 def test_a_goal_for_every_row_shows_the_worst():
     tcp = {8: (10.0, "us"), 1024: (10.0, "us")}
-    assert "| 1.05 (1.05 to 1.05) | 1.1 |" in verdict("tcp-latency", lanyard={8: (10.5, "us"), 1024: (20.0, "us")}, tcp=tcp)
+    assert "| 1.05 (1.05 to 1.05) | 1.1 |" in verdict("tcp-latency",
+                                                      lanyard={8: (10.5, "us"), 1024: (20.0, "us")}, tcp=tcp)
     rates = {65536: (1.0, "GB/s"), 1 << 20: (2.0, "GB/s")}
     text = verdict("tcp-bandwidth", lanyard={65536: (1.0, "GB/s"), 1 << 20: (1.8, "GB/s")}, tcp=rates)
     assert "| 0.9 (0.9 to 0.9) at 1 MiB | 0.95 |  | missed |" in text
-    waits = {("receive wait share", 16384): (4.0, "%"), ("receive wait share", 32768): (6.0, "%"), ("receive alone", 16384): (9.0, "us")}
-    assert "| 6 (6 to 6) % at receive wait share, 32 KiB | 5 % |  | missed |" in verdict("overlap-receive", lanyard=waits)
+    waits = {("receive wait share", 16384): (4.0, "%"), ("receive wait share", 32768): (6.0, "%"),
+             ("receive alone", 16384): (9.0, "us")}
+    assert "| 6 (6 to 6) % at receive wait share, 32 KiB | 5 % |  | missed |" in verdict("overlap-receive",
+                                                                                         lanyard=waits)
 
 
 def test_no_size_may_be_slower_than_the_next_smaller():
-    assert "| kept |" in verdict("lab-bandwidth", lanyard={1024: (1.0, "GB/s"), 2048: (0.98, "GB/s"), 4096: (0.96, "GB/s")})
-    assert "0.9 (0.9 to 0.9) at 2 KiB" in verdict("lab-bandwidth", lanyard={1024: (1.0, "GB/s"), 2048: (0.9, "GB/s"), 4096: (1.0, "GB/s")})
+    assert "| kept |" in verdict("lab-bandwidth",
+                                 lanyard={1024: (1.0, "GB/s"), 2048: (0.98, "GB/s"), 4096: (0.96, "GB/s")})
+    assert "0.9 (0.9 to 0.9) at 2 KiB" in verdict(
+        "lab-bandwidth", lanyard={1024: (1.0, "GB/s"), 2048: (0.9, "GB/s"), 4096: (1.0, "GB/s")})
 
 
 @pytest.mark.parametrize("name", ["alltoall", "allreduce"])
 def test_a_collective_moves_while_the_ranks_work(name):
-    overlaps = {(f"{name} overlap", 65536): (95.0, "%"), (f"{name} overlap", 1 << 20): (89.0, "%"), (f"{name} wait", 65536): (3.0, "us")}
+    overlaps = {(f"{name} overlap", 65536): (95.0, "%"), (f"{name} overlap", 1 << 20): (89.0, "%"),
+                (f"{name} wait", 65536): (3.0, "us")}
     assert "| 89 (89 to 89) % at " in verdict(f"overlap-{name}", lanyard=overlaps)
     assert "| 90 % |  | missed |" in verdict(f"overlap-{name}", lanyard=overlaps)
 
 
 def test_work_may_be_slowed_as_much_as_by_a_raw_thread():
     row = ("send work slowed", 16384)
-    assert "| 0.5 (0.5 to 0.5) % | 1 % |  | kept |" in verdict("overlap-send", lanyard={row: (3.5, "%")}, tcp={row: (3.0, "%")})
+    assert "| 0.5 (0.5 to 0.5) % | 1 % |  | kept |" in verdict("overlap-send", lanyard={row: (3.5, "%")},
+                                                               tcp={row: (3.0, "%")})
 
 
 def test_settings_are_compared_with_each_other():
-    text = verdict("progress", lanyard={}, progress__caller={8: (10.0, "us")}, progress__auto={8: (10.2, "us")}, progress__helper={8: (12.0, "us")})
-    assert "| 1.02 (1.02 to 1.02) | 1.03 |  | kept |" in text and "| 1.2 (1.2 to 1.2) | 1.03 |  | missed |" in text
+    text = verdict("progress", lanyard={}, progress__caller={8: (10.0, "us")},
+                   progress__auto={8: (10.2, "us")}, progress__helper={8: (12.0, "us")})
+    assert ("| 1.02 (1.02 to 1.02) | 1.03 |  | kept |" in text and
+            "| 1.2 (1.2 to 1.2) | 1.03 |  | missed |" in text)
 
 
 def test_a_row_has_a_size_a_name_or_both():
-    output = '{"results": [{"bytes": 8, "median": 1, "unit": "us"}, {"name": "a", "median": 2, "unit": "ns"}, {"name": "a", "bytes": 0, ' \
+    output = '{"results": [{"bytes": 8, "median": 1, "unit": "us"}, {"name": "a", "median": 2, "unit": ' \
+             '"ns"}, {"name": "a", "bytes": 0, ' \
              '"median": 3, "unit": "%"}]}'
     assert measure.read_json(output)[1] == {8: (1, "us"), "a": (2, "ns"), ("a", 0): (3, "%")}
-    assert [measure.row_text(row) for row in (8, "a", ("a", 0))] == ["8", "a", "a 0"]
 
 
 def test_a_sweep_is_one_library_for_each_value():
     swept = routes.swept(shell_library("lanyard", ""), "eager-limit=0,512")
-    assert [library.environment for library in swept.values()] == [{"LANYARD_EAGER_LIMIT": "0"}, {"LANYARD_EAGER_LIMIT": "512"}]
+    assert [library.environment for library in swept.values()] == [{"LANYARD_EAGER_LIMIT": "0"},
+                                                                   {"LANYARD_EAGER_LIMIT": "512"}]
     assert [library.key for library in swept.values()] == list(swept) == ["eager-limit=0", "eager-limit=512"]
 
 
 def test_a_sweep_takes_its_route():
-    with routes.routed({"lanyard": shell_library("lanyard", "")}, "tcp", "latency", [], "progress=caller,auto") as moved:
+    with routes.routed({"lanyard": shell_library("lanyard", "")}, "tcp", "latency", [],
+                       "progress=caller,auto") as moved:
         assert list(moved) == ["progress=caller", "progress=auto", "tcp"]
         assert moved["progress=auto"].environment == {"LANYARD_PATHS": "self,tcp", "LANYARD_PROGRESS": "auto"}
 
@@ -220,16 +235,20 @@ def test_all_are_forced_to_tcp_and_raw_tcp_runs_beside_what_it_has():
     libraries = {key: shell_library(key, "") for key in peers.ALL}
     moved = routes.over_loopback(libraries, "latency", ["--sizes", "8"])
     assert list(moved) == [*peers.ALL, "tcp"]
-    assert all("tcp" in " ".join(library.environment.values()) for key, library in moved.items() if key != "tcp")
+    assert all("tcp" in " ".join(library.environment.values()) for key, library in moved.items()
+               if key != "tcp")
     assert moved["tcp"].command(2, "latency", ["--pin"]) == ["/none/bench-tcp", "latency", "--pin"]
-    assert routes.over_loopback(libraries, "allreduce", [])["tcp"].command(8, "allreduce") == ["/none/bench-tcp", "allreduce", "--ranks", "8"]
-    for program, words in (("rate", []), ("latency", ["--beside", "1M"]), ("overlap", ["--parts", "receive,allreduce"])):
+    assert routes.over_loopback(libraries, "allreduce", [])["tcp"].command(8, "allreduce") == [
+        "/none/bench-tcp", "allreduce", "--ranks", "8"]
+    for program, words in (("rate", []), ("latency", ["--beside", "1M"]),
+                           ("overlap", ["--parts", "receive,allreduce"])):
         assert "tcp" not in routes.over_loopback(libraries, program, words)
 
 
 @pytest.mark.parametrize("rows", [
     {8: (1.0, "us"), 1024: (2.0, "us")},
-    {("wait", 8): (1.0, "us"), ("wait", 16): (2.0, "us"), ("share", 8): (-3.0, "%"), ("share", 16): (0.0, "%")},
+    {("wait", 8): (1.0, "us"), ("wait", 16): (2.0, "us"), ("share", 8): (-3.0, "%"),
+     ("share", 16): (0.0, "%")},
     {"found": (1.0, "us"), "nothing": (2.0, "ns")},
 ])
 def test_every_kind_of_row_is_drawn(rows, tmp_path):
@@ -245,7 +264,8 @@ def test_latencies_beside_tcp_become_throughput_and_loss():
     libraries = {key: shell_library(key, "") for key in ("lanyard", "tcp")}
     drawn = {panel.title: panel.curves for panel in plots.panels(series, libraries)}
     assert drawn["throughput of the ping-pong"]["lanyard"][0][1]["median"] == pytest.approx(800)
-    assert drawn["loss against raw TCP"] == {"lanyard": [(1000, {"median": pytest.approx(20), "low": pytest.approx(20), "high": pytest.approx(20)})]}
+    assert drawn["loss against raw TCP"] == {"lanyard": [
+        (1000, {"median": pytest.approx(20), "low": pytest.approx(20), "high": pytest.approx(20)})]}
 
 
 def test_peers_are_pinned_to_versions():
@@ -260,29 +280,32 @@ def test_foreign_variables_do_not_reach_a_run(monkeypatch):
 
 
 @pytest.mark.parametrize(("command", "words"), [
-    (["run", "--only", "latencies"], "there is no part 'latencies'; the parts are limits, instructions, line"),
-    (["run", "--only", "startup", "--libraries", "lanyard", "--prefix", "/no/such/place"], "there is no bin/mpirun under"),
+    (["run", "--only", "latencies"],
+     "there is no part 'latencies'; the parts are limits, instructions, line"),
+    (["run", "--only", "startup", "--libraries", "lanyard", "--prefix", "/no/such/place"],
+     "there is no bin/mpirun under"),
     (["compare", "latency", "--libraries", "lanyard,foo"], "unknown library foo"),
     (["run", "--only", "network,foo"], "there is no part 'foo'"),
 ])
 def test_the_commands_refuse_with_a_sentence(command, words, tmp_path):
     script = pathlib.Path(__file__).resolve().parents[2] / "bench" / command[0]
-    done = subprocess.run([sys.executable, script, *command[1:], "--out", tmp_path, "--cache", tmp_path], capture_output=True,
-                          text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, script, *command[1:], "--out", tmp_path, "--cache", tmp_path],
+                          capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode != 0
     assert words in done.stderr
 
 
 def test_rounds_are_named_by_ranges():
-    assert report.ranges([3, 1, 2, 7, 9, 8, 3]) == "1 to 3, 7 to 9"
-    assert report.ranges([4]) == "4"
+    assert tables.ranges([3, 1, 2, 7, 9, 8, 3]) == "1 to 3, 7 to 9"
+    assert tables.ranges([4]) == "4"
 
 
 NEAR, FAR = machine_state.Look(60, 3), machine_state.Look(250, 10)
 
 
 def alternated(monkeypatch, figures_of, looks):
-    """Rounds of libraries that give these figures, None where the run fails, while the machine looks like this before and after each."""
+    """Rounds of libraries that give these figures, or fail where the figure is None. `looks` is the state of
+    the machine before and after each round."""
     monkeypatch.setattr(measure, "wait_until_quiet", lambda seconds: 0)
     libraries = {key: shell_library(key, "") for key in figures_of}
     rest, taken = iter(looks), {key: iter(values) for key, values in figures_of.items()}
@@ -300,22 +323,22 @@ def alternated(monkeypatch, figures_of, looks):
 def test_each_state_of_the_machine_has_a_table_of_its_own(monkeypatch):
     looks = [NEAR, NEAR, FAR, FAR, NEAR, FAR, FAR, FAR]
     series, libraries = alternated(monkeypatch, {"lanyard": [1, 4, 9, 2], "mpich": [3, 4, 9, None]}, looks)
-    assert series.by_state() == {machine_state.ONE_CORE: [0], machine_state.TWO_CORES: [1, 3], machine_state.CHANGED: [2]}
+    assert series.by_state() == {machine_state.ONE_CORE: [0], machine_state.TWO_CORES: [1, 3],
+                                 machine_state.CHANGED: [2]}
     assert series.of_rounds([1, 3]).values == {"lanyard": {8: [4, 2]}, "mpich": {8: [4]}}
-    text = report.markdown(series, libraries)
+    text = tables.markdown(series, libraries)
     assert text.count("| library |") == 4
     alone = text[text.index(machine_state.ONE_CORE):]
-    assert alone.index("; a line takes 60 ns, 64 KiB are copied in 3 us; rounds 1.\n") < alone.index("| 3 (3 to 3) |")
+    assert alone.index("; a line takes 60 ns, 64 KiB are copied in 3 us; rounds 1.\n") < alone.index(
+        "| 3 (3 to 3) |")
     assert "0.333 (0.333 to 0.333)" in alone[:alone.index("The machine: ")]
     assert "rounds 2, 4." in text
-    assert [entry["state"] for entry in series.as_json()["machine_in_each_round"]] == [
-        machine_state.ONE_CORE, machine_state.TWO_CORES, machine_state.CHANGED, machine_state.TWO_CORES]
 
 
 def test_one_state_needs_no_table_of_its_own_and_is_named(monkeypatch):
     series, libraries = alternated(monkeypatch, {"lanyard": [1, 1], "mpich": [2, 2]}, [FAR] * 4)
-    text = report.markdown(series, libraries)
+    text = tables.markdown(series, libraries)
     assert text.count("| library |") == 1 and f"The machine: {machine_state.TWO_CORES}" in text
     series, libraries = alternated(monkeypatch, {"lanyard": [1]}, [None, None])
-    assert f"The machine: {machine_state.UNKNOWN}; rounds 1." in report.markdown(series, libraries)
-    assert "The machine" not in report.markdown(measure.alternate("latency", libraries, 0, None), libraries)
+    assert f"The machine: {machine_state.UNKNOWN}; rounds 1." in tables.markdown(series, libraries)
+    assert "The machine" not in tables.markdown(measure.alternate("latency", libraries, 0, None), libraries)

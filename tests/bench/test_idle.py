@@ -22,7 +22,8 @@ def no_version(monkeypatch):
 
 def job(script):
     """A library whose launcher runs a shell script instead of a job."""
-    return peers.Library("one", "One", pathlib.Path("/"), pathlib.Path("/none"), lambda ranks: ["/bin/sh", "-c", script], {})
+    return peers.Library("one", "One", pathlib.Path("/"), pathlib.Path("/none"),
+                         lambda ranks: ["/bin/sh", "-c", script], {})
 
 
 def share(script, ranks=2):
@@ -39,7 +40,7 @@ def test_ranks_that_sleep_take_next_to_nothing():
 def test_a_grandchild_that_spins_is_seen_and_ended(tmp_path):
     note = tmp_path / "pid"
     spin = f"(sh -c 'echo $$ >{note}; while :; do :; done' & wait) & sleep 30 & echo all 2 ranks wait; wait"
-    assert share(spin) > 1  # of one processor that others use too
+    assert share(spin) > 1  # of one processor, which other processes use too
     deadline = time.monotonic() + 60
     while idle.stat_of(note.read_text().strip()) and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -66,4 +67,5 @@ def test_ranks_of_lanyard_wait_asleep(paths):
     library = peers.lanyard(BUILD)
     library.environment = {"LANYARD_PATHS": paths} if paths else {}
     _, rows = idle.run_idle(library, 3, seconds=1)
-    assert rows["all ranks wait"][0] < 50  # bench/run asks for 1, on a machine without sanitizers and other work
+    # The goal of bench/run is 1, on a machine without sanitizers and other work.
+    assert rows["all ranks wait"][0] < 50

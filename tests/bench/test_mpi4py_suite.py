@@ -1,4 +1,5 @@
-"""bench/mpi4py_suite.py with a made-up tests/mpi4py/run: what its report comes to, and the goals that are judged by it."""
+"""bench/mpi4py_suite.py with a made-up tests/mpi4py/run: the results it derives from the report, and the
+goals that they decide."""
 import json
 import pathlib
 import sys
@@ -12,7 +13,7 @@ import measure  # noqa: E402
 import mpi4py_suite  # noqa: E402
 import peers  # noqa: E402
 
-# Writes the report of the library that its launcher names: LIBRARY.json has [seconds, {test: outcome}].
+# Writes the report of the library that its launcher names. LIBRARY.json contains [seconds, {test: outcome}].
 HARNESS = """
 import json, pathlib, sys
 here, words = pathlib.Path(__file__).parent, sys.argv[1:]
@@ -20,9 +21,11 @@ key = "lanyard" if "--wheel" in words else pathlib.Path(words[words.index("--mpi
 suite = f"mpi4py{'-wheel' if key == 'lanyard' else ''}.n{words[words.index('--ranks') + 1]}"
 seconds, tests = json.loads((here / f"{key}.json").read_text())
 marks = {"passed": "", "failed": "<failure message='one is not two'/>", "skipped": "<skipped/>"}
-cases = "".join(f'<testcase classname="{suite}.test_a" name="{name}">{marks[outcome]}</testcase>' for name, outcome in tests.items())
+cases = "".join(f'<testcase classname="{suite}.test_a" name="{name}">{marks[outcome]}</testcase>'
+                for name, outcome in tests.items())
 pathlib.Path(words[words.index("--report") + 1]).write_text(
-    f'<testsuites><testsuite name="other"/><testsuite name="{suite}" time="{seconds}">{cases}</testsuite></testsuites>')
+    f'<testsuites><testsuite name="other"/><testsuite name="{suite}" time="{seconds}">{cases}</testsuite>'
+    '</testsuites>')
 sys.exit("failed" in tests.values())
 """
 OUTCOMES = {
@@ -33,7 +36,8 @@ OUTCOMES = {
 
 
 def library(key, **environment):
-    return peers.Library(key, key.title(), pathlib.Path("/"), None, lambda ranks: [f"/bin/{key}", "-n", str(ranks)], environment)
+    return peers.Library(key, key.title(), pathlib.Path("/"), None,
+                         lambda ranks: [f"/bin/{key}", "-n", str(ranks)], environment)
 
 
 @pytest.fixture
@@ -50,16 +54,20 @@ def harness(tmp_path, monkeypatch):
 def test_three_libraries_take_part_with_what_they_need():
     chosen = mpi4py_suite.choose({key: library(key, A="b") for key in peers.ALL})
     assert list(chosen) == ["lanyard", "mpich", "openmpi"]
-    assert chosen["mpich"].environment == {"A": "b"} and chosen["openmpi"].environment["MPI4PY_MPIABI"] == "openmpi"
+    assert (chosen["mpich"].environment == {"A": "b"} and
+            chosen["openmpi"].environment["MPI4PY_MPIABI"] == "openmpi")
 
 
 def test_tests_are_counted_and_the_goals_judged(harness, capsys):
     libraries, outcomes = {key: library(key) for key in OUTCOMES}, {}
-    series = measure.alternate("mpi4py-2", libraries, 2, lambda one: mpi4py_suite.run_suite(one, 2, outcomes), quiet_seconds=0)
+    series = measure.alternate("mpi4py-2", libraries, 2, lambda one: mpi4py_suite.run_suite(one, 2, outcomes),
+                               quiet_seconds=0)
     assert capsys.readouterr().err.count("Lanyard, 2 ranks: test_a.c failed: one is not two") == 2
     assert series.failures == {} and series.versions["mpich"] == "Mpich 1"
-    assert outcomes["lanyard"] == {f"test_a.{name}": outcome for name, outcome in OUTCOMES["lanyard"][1].items()}
-    assert {row: values[0] for row, values in series.values["openmpi"].items()} == {"wall time": 30, "passed": 1, "failed": 0, "skipped": 2}
+    assert outcomes["lanyard"] == {f"test_a.{name}": outcome
+                                   for name, outcome in OUTCOMES["lanyard"][1].items()}
+    assert {row: values[0] for row, values in series.values["openmpi"].items()} == {
+        "wall time": 30, "passed": 1, "failed": 0, "skipped": 2}
     assert mpi4py_suite.add_skipped_alone(series, outcomes) == ["test_a.b"]
     judged = [goal.judge(series, libraries) for goal in goals.GOALS if goal.part == "mpi4py-2"]
     assert [(ours.split()[0], bound, verdict) for ours, bound, _, verdict in judged] == [
@@ -84,6 +92,7 @@ def test_skipped_here_alone(outcomes, names):
 
 def test_the_library_must_be_the_one_whose_launcher_was_called(monkeypatch):
     monkeypatch.setattr(mpi4py_suite, "wheel", lambda: ("python", "sources"))
-    other = peers.Library("mpich", "MPICH", pathlib.Path("/"), None, lambda ranks: ["/bin/echo", "Intel MPI"], {})
+    other = peers.Library("mpich", "MPICH", pathlib.Path("/"), None,
+                          lambda ranks: ["/bin/echo", "Intel MPI"], {})
     with pytest.raises(measure.Failed, match="runs on 'Intel MPI"):
         mpi4py_suite.version(other)

@@ -1,5 +1,5 @@
 """bench/compare --ours: its statistics and verdicts on made-up pairs, what it refuses, and one short round
-of the build named by LANYARD_BUILD with itself. No test judges speed."""
+that compares the build named by LANYARD_BUILD with itself. No test judges speed."""
 import json
 import os
 import pathlib
@@ -30,7 +30,7 @@ LATENCY = Cell("latency", "shm")
 
 
 def pairs_of(ratios, unit="us", cell=LATENCY, look=FAR):
-    """Pairs in which B takes so many times as long as A, whatever the unit."""
+    """Pairs in which B takes these multiples of A's time, whatever the unit."""
     of_b = [2.0 / ratio if unit.endswith("/s") else 2.0 * ratio for ratio in ratios]
     return [Pair(number + 1, cell, "AB"[number % 2], {8: (2.0, unit)}, {8: (value, unit)}, look, look)
             for number, value in enumerate(of_b)]
@@ -39,11 +39,11 @@ def pairs_of(ratios, unit="us", cell=LATENCY, look=FAR):
 @pytest.mark.parametrize(("ratios", "verdict"), [
     ([1.02] * 6, SLOWER),
     ([0.98] * 6, FASTER),
-    ([1.005] * 20, LEVEL),                        # beyond 1, but not by enough
-    ([1.02, 1.03, 1.04, 1.05, 1.06, 1.0], LEVEL),  # of six the interval is the whole range
-    ([1.02] * 15 + [0.5] * 5, SLOWER),            # of twenty, five on each side are left out
+    ([1.005] * 20, LEVEL),                        # above 1, but not by enough
+    ([1.02, 1.03, 1.04, 1.05, 1.06, 1.0], LEVEL),  # with six pairs, the interval is the whole range
+    ([1.02] * 15 + [0.5] * 5, SLOWER),            # with twenty, five on each side are left out
     ([1.02] * 14 + [0.5] * 6, LEVEL),
-    ([0.98] * 15 + [50.0] * 5, FASTER),           # a few wild pairs change nothing
+    ([0.98] * 15 + [50.0] * 5, FASTER),           # a few outliers change nothing
     ([1.5] * 5, TOO_FEW),
 ])
 @pytest.mark.parametrize("unit", ["us", "GB/s", "M/s"])
@@ -55,7 +55,7 @@ def test_a_verdict_needs_the_whole_interval_beyond_a_hundredth(ratios, verdict, 
 
 
 def test_ratios_are_those_of_pairs_not_of_medians():
-    """The machine gets slower all the time; B is a tenth slower in every pair."""
+    """The machine becomes slower all the time, and B is a tenth slower in every pair."""
     taken = [Pair(n, LATENCY, "A", {8: (1.0 * 2**n, "us")}, {8: (1.1 * 2**n, "us")}) for n in range(10)]
     (row,) = verdicts.rows_of(taken)
     assert row.ratio["low"] == pytest.approx(1.1) and row.ratio["high"] == pytest.approx(1.1)
@@ -77,7 +77,8 @@ def test_rows_stand_by_cell_and_size():
 
 
 @pytest.mark.parametrize(("look", "kind"), [
-    (NEAR, ONE_CORE), (FAR, TWO_CORES), (Look(70.0, 10.5), UNCLEAR), (Look(250.0, 3.0), UNCLEAR), (None, UNKNOWN),
+    (NEAR, ONE_CORE), (FAR, TWO_CORES), (Look(70.0, 10.5), UNCLEAR), (Look(250.0, 3.0), UNCLEAR),
+    (None, UNKNOWN),
 ])
 def test_the_state_is_told_by_the_line_and_the_copies_together(look, kind):
     assert machine_state.kind(look) == kind
@@ -104,7 +105,8 @@ def test_counts_are_flagged_beyond_a_hundredth():
 
 
 class MadeUp:
-    """Stands in for both builds: each run is noted, and gives `figure(key, cell, number)`; None fails."""
+    """Stands in for both builds. Each run is recorded and gives `figure(key, cell, number)`. It fails if that
+    is None."""
 
     def __init__(self, monkeypatch, figure):
         self.ran = []
@@ -190,7 +192,7 @@ def test_counts_that_cannot_be_had_are_told(monkeypatch, capsys):
 
 @pytest.fixture
 def prefix(tmp_path):
-    """A folder that looks like a build, but for what a test takes away; its parts are empty."""
+    """A folder that looks like a build, except for what a test removes. Its files are empty."""
     for name in ("bin/mpirun", "lib/libmpi_abi.so.1", "lib/liblanyard.so.0", "libexec/lanyard/bench-latency"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
@@ -219,7 +221,7 @@ def test_a_build_whose_mpirun_does_not_work_is_refused(prefix):
 
 
 def test_a_build_that_would_load_other_libraries_is_refused(prefix):
-    """Its mpirun is another build's."""
+    """Its mpirun belongs to another build."""
     launcher = str(BUILD / "bin" / "mpirun")
     mixed = peers.Library("A", "A", prefix, prefix, lambda ranks: [launcher, "-n", str(ranks)], {})
     words = f"loads libmpi_abi.so.1 from {BUILD.resolve()}/lib/.*, not from {prefix}/lib"
@@ -237,7 +239,8 @@ def compare(*words):
     ([BUILD], "the following arguments are required: PREFIX_B"),
     ([BUILD, "/no/such/folder"], "there is no folder /no/such/folder: give that of a build or an install of "
                                  "Lanyard, which has bin and lib"),
-    ([BUILD, BUILD, "--only", "rate,speed"], "there is no 'speed'; there are latency, rate, bandwidth, instruct"),
+    ([BUILD, BUILD, "--only", "rate,speed"],
+     "there is no 'speed'; there are latency, rate, bandwidth, instruct"),
     ([BUILD, BUILD, "--paths", "udp"], "there is no 'udp'; there are shm, tcp, dgram"),
     ([BUILD, BUILD, "--rounds", "0"], "'0' is not a number from 1 on"),
     ([BUILD, BUILD, "--json", "/no/such/folder/x"], "there is no folder for /no/such/folder/x"),
@@ -249,7 +252,7 @@ def test_wrong_use_is_told_and_ends_with_two(words, sentence):
 
 
 def test_a_build_beside_itself(tmp_path):
-    """One round of the smallest program on each path; which of the two is faster does not matter."""
+    """One round of the smallest program on each path. It does not matter which of the two is faster."""
     options = ["--only", "rate", "--rounds", "1", "--patience", "0", "--json", tmp_path / "numbers.json"]
     done = compare(BUILD, BUILD, *options)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -267,6 +270,7 @@ def test_a_build_beside_itself(tmp_path):
         assert not any(looks)
 
 
+@pytest.mark.thorough
 def test_loops_are_compiled_once_and_counted_with_the_libraries_of_a_build(tmp_path):
     if reason := pairs.why_no_counts(pairs.library_of("A", BUILD, None)):
         pytest.skip(reason)

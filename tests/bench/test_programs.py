@@ -1,4 +1,5 @@
-"""The benchmark programs and the heat example of the build named by LANYARD_BUILD: output, words and exit codes."""
+"""The benchmark programs and the heat example of the build named by LANYARD_BUILD: output, messages and exit
+codes."""
 import json
 import os
 import pathlib
@@ -13,11 +14,13 @@ SHORT = ["--blocks", "3", "--block-seconds", "0.001"]
 
 
 def run(*words, **options):
-    return subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=100, check=False, **options)
+    return subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=100,
+                          check=False, **options)
 
 
 def bench(name, *arguments, ranks=2, **options):
-    return run(BUILD / "bin" / "mpirun", "-n", ranks, BUILD / "libexec" / "lanyard" / f"bench-{name}", *arguments, **options)
+    return run(BUILD / "bin" / "mpirun", "-n", ranks, BUILD / "libexec" / "lanyard" / f"bench-{name}",
+               *arguments, **options)
 
 
 def shared_files():
@@ -42,7 +45,8 @@ def test_json_has_each_row_with_a_median_inside_its_interval(name, ranks, argume
     assert (report["benchmark"], report["ranks"]) == (name, ranks)
     assert report["library"].startswith("Lanyard")
     assert [row.get("bytes", row.get("name")) for row in report["results"]] == rows
-    assert ("sent_bytes" in report) == (name in ("latency", "bandwidth", "rate") or (name == "allreduce" and ranks > 1))
+    assert ("sent_bytes" in report) == (name in ("latency", "bandwidth", "rate") or
+                                        (name == "allreduce" and ranks > 1))
     for row in report["results"]:
         assert row["samples"] == 3 and row["unit"]
         assert row["smallest"] <= row["low"] <= row["median"] <= row["high"] <= row["largest"]
@@ -57,8 +61,10 @@ def test_posted_has_a_row_for_each_size_and_time_of_posting():
 
 @pytest.mark.parametrize(("ranks", "peers"), [(2, "48"), (3, "2"), (4, "3"), (5, "3")])
 def test_many_tells_the_rate_and_what_a_process_holds(ranks, peers):
-    rows = rows_of(bench("many", *SHORT, "--peers", peers, "--window", "3", "--sizes", "0,256", "--json", ranks=ranks))
-    names = [None, "processor", "resident, busy", "resident, quiet", "allocated, busy", "allocated, quiet", "descriptors"]
+    rows = rows_of(bench("many", *SHORT, "--peers", peers, "--window", "3", "--sizes", "0,256", "--json",
+                         ranks=ranks))
+    names = [None, "processor", "resident, busy", "resident, quiet", "allocated, busy", "allocated, quiet",
+             "descriptors"]
     if os.access("/proc/slabinfo", os.R_OK):
         names += ["kernel, busy", "kernel, quiet"]
     assert list(rows) == [(name, size) for size in (0, 256) for name in names]
@@ -67,7 +73,8 @@ def test_many_tells_the_rate_and_what_a_process_holds(ranks, peers):
 
 def test_rate_of_threads_has_a_row_for_each_number():
     rows = rows_of(bench("rate", *SHORT, "--threads", "1,3,2", "--window", "5", "--sizes", "0,8", "--json"))
-    assert list(rows) == [(threads, size) for size in (0, 8) for threads in ("1 thread", "3 threads", "2 threads")]
+    assert list(rows) == [(threads, size) for size in (0, 8)
+                          for threads in ("1 thread", "3 threads", "2 threads")]
     assert all(row["unit"] == "M/s" and row["median"] > 0 for row in rows.values())
 
 
@@ -85,6 +92,7 @@ def test_table_has_a_line_for_each_size():
     assert [line[0] for line in lines] == ["8", "1024"] and all(line[-1] == "us" for line in lines)
 
 
+@pytest.mark.alone  # other benchmarks have such files while they run
 def test_line_leaves_no_file_behind():
     before = shared_files()
     assert bench("line", *SHORT).returncode == 0
@@ -131,10 +139,11 @@ def test_startup_says_nothing():
 
 
 def rows_of(done):
-    """{(name, bytes): row} of a program's JSON, each with its median inside its interval."""
+    """{(name, bytes): row} of a program's JSON. The median of each row must lie inside its interval."""
     assert (done.returncode, done.stderr) == (0, "")
     rows = {(row.get("name"), row.get("bytes")): row for row in json.loads(done.stdout)["results"]}
-    assert all(row["smallest"] <= row["low"] <= row["median"] <= row["high"] <= row["largest"] for row in rows.values())
+    assert all(row["smallest"] <= row["low"] <= row["median"] <= row["high"] <= row["largest"]
+               for row in rows.values())
     return rows
 
 
@@ -150,13 +159,16 @@ def test_overlap_tells_wait_and_total_for_each_part_and_size():
     rows = rows_of(bench("overlap", "--blocks", "3", "--sizes", "8,64k", "--json"))
     assert set(rows) == named_sizes(["receive", "send", "alltoall", "allreduce"], OVERLAP, [8, 65536])
     for (name, size), row in rows.items():
-        assert row["unit"] == ("%" if name.split()[-1] in ("overlap", "share", "slowed") else "us"), (name, size)
+        assert row["unit"] == ("%" if name.split()[-1] in ("overlap", "share", "slowed")
+                               else "us"), (name, size)
 
 
 def test_overlap_does_the_work_it_is_told():
-    few, many = (rows_of(bench("overlap", "--blocks", "3", "--parts", "receive", "--sizes", "8", "--iterations", number, "--json"))
+    few, many = (rows_of(bench("overlap", "--blocks", "3", "--parts", "receive", "--sizes", "8",
+                               "--iterations", number, "--json"))
                  for number in ("1000", "10000000"))
-    # 10,000 times the work; a processor's speed may double between two samples.
+    # The work is 10,000 times as much. The bound is lower because a processor's speed may double between two
+    # samples.
     for what in ("receive work alone", "receive total"):
         assert many[what, 8]["median"] > 20 * few["receive work alone", 8]["median"]
 
@@ -168,7 +180,8 @@ def test_unidirectional_tells_what_both_sides_take():
 
 def test_probe_has_every_row():
     rows = rows_of(bench("probe", *SHORT, "--json"))
-    assert [name for name, _ in rows] == ["nothing from a rank", "nothing from anyone", "received", "probed", "found"]
+    assert [name for name, _ in rows] == ["nothing from a rank", "nothing from anyone", "received", "probed",
+                                          "found"]
     assert all(row["median"] > 0 for row in rows.values())
 
 
@@ -182,33 +195,42 @@ def test_connect_tells_first_and_second_messages():
     done = bench("connect", "--json", ranks=5)
     rows = rows_of(done)
     assert [(name, row["unit"]) for (name, _), row in rows.items()] == [
-        ("MPI_Init", "ms"), ("first message", "us"), ("second message", "us"), ("first with everybody", "ms"), ("second with everybody", "ms")]
+        ("MPI_Init", "ms"), ("first message", "us"), ("second message", "us"), ("first with everybody", "ms"),
+        ("second with everybody", "ms")]
     assert rows["first message", None]["samples"] == 4
     assert all(row["smallest"] > 0 for row in rows.values())
 
 
 def test_peers_counts_a_connection_for_each():
     rows = rows_of(bench("peers", "--json", ranks=4, env={**os.environ, "LANYARD_PATHS": "self,tcp"}))
-    assert [name for name, _ in rows] == ["allocated", "resident", "descriptors", "allocated by the first", "resident by the first"]
+    assert [name for name, _ in rows] == ["allocated", "resident", "descriptors", "allocated by the first",
+                                          "resident by the first"]
     assert rows["descriptors", None]["median"] == 1
 
 
+@pytest.mark.thorough
 def test_memory_of_datagrams_is_within_its_bounds():
-    """By real ranks and by the tables of 16,384 processes; the paper of unreliable datagrams has 0.44 KB for each and 40 MB for all."""
+    """For real ranks, and for the tables of 16,384 processes. The paper on unreliable datagrams reports 0.44
+    KB for each process and 40 MB for all."""
     done = run(BUILD / "bin" / "lanyard", "bench", "memory", "--ranks", "5", "--json")
     rows = {name: row["median"] for (name, _), row in rows_of(done).items()}
     assert rows["tcp, descriptors"] == 1 and rows["dgram, descriptors"] == rows["shm, descriptors"] == 0
     assert 100 < rows["dgram, talked to of 16384"] <= 450
     assert 1e6 < rows["dgram, all of 16384"] <= 16e6
     assert 0 < rows["dgram, talked to, allocated"] <= 450
-    assert 0 < rows["tcp, known of 16384"] and rows["tcp, talked to, allocated"] > rows["dgram, talked to, allocated"]
+    assert (0 < rows["tcp, known of 16384"] and
+            rows["tcp, talked to, allocated"] > rows["dgram, talked to, allocated"])
 
 
+@pytest.mark.thorough
 def test_memory_sets_ours_beside_the_paper():
     done = run(BUILD / "bin" / "lanyard", "bench", "memory", "--ranks", "3")
     assert done.returncode == 0, done.stderr
-    for words in ("InfiniBand, unreliable datagrams             0.44 KB                   0                   40 MB", "Lanyard over TCP ",
-                  "Lanyard over datagrams ", "structures            contexts                 buffers"):
+    for words in (
+            "InfiniBand, unreliable datagrams             0.44 KB                   0                   "
+            "40 MB",
+            "Lanyard over TCP ", "Lanyard over datagrams ",
+            "structures            contexts                 buffers"):
         assert words in done.stdout
     assert run(BUILD / "bin" / "lanyard", "bench", "memory", "--ranks", "2").returncode == 2
 
@@ -224,18 +246,22 @@ def test_percentiles_of_latency_are_named_and_grow():
         for percent in ("50", "100"):
             words = ["--blocks", "3", "--block-seconds", "0.02", "--sizes", "8,1k", "--percentile", percent]
             all_rows.update(rows_of(bench("latency", *words, "--json")))
-        assert set(all_rows) == {(f"percentile {percent}", size) for percent in ("50", "100") for size in (8, 1024)}
+        assert set(all_rows) == {(f"percentile {percent}", size) for percent in ("50", "100")
+                                 for size in (8, 1024)}
         assert all(row["unit"] == "us" and row["samples"] == 3 for row in all_rows.values())
-        return all(all_rows["percentile 50", size]["smallest"] < all_rows["percentile 100", size]["largest"] for size in (8, 1024))
+        return all(all_rows["percentile 50", size]["smallest"] < all_rows["percentile 100", size]["largest"]
+                   for size in (8, 1024))
 
-    assert any(grow() for _ in range(5))  # these are two runs, and other work may come to the first alone
+    assert any(grow() for _ in range(5))  # these are two runs, and other work may disturb only the first
 
 
 def test_bare_udp_has_the_rows_that_fit_into_a_datagram():
-    done = run(BUILD / "bin" / "lanyard", "bench", "udp", "latency", *SHORT, "--sizes", "0,8,65507,64k", "--json")
+    done = run(BUILD / "bin" / "lanyard", "bench", "udp", "latency", *SHORT, "--sizes", "0,8,65507,64k",
+               "--json")
     assert set(rows_of(done)) == {(None, 0), (None, 8), (None, 65507)}
     report = json.loads(done.stdout)
-    assert (report["benchmark"], report["library"]) == ("udp latency", "raw UDP") and report["sent_bytes"] > 65507
+    assert ((report["benchmark"], report["library"]) == ("udp latency", "raw UDP") and
+            report["sent_bytes"] > 65507)
 
 
 @pytest.mark.parametrize(("pattern", "arguments", "rows"), [
@@ -243,7 +269,8 @@ def test_bare_udp_has_the_rows_that_fit_into_a_datagram():
     ("bandwidth", [*SHORT, "--sizes", "1,64k", "--window", "3", "--reuse"], {(None, 1), (None, 65536)}),
     ("unidirectional", [*SHORT, "--sizes", "1k"], named_sizes(["expected"], USE, [1024])),
     ("allreduce", [*SHORT, "--sizes", "8,1k", "--ranks", "11"], {(None, 8), (None, 1024)}),
-    ("overlap", ["--blocks", "3", "--sizes", "8,1M"], named_sizes(["receive", "send", "alltoall"], OVERLAP, [8, 1 << 20])),
+    ("overlap", ["--blocks", "3", "--sizes", "8,1M"],
+     named_sizes(["receive", "send", "alltoall"], OVERLAP, [8, 1 << 20])),
 ])
 def test_bare_tcp_has_the_rows_of_the_program_beside_it(pattern, arguments, rows):
     done = run(BUILD / "bin" / "lanyard", "bench", "tcp", pattern, "--json", *arguments)
@@ -255,7 +282,8 @@ def test_the_other_end_of_bare_tcp_is_started_by_a_shell(tmp_path):
     shell.write_text('#!/bin/sh\necho "$1 $2" >"$0.host"\nshift; exec "$@"\n')
     shell.chmod(0o755)
     elsewhere = ["--shell", f"{shell} h2", "--address", "127.0.0.2"]
-    done = run(BUILD / "bin" / "lanyard", "bench", "tcp", "latency", *SHORT, "--sizes", "8", "--json", *elsewhere)
+    done = run(BUILD / "bin" / "lanyard", "bench", "tcp", "latency", *SHORT, "--sizes", "8", "--json",
+               *elsewhere)
     assert set(rows_of(done)) == {(None, 8)}
     assert (tmp_path / "shell.host").read_text().startswith("h2 /")
 
@@ -286,6 +314,7 @@ def test_bare_udp_refuses_with_a_sentence(arguments, code, words):
     assert words in done.stderr and done.stdout == ""
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="limits bounces a line between two processors")
 def test_limits_has_every_part():
     done = run(BUILD / "libexec" / "lanyard" / "bench-limits", "--json")
@@ -313,7 +342,8 @@ def png_size(path):
     return struct.unpack(">II", data[16:24])
 
 
-@pytest.mark.skipif(not (BUILD / "examples" / "heat").exists(), reason="libpng is missing, so examples/heat was not built")
+@pytest.mark.skipif(not (BUILD / "examples" / "heat").exists(),
+                    reason="libpng is missing, so examples/heat was not built")
 def test_heat_gives_the_same_picture_for_any_number_of_ranks(tmp_path):
     pictures = {}
     for ranks in (1, 3, 4):
@@ -326,9 +356,11 @@ def test_heat_gives_the_same_picture_for_any_number_of_ranks(tmp_path):
     assert pictures[1] == pictures[3] == pictures[4]
 
 
-@pytest.mark.skipif(not (BUILD / "examples" / "heat").exists(), reason="libpng is missing, so examples/heat was not built")
+@pytest.mark.skipif(not (BUILD / "examples" / "heat").exists(),
+                    reason="libpng is missing, so examples/heat was not built")
 def test_heat_says_where_it_cannot_write():
-    done = run(BUILD / "bin" / "mpirun", "-n", 2, BUILD / "examples" / "heat", "/no/such/folder/heat.png", "10")
+    done = run(BUILD / "bin" / "mpirun", "-n", 2, BUILD / "examples" / "heat", "/no/such/folder/heat.png",
+               "10")
     assert done.returncode != 0
     assert "heat: cannot write /no/such/folder/heat.png" in done.stderr
 

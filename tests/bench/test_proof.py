@@ -1,4 +1,5 @@
-"""bench/proof.py: whether the route's interface saw what a run sent, and what the reports say where it did not."""
+"""bench/proof.py: whether the route's interface saw the bytes that a run sent, and what the reports say if it
+did not."""
 import pathlib
 import sys
 
@@ -8,12 +9,13 @@ import goals  # noqa: E402
 import measure  # noqa: E402
 import peers  # noqa: E402
 import proof  # noqa: E402
-import report  # noqa: E402
+import tables  # noqa: E402
 import routes  # noqa: E402
 
 
 def library(key):
-    return peers.Library(key, key.title(), pathlib.Path("/"), pathlib.Path("/none"), lambda ranks: ["launch"], {})
+    return peers.Library(key, key.title(), pathlib.Path("/"), pathlib.Path("/none"),
+                         lambda ranks: ["launch"], {})
 
 
 def rows_of(value, sent):
@@ -27,7 +29,8 @@ def test_a_program_says_what_it_sent_or_nothing():
 
 
 def series_over_tcp():
-    """Three rounds of 1000 bytes, of which an interface sees all of Lanyard's and MPICH's and hardly any of Intel's."""
+    """Three rounds of 1000 bytes. An interface sees all bytes of Lanyard and MPICH, and hardly any of Open
+    MPI and Intel MPI."""
     libraries = {key: library(key) for key in ("lanyard", "mpich", "openmpi", "impi")}
     position = 0
     for one in libraries.values():
@@ -45,9 +48,10 @@ def test_a_library_that_the_interface_did_not_see_is_marked_and_bounds_nothing()
     series, libraries = series_over_tcp()
     assert series.counted["lanyard"] == [(1100, 1000)] * 3
     assert [key for key in libraries if series.off_path(key)] == ["openmpi", "impi"]
-    text = report.markdown(series, libraries)
+    text = tables.markdown(series, libraries)
     assert "| 8 B | Impi (not on this path) | 1 (1 to 1)" in text and "| 8 B | Mpich | 20" in text
-    assert "Bytes on the interface for each byte sent: Lanyard 1.1, Mpich 1.1, Openmpi (not on this path) 0.01" in text
+    assert ("Bytes on the interface for each byte sent: Lanyard 1.1, Mpich 1.1, Openmpi (not on this path) "
+            "0.01") in text
     table = goals.table({"tcp-allreduce": series}, libraries)
     assert "| 10 us | Mpich 20, Openmpi (not on this path) 1, Impi (not on this path) 1 | kept |" in table
 
@@ -62,7 +66,7 @@ def test_without_a_route_nothing_is_counted():
     one = library("lanyard")
     series = measure.alternate("x", {"lanyard": one}, 1, lambda _: ("v", rows_of(1.0, 1000)), quiet_seconds=0)
     assert series.counted == {} and not series.off_path("lanyard")
-    assert "interface" not in report.markdown(series, {"lanyard": one})
+    assert "interface" not in tables.markdown(series, {"lanyard": one})
 
 
 def test_every_library_of_a_route_is_counted_also_in_a_sweep():

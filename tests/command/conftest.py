@@ -1,8 +1,10 @@
-"""mpirun of the build named by LANYARD_BUILD, with the check that nothing is left behind, and programs that are compiled once, as in tests/launch."""
+"""mpirun of the build named by LANYARD_BUILD, with the check that nothing is left behind, and programs that
+are compiled once. The fixtures are those of tests/launch."""
 import importlib.util
 import pathlib
 
-_spec = importlib.util.spec_from_file_location("launch_conftest", pathlib.Path(__file__).resolve().parent.parent / "launch" / "conftest.py")
+_spec = importlib.util.spec_from_file_location(
+    "launch_conftest", pathlib.Path(__file__).resolve().parent.parent / "launch" / "conftest.py")
 _launch = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_launch)
 

@@ -1,4 +1,5 @@
-"""docs/coming-from.md, the page for users of other MPI libraries, is in step with what mpirun and its settings say."""
+"""docs/coming-from.md, the page for users of other MPI libraries, agrees with mpirun's options and with the
+settings."""
 import os
 import pathlib
 import re
@@ -12,8 +13,8 @@ PAGE = (ROOT / "docs" / "coming-from.md").read_text()
 
 
 def coming_from(root, *words):
-    return subprocess.run([sys.executable, root / "tools" / "coming_from.py", "--build", BUILD, *words], capture_output=True,
-                          text=True, timeout=120, check=False)
+    return subprocess.run([sys.executable, root / "tools" / "coming_from.py", "--build", BUILD, *words],
+                          capture_output=True, text=True, timeout=120, check=False)
 
 
 def copy_of_the_words(folder):
@@ -33,8 +34,10 @@ def test_words_that_are_not_true_are_noticed(tmp_path):
     text = words.read_text()
     for right, wrong, said in (('here = "fan-out"', 'here = "fan-in"', "mpirun has no option fan-in"),
                                ('"LANYARD_CMA"', '"LANYARD_CMB"', "LANYARD_CMB"),
-                               ("mpirun -np 8 --hostfile hosts --map-by", "mpirun -np 8 --hostfile hosts --map-on", "there is no option"),
-                               ("here = \"ssh\"", "here = \"\"", "has no row for these options of mpirun: --ssh"),
+                               ("mpirun -np 8 --hostfile hosts --map-by",
+                                "mpirun -np 8 --hostfile hosts --map-on", "there is no option"),
+                               ("here = \"ssh\"", "here = \"\"",
+                                "has no row for these options of mpirun: --ssh"),
                                ('what = "number of ranks"', 'what = "ranks"', "is not in step")):
         assert right in text
         words.write_text(text.replace(right, wrong))
@@ -43,8 +46,10 @@ def test_words_that_are_not_true_are_noticed(tmp_path):
 
 
 def test_page_answers_what_users_type():
-    assert "mpirun --oversubscribe -np 4 --bind-to core --mca btl tcp,self -x OMP_NUM_THREADS ./program" in PAGE
-    for name in ("OMPI_MCA_btl_tcp_if_include", "I_MPI_FABRICS", "MPIR_CVAR_", "FI_PROVIDER", "UCX_NET_DEVICES"):
+    assert ("mpirun --oversubscribe -np 4 --bind-to core --mca btl tcp,self -x OMP_NUM_THREADS "
+            "./program") in PAGE
+    for name in ("OMPI_MCA_btl_tcp_if_include", "I_MPI_FABRICS", "MPIR_CVAR_", "FI_PROVIDER",
+                 "UCX_NET_DEVICES"):
         assert name in PAGE
     assert "| `--map-by core` | --map-by takes slot, node or ppr:N:node, not \"core\" |" in PAGE
 

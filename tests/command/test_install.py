@@ -1,4 +1,4 @@
-"""'make install' makes bin, lib, include and share that work from there and after moving the folder."""
+"""'make install' creates bin, lib, include and share, which work in place and after the folder is moved."""
 import json
 import os
 import pathlib
@@ -25,7 +25,8 @@ int main(void) {
 
 def run(*command, **environment):
     values = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
-    done = subprocess.run(command, env={**values, **environment}, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, env={**values, **environment}, capture_output=True, text=True, timeout=120,
+                          check=False)
     assert (done.returncode, done.stderr) == (0, ""), command
     return done.stdout
 
@@ -43,7 +44,8 @@ def moved(tmp_path_factory):
 
 def test_the_folders_are_there(moved):
     assert {"bin", "lib", "include", "share"} <= {path.name for path in moved.iterdir()}
-    assert {"mpirun", "mpiexec", "mpicc", "mpicxx", "lanyard"} <= {path.name for path in (moved / "bin").iterdir()}
+    assert {"mpirun", "mpiexec", "mpicc", "mpicxx",
+            "lanyard"} <= {path.name for path in (moved / "bin").iterdir()}
     assert {"lanyard.1", "mpirun.1"} <= {path.name for path in (moved / "share" / "man" / "man1").iterdir()}
 
 
@@ -54,12 +56,15 @@ def test_man_finds_the_pages_of_functions(moved):
         pytest.skip("built without Python 3.11, which makes the pages")
     where = {"PATH": f"{moved / 'bin'}:{os.environ['PATH']}", "MANPATH": ""}
     assert run("man", "-w", "MPI_Send", "mpirun", "MPI_Send_c", **where).split() == [
-        str(moved / "share" / "man" / page) for page in ("man3/MPI_Send.3", "man1/mpirun.1", "man3/MPI_Send.3")]
-    assert "MPI_Send, MPI_Send_c - sends a message" in run("man", "MPI_Send_c", PAGER="cat", MANPAGER="cat", LC_ALL="C", MANWIDTH="100", **where)
+        str(moved / "share" / "man" / page)
+        for page in ("man3/MPI_Send.3", "man1/mpirun.1", "man3/MPI_Send.3")]
+    assert "MPI_Send, MPI_Send_c - sends a message" in run("man", "MPI_Send_c", PAGER="cat", MANPAGER="cat",
+                                                           LC_ALL="C", MANWIDTH="100", **where)
 
 
 def test_doctor_finds_the_moved_install_in_order(moved):
-    report = json.loads(run(moved / "bin" / "lanyard", "doctor", "--json", PATH=f"{moved / 'bin'}:{os.environ['PATH']}"))
+    report = json.loads(run(moved / "bin" / "lanyard", "doctor", "--json",
+                            PATH=f"{moved / 'bin'}:{os.environ['PATH']}"))
     found = {finding["subject"]: finding for finding in report}
     assert found["library"]["verdict"] == found["PATH"]["verdict"] == "good"
     assert str(moved) in found["library"]["sentence"]
@@ -74,13 +79,15 @@ def test_programs_compile_and_run_with_the_moved_install(moved, tmp_path):
 
 
 def test_install_over_an_earlier_version(moved, tmp_path):
-    """Which had a link to libmpi.so.12 where the name for -lmpi is: nothing is written through it."""
+    """The earlier version had a link to libmpi.so.12 under the name that -lmpi uses. Nothing is written
+    through it."""
     shutil.copytree(moved / "lib", tmp_path / "lib", symlinks=True)
     (tmp_path / "lib" / "libmpi.so").unlink()
     (tmp_path / "lib" / "libmpi.so").symlink_to("libmpi.so.12")
     run("cmake", "--install", BUILD, "--prefix", tmp_path)
     names = {path.name for path in (tmp_path / "lib").glob("lib*")}
-    assert names == {"liblanyard.so", "liblanyard.so.0", "libmpi.so", "libmpi.so.12", "libmpi_abi.so", "libmpi_abi.so.1", "libmpich.so.12"}
+    assert names == {"liblanyard.so", "liblanyard.so.0", "libmpi.so", "libmpi.so.12", "libmpi_abi.so",
+                     "libmpi_abi.so.1", "libmpich.so.12"}
     assert "INPUT ( libmpi_abi.so )" in (tmp_path / "lib" / "libmpi.so").read_text()
     for name in ("libmpi.so.12", "libmpi_abi.so.1"):
         assert (tmp_path / "lib" / name).read_bytes()[:4] == b"\x7fELF"

@@ -1,4 +1,5 @@
-"""The command `lanyard` of the build named by LANYARD_BUILD: words and exit codes of info, doctor and bench."""
+"""The command `lanyard` of the build named by LANYARD_BUILD: output and exit codes of info, doctor and
+bench."""
 import json
 import os
 import pathlib
@@ -17,8 +18,8 @@ LANYARD = BUILD / "bin" / "lanyard"
 
 def lanyard(*arguments, prepare=None, drop=("LANYARD_CC", "LANYARD_CXX", "LD_LIBRARY_PATH"), **environment):
     values = {name: value for name, value in os.environ.items() if name not in drop}
-    return subprocess.run([LANYARD, *arguments], env={**values, **environment}, preexec_fn=prepare, capture_output=True, text=True,
-                          timeout=60, check=False)
+    return subprocess.run([LANYARD, *arguments], env={**values, **environment}, preexec_fn=prepare,
+                          capture_output=True, text=True, timeout=60, check=False)
 
 
 def findings(**keywords):
@@ -34,8 +35,9 @@ def test_help_tells_and_succeeds(arguments):
     assert "Usage: lanyard" in done.stdout
 
 
-BENCHMARKS = ("latency", "bandwidth", "rate", "allreduce", "barrier", "line", "startup", "limits", "overlap", "unidirectional",
-              "probe", "unexpected", "idle", "connect", "memory", "peers", "many", "collectives", "tcp", "udp")
+BENCHMARKS = ("latency", "bandwidth", "rate", "allreduce", "barrier", "line", "startup", "limits", "overlap",
+              "unidirectional", "probe", "unexpected", "idle", "connect", "memory", "peers", "many",
+              "collectives", "tcp", "udp")
 
 
 @pytest.mark.parametrize("option", ["--version", "-V", "-version"])
@@ -57,7 +59,8 @@ def test_help_and_version_of_a_benchmark(name, direct):
     for option in ("--help", "-h"):
         done = benchmark(name, option, direct=direct)
         assert (done.returncode, done.stderr) == (0, "")
-        assert "Usage: " + ("bench-" if direct else "lanyard bench ") + name in done.stdout and done.stdout.count("-V,--version") == 1
+        assert ("Usage: " + ("bench-" if direct else "lanyard bench ") + name in done.stdout and
+                done.stdout.count("-V,--version") == 1)
     for option in ("--version", "-V", "-version"):
         done = benchmark(name, option, direct=direct)
         assert (done.returncode, done.stderr) == (0, "")
@@ -95,8 +98,10 @@ def test_benchmark_still_runs_under_mpirun():
     (["bench", "latency", "-n4"], "-n stands before the benchmark's name: lanyard bench -n 4 latency"),
     (["bench", "--sweep", "copies=once,twice", "latency"],
      "--sweep stands behind the benchmark's name: lanyard bench latency --sweep copies=once,twice"),
-    (["bench", "--sweep", "copies"], "--sweep stands behind the benchmark's name: lanyard bench NAME --sweep copies"),
-    (["bench", "latency", "--sweep", "copis"], "--sweep: there are no values for 'copis'; did you mean 'copies'?"),
+    (["bench", "--sweep", "copies"],
+     "--sweep stands behind the benchmark's name: lanyard bench NAME --sweep copies"),
+    (["bench", "latency", "--sweep", "copis"],
+     "--sweep: there are no values for 'copis'; did you mean 'copies'?"),
     (["info", "--coll", "bcst"], '"bcst" is no collective operation'),
     (["info", "--json"], "--json goes with --settings, --coverage, --paths or --coll"),
 ])
@@ -108,7 +113,8 @@ def test_usage_errors(arguments, words):
 
 
 def test_settings_show_defaults_and_what_is_set():
-    rows = {row["name"]: row for row in json.loads(lanyard("info", "--settings", "--json", LANYARD_EAGER_LIMIT="8k").stdout)}
+    rows = {row["name"]: row
+            for row in json.loads(lanyard("info", "--settings", "--json", LANYARD_EAGER_LIMIT="8k").stdout)}
     assert rows["LANYARD_EAGER_LIMIT"]["value"] == "8192"
     assert rows["LANYARD_EAGER_LIMIT"]["default"] != "8192"
     assert all(row["sentence"] for row in rows.values())
@@ -124,23 +130,29 @@ def test_settings_that_cannot_be_used_are_named():
 
 
 def test_every_setting_that_cannot_be_used_is_told():
-    wrong = {"LANYARD_CMA": "maybe", "LANYARD_PATHS": "smh", "LANYARD_LOG": "debugg", "LANYARD_EAGER_LIMIT": "lots"}
+    wrong = {"LANYARD_CMA": "maybe", "LANYARD_PATHS": "smh", "LANYARD_LOG": "debugg",
+             "LANYARD_EAGER_LIMIT": "lots"}
     for arguments in (["info", "--settings"], ["info", "--paths"]):
         done = lanyard(*arguments, **wrong)
         assert (done.returncode, len(done.stderr.splitlines())) == (1, len(wrong)), done
-        assert ("LANYARD_CMA=on" in done.stdout) == ("--settings" in arguments)  # the list that says what is allowed
+        # The list contains the allowed values.
+        assert ("LANYARD_CMA=on" in done.stdout) == ("--settings" in arguments)
         assert all(f"{name}={value} cannot be used: " in done.stderr for name, value in wrong.items())
     done = lanyard("doctor", "--json", **wrong)
     told = [finding["sentence"] for finding in json.loads(done.stdout) if finding["subject"] == "settings"]
     assert done.returncode == 1 and len(told) == len(wrong)
-    assert any('there is no path "smh", did you mean shm?; the paths are self, shm, tcp and dgram' in sentence for sentence in told)
+    assert any('there is no path "smh", did you mean shm?; the paths are self, shm, tcp and dgram' in sentence
+               for sentence in told)
 
 
 def test_settings_tell_the_words_they_take():
-    sentences = {row["name"]: row["sentence"] for row in json.loads(lanyard("info", "--settings", "--json").stdout)}
+    sentences = {row["name"]: row["sentence"]
+                 for row in json.loads(lanyard("info", "--settings", "--json").stdout)}
     assert "self, shm, tcp and dgram" in sentences["LANYARD_PATHS"]
-    assert "info, debug or trace" in sentences["LANYARD_LOG"] and "shm, tcp, p2p, comm, coll" in sentences["LANYARD_LOG"]
-    for word in ("messages never received", "requests never completed", "receives never matched", "sends it waits for"):
+    assert ("info, debug or trace" in sentences["LANYARD_LOG"] and
+            "shm, tcp, p2p, comm, coll" in sentences["LANYARD_LOG"])
+    for word in ("messages never received", "requests never completed", "receives never matched",
+                 "sends it waits for"):
         assert word in sentences["LANYARD_CHECK"]
 
 
@@ -151,7 +163,8 @@ def test_coverage_counts_every_function_and_agrees_with_its_table():
     last = lanyard("info", "--coverage").stdout.splitlines()[-1].split()
     assert last[-2:] == [str(report["implemented"]), str(report["missing"])]
     missing = [function["name"] for function in report["functions"] if not function["implemented"]]
-    listed = [line.strip() for line in lanyard("info", "--missing").stdout.splitlines() if line.startswith("    ")]
+    listed = [line.strip() for line in lanyard("info", "--missing").stdout.splitlines()
+              if line.startswith("    ")]
     assert listed == missing
 
 
@@ -161,11 +174,14 @@ def test_paths_show_how_long_messages_are_copied():
     assert shm["name"] == "shm" and [row["bytes"] for row in rows] == [16384 << i for i in range(10)]
     for row in rows:
         rates = {"once": row["once_mb_per_s"], "twice": row["twice_mb_per_s"]}
-        fastest = {name for name, rate in rates.items() if rate == max(rates.values())}  # both at a tie
-        assert row["chosen"] in (fastest if max(rates.values()) else {""})  # where the kernel refuses there is one way only
+        # Both methods if their rates are equal.
+        fastest = {name for name, rate in rates.items() if rate == max(rates.values())}
+        # No method is chosen if the kernel refuses direct copies.
+        assert row["chosen"] in (fastest if max(rates.values()) else {""})
         assert row["chosen_mapped"] in ("once", "twice")
     text = lanyard("info", "--paths").stdout
-    assert "LANYARD_COPIES" in text and len([line for line in text.splitlines() if line.strip().endswith(("once", "twice"))]) >= 10
+    assert ("LANYARD_COPIES" in text and
+            len([line for line in text.splitlines() if line.strip().endswith(("once", "twice"))]) >= 10)
 
 
 def test_paths_say_why_copying_could_not_be_tried():
@@ -174,7 +190,8 @@ def test_paths_say_why_copying_could_not_be_tried():
 
 
 def test_paths_show_what_is_chosen():
-    chosen = {row["name"]: row["chosen"] for row in json.loads(lanyard("info", "--paths", "--json", LANYARD_PATHS="self").stdout)}
+    chosen = {row["name"]: row["chosen"]
+              for row in json.loads(lanyard("info", "--paths", "--json", LANYARD_PATHS="self").stdout)}
     assert chosen == {"self": True, "shm": False, "tcp": False, "dgram": False}
 
 
@@ -191,7 +208,8 @@ def test_doctor_names_another_mpi_on_path(tmp_path):
     other.chmod(0o755)
     _, found = findings(PATH=f"{tmp_path}:{BUILD / 'bin'}:{os.environ['PATH']}")
     assert found["PATH"]["verdict"] == "note"
-    assert str(other) in found["PATH"]["sentence"] and f"export PATH={BUILD}/bin:$PATH" in found["PATH"]["remedy"]
+    assert (str(other) in found["PATH"]["sentence"] and
+            f"export PATH={BUILD}/bin:$PATH" in found["PATH"]["remedy"])
 
 
 @pytest.mark.parametrize("library", ["libmpi_abi.so.1", "libmpi.so.12"])
@@ -217,19 +235,22 @@ def test_doctor_sees_a_refused_process_vm_readv():
     assert code == 0
     assert found["long messages"]["verdict"] == "note"
     assert "is refused: Operation not permitted" in found["long messages"]["sentence"]
-    assert "two copies" in found["long messages"]["instead"] and "SYS_PTRACE" in found["long messages"]["remedy"]
+    assert ("two copies" in found["long messages"]["instead"] and
+            "SYS_PTRACE" in found["long messages"]["remedy"])
 
 
 def test_doctor_tries_the_endpoint_of_datagrams():
     dgram = {"LANYARD_PATHS": "self,dgram"}
     _, found = findings(**dgram)
-    assert re.fullmatch(r"a UDP socket gets \d+ [KM]iB of buffer( of the 4 MiB wanted)?", found["datagrams"]["sentence"])
+    assert re.fullmatch(r"a UDP socket gets \d+ [KM]iB of buffer( of the 4 MiB wanted)?",
+                        found["datagrams"]["sentence"])
     _, found = findings()
     assert found["datagrams"]["verdict"] == "good"
     assert found["datagrams"]["sentence"].endswith(", which LANYARD_PATHS=self,shm,tcp does not use")
     code, found = findings(**dgram, LANYARD_DGRAM_IO="libfabric:nope")
     assert code == 1 and found["datagrams"]["verdict"] == "problem"
-    assert "LANYARD_DGRAM_IO=libfabric:nope" in found["datagrams"]["sentence"] and "unset LANYARD_DGRAM_IO" in found["datagrams"]["remedy"]
+    assert ("LANYARD_DGRAM_IO=libfabric:nope" in found["datagrams"]["sentence"] and
+            "unset LANYARD_DGRAM_IO" in found["datagrams"]["remedy"])
     _, found = findings(LANYARD_DGRAM_IO="libfabric:nope")
     assert found["datagrams"]["verdict"] == "note"
 
@@ -256,19 +277,25 @@ def test_doctor_as_text_names_each_verdict():
 
 
 def test_sweep_runs_one_job_for_each_value():
-    done = lanyard("bench", "barrier", "--sweep", "eager-limit=0,4096", "--blocks", "1", "--block-seconds", "1e-6")
+    done = lanyard("bench", "barrier", "--sweep", "eager-limit=0,4096", "--blocks", "1", "--block-seconds",
+                   "1e-6")
     assert (done.returncode, done.stderr) == (0, "")
-    assert [line for line in done.stdout.splitlines() if "=" in line] == ["# LANYARD_EAGER_LIMIT=0", "# LANYARD_EAGER_LIMIT=4096"]
+    assert [line for line in done.stdout.splitlines()
+            if "=" in line] == ["# LANYARD_EAGER_LIMIT=0", "# LANYARD_EAGER_LIMIT=4096"]
     assert sum(line.split()[0] == "barrier" for line in done.stdout.splitlines()) == 2
 
 
 def test_sweep_knows_the_values_of_some_settings():
-    done = lanyard("bench", "barrier", "--sweep", "eager-limit", "--blocks", "1", "--block-seconds", "1e-6", "--json")
+    done = lanyard("bench", "barrier", "--sweep", "eager-limit", "--blocks", "1", "--block-seconds", "1e-6",
+                   "--json")
     assert done.stdout.count("# LANYARD_EAGER_LIMIT=") == done.stdout.count('"benchmark": "barrier"') == 5
 
 
-@pytest.mark.parametrize("sweep, told", [("eager-limt=0", "LANYARD_EAGER_LIMT is not a setting of Lanyard, did you mean LANYARD_EAGER_LIMIT?"),
-                                         ("eager-limit=0,999g", "LANYARD_EAGER_LIMIT")])
+@pytest.mark.parametrize("sweep, told",
+                         [("eager-limt=0",
+                           "LANYARD_EAGER_LIMT is not a setting of Lanyard, did you mean "
+                           "LANYARD_EAGER_LIMIT?"),
+                          ("eager-limit=0,999g", "LANYARD_EAGER_LIMIT")])
 def test_sweep_over_what_would_not_be_taken_runs_nothing(sweep, told):
     done = lanyard("bench", "barrier", "--sweep", sweep)
     assert (done.returncode, done.stdout) == (2, "")
@@ -283,11 +310,14 @@ def test_doctor_knows_interfaces_that_are_not_there():
 def test_sweeps_are_listed():
     done = lanyard("bench", "--sweep")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == ["eager-limit=0,1024,4096,16384,65536", "progress=caller,auto,helper", "dgram-progress=engine,thread,hybrid",
-                                        "connect=lazy,all", "checksum=off,on", "write-protocol=off,auto,on", "copies=auto,once,twice"]
+    assert done.stdout.splitlines() == ["eager-limit=0,1024,4096,16384,65536", "progress=caller,auto,helper",
+                                        "dgram-progress=engine,thread,hybrid", "connect=lazy,all",
+                                        "checksum=off,on", "write-protocol=off,auto,on",
+                                        "copies=auto,once,twice"]
 
 
-@pytest.mark.parametrize("words", [["--sweep"], ["--sweep", "latency"], ["--sweep", "eager-limit="], ["--sweep", "eager-limit=1,,2"]])
+@pytest.mark.parametrize("words", [["--sweep"], ["--sweep", "latency"], ["--sweep", "eager-limit="],
+                                   ["--sweep", "eager-limit=1,,2"]])
 def test_sweep_without_values_is_refused(words):
     done = lanyard("bench", "barrier", *words)
     assert (done.returncode, done.stdout) == (2, "")
@@ -321,19 +351,25 @@ def test_algorithms_of_collectives_are_told_with_their_reasons():
     rows = json.loads(done.stdout)
     assert done.returncode == 0 and rows[0]["algorithm"].startswith("two_level"), done.stdout
     assert "two_level" not in lanyard("info", "--coll", "--ranks", "64").stdout
-    assert re.search("between ranks: ", lanyard("info", "--coll", "--ranks", "3", LANYARD_PATHS="self,tcp").stdout)
+    assert re.search("between ranks: ",
+                     lanyard("info", "--coll", "--ranks", "3", LANYARD_PATHS="self,tcp").stdout)
     done = lanyard("info", "--coll", "bcast", LANYARD_COLL="bcast:64k=binomial")
-    assert (done.returncode, done.stderr) == (0, "") and re.search(r"^bcast +65536 +binomial \(set\) ", done.stdout, re.MULTILINE), done.stdout
+    assert ((done.returncode, done.stderr) == (0, "") and
+            re.search(r"^bcast +65536 +binomial \(set\) ", done.stdout, re.MULTILINE)), done.stdout
     done = lanyard("info", "--coll")
     words = {line.split()[0] for line in done.stdout.splitlines()}
-    assert done.returncode == 0 and done.stdout.startswith("2 ranks on 1 host, ") and {"barrier", "exscan"} <= words
+    assert (done.returncode == 0 and done.stdout.startswith("2 ranks on 1 host, ") and
+            {"barrier", "exscan"} <= words)
 
 
 @pytest.mark.parametrize(("words", "env", "sentence"), [
     (["bcst"], {}, '"bcst" is no collective operation; known are barrier, bcast, '),
-    (["bcast", "--ranks", "4", "--hosts", "9"], {}, "4 ranks cannot be on 9 hosts; --ranks says how many there are"),
-    ([], {"LANYARD_COLL": "bcast=tree"}, 'LANYARD_COLL=bcast=tree cannot be used: "tree" is no algorithm for bcast; known are '),
-    ([], {"LANYARD_COLL": "bcast:x=binomial"}, 'cannot be used: "bcast:x=binomial" names no number of bytes after the colon'),
+    (["bcast", "--ranks", "4", "--hosts", "9"], {},
+     "4 ranks cannot be on 9 hosts; --ranks says how many there are"),
+    ([], {"LANYARD_COLL": "bcast=tree"},
+     'LANYARD_COLL=bcast=tree cannot be used: "tree" is no algorithm for bcast; known are '),
+    ([], {"LANYARD_COLL": "bcast:x=binomial"},
+     'cannot be used: "bcast:x=binomial" names no number of bytes after the colon'),
 ])
 def test_wrong_collectives_are_refused(words, env, sentence):
     done = lanyard("info", "--coll", *words, **env)

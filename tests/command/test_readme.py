@@ -1,4 +1,5 @@
-"""README.md and the pages for users that it leads to print only true commands: the program compiles and runs, targets and options exist."""
+"""README.md and the user pages it links to contain only commands that work: the program compiles and runs,
+and targets and options exist."""
 import os
 import pathlib
 import re
@@ -8,7 +9,8 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", "build/release")).absolute()
-README, INSTALLING, TROUBLESHOOTING = ((ROOT / name).read_text() for name in ("README.md", "docs/installing.md", "docs/troubleshooting.md"))
+README, INSTALLING, TROUBLESHOOTING = (
+    (ROOT / name).read_text() for name in ("README.md", "docs/installing.md", "docs/troubleshooting.md"))
 
 
 def blocks(language, page=README):
@@ -16,21 +18,24 @@ def blocks(language, page=README):
 
 
 def commands(first_word, *pages):
-    return [line for page in pages for block in blocks("sh", page) for line in block.splitlines() if line.split()[0] == first_word]
+    return [line for page in pages for block in blocks("sh", page) for line in block.splitlines()
+            if line.split()[0] == first_word]
 
 
 def shell(command, folder):
     environment = {**os.environ, "PATH": f"{BUILD / 'bin'}:{os.environ['PATH']}"}
-    return subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True,
+                          timeout=120, check=False)
 
 
 def test_the_program_compiles_and_runs(tmp_path):
     program, = blocks("c")
     (tmp_path / "hello.c").write_text(program)
-    for command in commands("mpicc", README) + commands("mpirun", README):
+    before_python = README[:README.index("## Python")]
+    for command in commands("mpicc", before_python) + commands("mpirun", before_python):
         done = shell(command, tmp_path)
         assert (done.returncode, done.stderr) == (0, ""), command
-    printed = [f"I am {rank} of 4; all our numbers make 6" for rank in range(4)]
+    printed = [f"I am rank {rank} of 4; our ranks add up to 6" for rank in range(4)]
     assert sorted(done.stdout.splitlines()) == printed
     assert "".join(f"    {line}\n" for line in printed) in README
 
@@ -55,12 +60,14 @@ def test_settings_and_sweeps_of_the_page_on_tuning_exist():
     known = {line.split("=")[0] for line in shell("lanyard bench --sweep", ROOT).stdout.splitlines()}
     swept = re.findall(r"^lanyard bench (\w+) --sweep (\S+)$", page, re.MULTILINE)
     assert len(swept) == 4 and {setting for _, setting in swept} <= known
-    assert {name for name, _ in swept} <= {line.split()[0] for line in shell("lanyard bench", ROOT).stdout.splitlines()}
+    assert {name for name, _ in swept} <= {line.split()[0]
+                                           for line in shell("lanyard bench", ROOT).stdout.splitlines()}
 
 
 def test_the_profile_on_its_page_ends_as_profiles_do():
     page = (ROOT / "docs" / "profile.md").read_text()
-    assert re.search(r"^    The numbers of every rank are in lanyard-profile-[0-9a-f]{32}\.json\.$", page, re.MULTILINE)
+    assert re.search(r"^    The numbers of every rank are in lanyard-profile-[0-9a-f]{32}\.json\.$", page,
+                     re.MULTILINE)
 
 
 def test_each_file_named_exists():

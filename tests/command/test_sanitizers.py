@@ -1,5 +1,6 @@
-"""A user's program under the tools of docs/debugging.md, with the library as it is installed: they find nothing, by both doors and on every path; and
-what they are there for they find."""
+"""A user's program under the tools of docs/debugging.md, with the library as it is installed. They find
+nothing in a correct program, with both front ends and on every path, and they find the errors they are meant
+to find."""
 import os
 import pathlib
 import shutil
@@ -11,9 +12,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PATHS = ("shm", "tcp", "dgram")
 DOORS = ("mpi_abi", "mpich_abi")
-pytestmark = pytest.mark.skipif("-fsanitize" in os.environ.get("LANYARD_CC", ""), reason="the library is built with a sanitizer itself")
+pytestmark = pytest.mark.skipif("-fsanitize" in os.environ.get("LANYARD_CC", ""),
+                                reason="the library is built with a sanitizer itself")
 
-# Two threads and a number that they hand to each other by a message, or touch at once, without one.
+# Two threads and a number that they pass to each other by a message, or access at the same time without one.
 BETWEEN_THREADS = r"""
 #include <mpi.h>
 #include <pthread.h>
@@ -46,7 +48,7 @@ int main(int argc, char **argv) {
 }
 """
 
-# A message that is longer than its buffer, which the library writes to, or memory that is lost.
+# Either a message that is longer than its buffer, into which the library writes, or memory that is not freed.
 WRONG = r"""
 #include <mpi.h>
 #include <stdlib.h>
@@ -54,7 +56,8 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     volatile int *room = malloc(4 * sizeof(int));
     int data[8] = {0};
-    if (argc > 1) MPI_Sendrecv(data, 8, MPI_INT, 0, 1, (int *)room, 8, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    if (argc > 1)
+        MPI_Sendrecv(data, 8, MPI_INT, 0, 1, (int *)room, 8, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);
     room = NULL;
     return MPI_Finalize();
 }
@@ -63,15 +66,15 @@ int main(int argc, char **argv) {
 
 @pytest.fixture
 def compiled(mpirun, built):
-    """compiled(name, source, door, options...): the program, for that ABI."""
+    """compiled(name, source, door, options...) returns the program, built for that ABI."""
     def compile_it(name, source, door, *options):
         words = ("-O1", "-g", "-pthread", "-Wno-stringop-overflow", *options)
         if door == "mpi_abi":
             return built(f"{name}-{door}", source, mpirun.build / "bin" / "mpicc", *words)
         library = mpirun.build / "lib" / "libmpi.so.12"
-        # What is linked with it stands before the source, so it must not be left out.
-        return built(f"{name}-{door}", source, "gcc", "-I", ROOT / "tests" / "mpich_abi" / "include", *words, "-Wl,--no-as-needed", library,
-                     f"-Wl,-rpath,{mpirun.build / 'lib'}")
+        # The library stands before the source on the command line, so the linker must be told to keep it.
+        return built(f"{name}-{door}", source, "gcc", "-I", ROOT / "tests" / "mpich_abi" / "include", *words,
+                     "-Wl,--no-as-needed", library, f"-Wl,-rpath,{mpirun.build / 'lib'}")
     return compile_it
 
 
@@ -88,7 +91,8 @@ def sanitizer_or_skip(kind, built):
 @pytest.mark.parametrize("kind", ["address,undefined", "thread"])
 def test_sanitizers_find_nothing(mpirun, compiled, built, kind, door):
     sanitizer_or_skip(kind, built)
-    program = compiled(f"checked-{kind}", (HERE / "programs" / "checked.c").read_text(), door, f"-fsanitize={kind}")
+    program = compiled(f"checked-{kind}", (HERE / "programs" / "checked.c").read_text(), door,
+                       f"-fsanitize={kind}")
     for path in PATHS:
         code, out, err = mpirun.run("-n", 2, program, "threads", env={"LANYARD_PATHS": f"self,{path}"})
         assert (code, out, err) == (0, "right\n", ""), path
@@ -119,6 +123,6 @@ if "LANYARD_TEST_ALL" in os.environ:  # valgrind is not among the packages of 'm
         if not shutil.which("valgrind"):
             pytest.skip("valgrind is not installed")
         program = compiled("checked-valgrind", (HERE / "programs" / "checked.c").read_text(), door)
-        code, out, err = mpirun.run("-n", 2, "valgrind", "--quiet", "--error-exitcode=9", "--leak-check=full", program, "threads",
-                                    env={"LANYARD_PATHS": f"self,{path}"}, timeout=300)
+        code, out, err = mpirun.run("-n", 2, "valgrind", "--quiet", "--error-exitcode=9", "--leak-check=full",
+                                    program, "threads", env={"LANYARD_PATHS": f"self,{path}"}, timeout=300)
         assert (code, out, err) == (0, "right\n", "")

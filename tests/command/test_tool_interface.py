@@ -1,4 +1,5 @@
-"""docs/tool-interface.md lists the variables, events and categories that the library has, and the settings are those of the command."""
+"""docs/tool-interface.md lists the variables, events and categories that the library has, and the control
+variables agree with `lanyard info --settings`."""
 import json
 import os
 import pathlib
@@ -10,8 +11,8 @@ BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", "build/release")).absolute(
 
 
 def listed(*options, **settings):
-    return subprocess.run([BUILD / "tests" / "mpi-tool-list", *options], env={**os.environ, **settings}, capture_output=True, text=True,
-                          check=True).stdout
+    return subprocess.run([BUILD / "tests" / "mpi-tool-list", *options], env={**os.environ, **settings},
+                          capture_output=True, text=True, check=True).stdout
 
 
 def test_the_document_has_the_list_as_the_example_prints_it():

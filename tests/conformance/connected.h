@@ -1,6 +1,6 @@
-// What the conformance suite (path_suite.h) asks of a kind of path: some paths connected to each other in one process,
-// driven by one thread. To let a new path run the suite, write a function that makes it Connected and add it to the list in
-// kinds.cc.
+// What a kind of path must provide for the conformance suite (path_suite.h): some paths that are connected
+// to each other in one process and driven by one thread. To run the suite on a new kind of path, write a
+// function that creates a Connected with such paths, and add the function to the list in kinds.cc.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +18,25 @@ class Connected {
 public:
     virtual ~Connected() = default;
 
-    // The path of peer i is paths[i]; it reaches all the others, and itself where it is alone.
+    // paths[i] is the path of peer i. It reaches all other peers, or itself if it is the only peer.
     std::vector<Path *> paths;
 
-    // Bytes of bulk may come more than once.
+    // True if bytes of bulk may arrive more than once.
     bool repeats_bulk = false;
 
-    // The time that poll() is told.
+    // The time that the suite passes to poll().
     virtual uint64_t now_ns() { return clock_ns(); }
-    // Ends the process of one peer, where the path can notice such a thing; false when it cannot.
+    // Ends the process of one peer. Returns false if the other peers cannot notice this through the
+    // path.
     virtual bool kill(uint32_t peer) { return false; }
 };
 
 struct Kind {
     const char *name;
-    // `peers` of them, with `seed` where the path has something to decide at random. A path that cannot connect so many
-    // connects as many as it can.
+    // Connects `peers` paths, with `seed` for random decisions of the path. A kind of path that cannot
+    // connect this many peers connects as many as it can.
     std::unique_ptr<Connected> (*connect)(uint32_t peers, uint64_t seed);
-    // What this machine lacks for it, "" where nothing.
+    // Describes what this kind needs and this machine lacks, or returns "".
     std::string (*lacks)() = [] { return std::string(); };
 };
 inline void PrintTo(const Kind &kind, std::ostream *out) { *out << kind.name; }

@@ -1,5 +1,5 @@
-// Datagram paths of several processes that are one process: over the kernel's UDP on loopback, harmed on purpose or not, and over a
-// simulated network.
+// Datagram paths of several simulated processes in one real process: over the kernel's UDP on loopback,
+// with or without injected packet faults, and over a simulated network.
 #pragma once
 
 #include <memory>
@@ -37,7 +37,8 @@ protected:
                 return Error();
             };
             ProcessName name{0, own};
-            dgrams_.push_back(std::make_unique<DgramPath>(*endpoints[own], name, *processes_, 1 + own, Crc32c::built_in(), limits, find));
+            dgrams_.push_back(std::make_unique<DgramPath>(*endpoints[own], name, *processes_, 1 + own,
+                                                          Crc32c::built_in(), limits, find));
             dgrams_.back()->set_secret(sim::known_secret());
             paths.push_back(dgrams_.back().get());
         }
@@ -49,7 +50,7 @@ private:
     std::vector<std::unique_ptr<DgramPath>> dgrams_;
 };
 
-// Over endpoints that `open` makes, harmed on purpose or not.
+// Uses endpoints that `open` creates. `harm` describes the faults to inject, if any.
 class PacketsConnected : public DgramConnected {
 public:
     PacketsConnected(uint32_t peers, const Harm &harm, std::unique_ptr<PacketIo> (*open)()) {
@@ -58,14 +59,17 @@ public:
             Harm own = harm;
             own.seed += peer;
             std::unique_ptr<PacketIo> packets = open();
-            endpoints_.push_back(harm.any() ? std::make_unique<HarmedPackets>(std::move(packets), own) : std::move(packets));
+            endpoints_.push_back(harm.any() ? std::make_unique<HarmedPackets>(std::move(packets), own)
+                                            : std::move(packets));
             all.push_back(endpoints_.back().get());
         }
         connect(all, peer_timeout_ns);
     }
 
 private:
-    static constexpr uint64_t peer_timeout_ns = 5'000'000'000;  // less than the suite's patience, more than it leaves a peer without polls
+    // Shorter than the time after which the suite fails, and longer than the time for which the suite does
+    // not poll a peer.
+    static constexpr uint64_t peer_timeout_ns = 5'000'000'000;
 
     std::vector<std::unique_ptr<PacketIo>> endpoints_;
 };
@@ -78,7 +82,8 @@ inline std::unique_ptr<PacketIo> open_udp_packets() {
     return udp;
 }
 
-// One of many networks, by the seed. Its time goes on with every poll.
+// Uses a simulated network whose properties follow from the seed. Its time advances with every
+// poll.
 class SimPacketsConnected final : public DgramConnected {
 public:
     SimPacketsConnected(uint32_t peers, uint64_t seed) : network_(seed, any(seed), peers) {
@@ -94,7 +99,7 @@ public:
 private:
     static constexpr uint64_t step_ns = 10'000;
 
-    // Fast enough for the suite's patience.
+    // Draws a network that is fast enough for the time limits of the suite.
     static sim::PacketBehaviour any(uint64_t seed) {
         sim::Random random(seed);
         sim::PacketBehaviour any = sim::PacketBehaviour::any(random);

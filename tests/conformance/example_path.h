@@ -1,9 +1,11 @@
-// The smallest complete path: one sequenced-packet socket pair between any two peers, one packet a frame. It shows what
-// path.h asks for; a real path adds speed, not duties. Start here when adding a path (CONTRIBUTING.md).
+// The smallest complete path: a pair of sequenced-packet sockets between any two peers, and one packet for
+// each frame. It shows everything that path.h requires. A real path is faster, but has no further duties.
+// Start here when you add a path (CONTRIBUTING.md).
 //
 //   packet:  FrameHeader | payload
 //
-// Thread rule: all functions by one thread. Invariant: a packet is taken by the kernel whole or not at all.
+// Thread rule: all functions are called by one thread. Invariant: the kernel accepts a packet as a whole or
+// not at all.
 #pragma once
 
 #include <sys/epoll.h>
@@ -21,10 +23,16 @@ namespace lanyard::conformance {
 
 class ExamplePath final : public Path {
 public:
-    // sockets[i] leads to peer i, -1: it does not reach that one.
+    // sockets[i] leads to peer i; -1 if the path does not reach that peer.
     explicit ExamplePath(std::vector<int> sockets)
-        : Path({.name = "example", .max_eager = most_payload, .max_bulk = most_payload, .descriptor = epoll_create1(EPOLL_CLOEXEC)}),
-          sockets_(std::move(sockets)), dead_(sockets_.size()), packet_(largest), epoll_(info.descriptor) {
+        : Path({.name = "example",
+                .max_eager = most_payload,
+                .max_bulk = most_payload,
+                .descriptor = epoll_create1(EPOLL_CLOEXEC)}),
+          sockets_(std::move(sockets)),
+          dead_(sockets_.size()),
+          packet_(largest),
+          epoll_(info.descriptor) {
         for (uint32_t peer = 0; peer < sockets_.size(); ++peer) {
             epoll_event event{.events = EPOLLIN, .data = {.u32 = peer}};
             if (sockets_[peer] >= 0) epoll_ctl(epoll_, EPOLL_CTL_ADD, sockets_[peer], &event);
@@ -33,16 +41,22 @@ public:
     ~ExamplePath() override { close(); }
 
     bool reaches(uint32_t peer) const override { return peer < sockets_.size() && sockets_[peer] >= 0; }
-    std::string describe() const override { return "example: socket pairs to " + std::to_string(sockets_.size()) + " peers"; }
+    std::string describe() const override {
+        return "example: socket pairs to " + std::to_string(sockets_.size()) + " peers";
+    }
 
-    Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override { return put(peer, {false, {}, envelope}, payload); }
+    Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override {
+        return put(peer, {false, {}, envelope}, payload);
+    }
     Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t) override {
-        return put(peer, {true, header, {}}, payload);  // copied by the kernel, so never `pending`
+        // the kernel copies the payload, so the result is never `pending`
+        return put(peer, {true, header, {}}, payload);
     }
 
     int poll(Sink &sink, int budget, uint64_t) override {
         int delivered = 0;
-        // Begins where the last one ended, so that no peer is kept waiting by another.
+        // Begins with the peer after the last one polled, so that a busy peer does not keep the
+        // others waiting.
         for (size_t turn = 0; turn < sockets_.size() && delivered < budget; ++turn) {
             next_ = (next_ + 1) % sockets_.size();
             while (delivered < budget && receive(static_cast<uint32_t>(next_), sink)) ++delivered;
@@ -69,13 +83,16 @@ private:
 
     Sent put(uint32_t peer, const FrameHeader &header, Payload &payload) {
         if (dead_[peer]) return Sent::done;
-        // On `full` nothing may have been taken, the cursor not moved either.
+        // A call that returns `full` must not take any payload and must leave the cursor where it
+        // was.
         Cursor before = payload.cursor ? *payload.cursor : Cursor();
         size_t size = payload.size;
         std::memcpy(packet_.data(), &header, sizeof header);
         payload.copy(packet_.data() + sizeof header, size);
-        if (::send(sockets_[peer], packet_.data(), sizeof header + size, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return Sent::done;
-        if (errno != EAGAIN && errno != EWOULDBLOCK && errno != ENOBUFS) return Sent::done;  // dead: poll will find out and say so
+        if (::send(sockets_[peer], packet_.data(), sizeof header + size, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+            return Sent::done;
+        // Any other error means that the peer is dead. poll() will notice and report this.
+        if (errno != EAGAIN && errno != EWOULDBLOCK && errno != ENOBUFS) return Sent::done;
         if (payload.cursor) *payload.cursor = before;
         return Sent::full;
     }
@@ -91,7 +108,7 @@ private:
         }
         FrameHeader header;
         std::memcpy(&header, packet_.data(), sizeof header);
-        // The handler may send, which uses packet_ again.
+        // Copies the payload, because the handler may send, and sending overwrites packet_.
         std::vector<std::byte> payload(packet_.begin() + sizeof header, packet_.begin() + got);
         if (header.bulk) sink.bulk(peer, header.header, payload.data(), payload.size());
         else sink.envelope(peer, header.envelope, payload.data(), payload.size());

@@ -1,5 +1,5 @@
-// The conformance suite for datagrams over libfabric: over its provider `udp`, and over one that demands what InfiniBand does
-// (unit/net/mock_fabric.h), whose rules are kept throughout.
+// Runs the conformance suite for datagrams over libfabric: with its provider `udp`, and with a mock
+// provider that makes the same demands as InfiniBand (unit/net/mock_fabric.h) and checks that they are met.
 #include "conformance/dgram_connected.h"
 #include "conformance/path_suite.h"
 #include "net/fabric_packets.h"
@@ -43,18 +43,27 @@ public:
     ~MockConnected() override { EXPECT_EQ(mock_fabric::faults(), std::vector<std::string>()); }
 };
 
-Harm some_harm(uint64_t seed) { return {.lost = 10'000, .doubled = 10'000, .overtaken = 10'000, .damaged = 1'000, .seed = seed}; }
+Harm some_harm(uint64_t seed) {
+    return {.lost = 10'000, .doubled = 10'000, .overtaken = 10'000, .damaged = 1'000, .seed = seed};
+}
 
-std::unique_ptr<Connected> connect_udp(uint32_t peers, uint64_t) { return std::make_unique<PacketsConnected>(peers, Harm{}, open_fabric_udp); }
+std::unique_ptr<Connected> connect_udp(uint32_t peers, uint64_t) {
+    return std::make_unique<PacketsConnected>(peers, Harm{}, open_fabric_udp);
+}
 std::unique_ptr<Connected> connect_udp_harmed(uint32_t peers, uint64_t seed) {
     return std::make_unique<PacketsConnected>(peers, some_harm(seed), open_fabric_udp);
 }
-std::unique_ptr<Connected> connect_mock(uint32_t peers, uint64_t) { return std::make_unique<MockConnected>(peers, Harm{}); }
-std::unique_ptr<Connected> connect_mock_harmed(uint32_t peers, uint64_t seed) { return std::make_unique<MockConnected>(peers, some_harm(seed)); }
+std::unique_ptr<Connected> connect_mock(uint32_t peers, uint64_t) {
+    return std::make_unique<MockConnected>(peers, Harm{});
+}
+std::unique_ptr<Connected> connect_mock_harmed(uint32_t peers, uint64_t seed) {
+    return std::make_unique<MockConnected>(peers, some_harm(seed));
+}
 
 INSTANTIATE_TEST_SUITE_P(Fabric, PathSuite,
                          ::testing::Values(Kind{"fabric_udp", connect_udp, lacks_libfabric},
-                                           Kind{"fabric_udp_harmed", connect_udp_harmed, lacks_libfabric}, Kind{"fabric_mock", connect_mock},
+                                           Kind{"fabric_udp_harmed", connect_udp_harmed, lacks_libfabric},
+                                           Kind{"fabric_mock", connect_mock},
                                            Kind{"fabric_mock_harmed", connect_mock_harmed}),
                          [](const auto &about) { return std::string(about.param.name); });
 

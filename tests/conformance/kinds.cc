@@ -44,10 +44,12 @@ private:
     std::vector<std::unique_ptr<ExamplePath>> examples_;
 };
 
-// One of many networks, by the seed; without threads its time goes on with every poll.
+// Uses a simulated network whose properties follow from the seed. There are no threads, so its time
+// advances with every poll.
 class SimConnected final : public Connected {
 public:
-    SimConnected(uint32_t peers, uint64_t seed) : baton_(seed), network_(baton_, sim::Behaviour::any(baton_.random()), peers) {
+    SimConnected(uint32_t peers, uint64_t seed)
+        : baton_(seed), network_(baton_, sim::Behaviour::any(baton_.random()), peers) {
         for (uint32_t peer = 0; peer < peers; ++peer) paths.push_back(&network_.path(peer));
     }
     bool kill(uint32_t peer) override {
@@ -61,19 +63,37 @@ private:
 };
 
 std::unique_ptr<Connected> connect_self(uint32_t, uint64_t) { return std::make_unique<SelfConnected>(); }
-std::unique_ptr<Connected> connect_shm(uint32_t peers, uint64_t) { return std::make_unique<ShmConnected>(peers, true); }
-std::unique_ptr<Connected> connect_sim(uint32_t peers, uint64_t seed) { return std::make_unique<SimConnected>(peers, seed); }
-std::unique_ptr<Connected> connect_tcp(uint32_t peers, uint64_t) { return std::make_unique<TcpConnected>(peers); }
-std::unique_ptr<Connected> connect_sim_links(uint32_t peers, uint64_t seed) { return std::make_unique<SimLinkConnected>(peers, seed); }
-std::unique_ptr<Connected> connect_tcp_checked(uint32_t peers, uint64_t) { return std::make_unique<TcpConnected>(peers, true); }
-std::unique_ptr<Connected> connect_sim_links_checked(uint32_t peers, uint64_t seed) { return std::make_unique<SimLinkConnected>(peers, seed, true); }
-std::unique_ptr<Connected> connect_udp(uint32_t peers, uint64_t) { return std::make_unique<PacketsConnected>(peers, Harm{}, open_udp_packets); }
+std::unique_ptr<Connected> connect_shm(uint32_t peers, uint64_t) {
+    return std::make_unique<ShmConnected>(peers, true);
+}
+std::unique_ptr<Connected> connect_sim(uint32_t peers, uint64_t seed) {
+    return std::make_unique<SimConnected>(peers, seed);
+}
+std::unique_ptr<Connected> connect_tcp(uint32_t peers, uint64_t) {
+    return std::make_unique<TcpConnected>(peers);
+}
+std::unique_ptr<Connected> connect_sim_links(uint32_t peers, uint64_t seed) {
+    return std::make_unique<SimLinkConnected>(peers, seed);
+}
+std::unique_ptr<Connected> connect_tcp_checked(uint32_t peers, uint64_t) {
+    return std::make_unique<TcpConnected>(peers, true);
+}
+std::unique_ptr<Connected> connect_sim_links_checked(uint32_t peers, uint64_t seed) {
+    return std::make_unique<SimLinkConnected>(peers, seed, true);
+}
+std::unique_ptr<Connected> connect_udp(uint32_t peers, uint64_t) {
+    return std::make_unique<PacketsConnected>(peers, Harm{}, open_udp_packets);
+}
 std::unique_ptr<Connected> connect_udp_harmed(uint32_t peers, uint64_t seed) {
     Harm harm{.lost = 10'000, .doubled = 10'000, .overtaken = 10'000, .damaged = 1'000, .seed = seed};
     return std::make_unique<PacketsConnected>(peers, harm, open_udp_packets);
 }
-std::unique_ptr<Connected> connect_sim_packets(uint32_t peers, uint64_t seed) { return std::make_unique<SimPacketsConnected>(peers, seed); }
-std::unique_ptr<Connected> connect_example(uint32_t peers, uint64_t) { return std::make_unique<ExampleConnected>(peers); }
+std::unique_ptr<Connected> connect_sim_packets(uint32_t peers, uint64_t seed) {
+    return std::make_unique<SimPacketsConnected>(peers, seed);
+}
+std::unique_ptr<Connected> connect_example(uint32_t peers, uint64_t) {
+    return std::make_unique<ExampleConnected>(peers);
+}
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// The kinds of path of the library, of its tests, and the example: what the suites here run over.
+// The kinds of path over which the suites in this folder run: the library's own, those that exist
+// only for tests, and the example.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
-// Links of several processes that are one process, over the kernel's sockets on loopback, or over simulated ones that do not break.
+// Links of several simulated processes in one real process, over the kernel's sockets on loopback or over
+// simulated sockets that do not break.
 #pragma once
 
 #include <memory>
@@ -15,16 +16,17 @@ namespace lanyard::conformance {
 class LinkConnected : public Connected {
 public:
     TcpPath &tcp_path(uint32_t peer) { return *links_[peer]; }
-    // What its host does with the sockets of a process that has ended.
+    // Closes the sockets of the peer, as the operating system does when a process ends.
     bool kill(uint32_t peer) override {
         tcp_path(peer).close();
         return true;
     }
 
 protected:
-    // `sockets` and the address of each process. With `checks` frames carry checksums.
-    void connect(const std::vector<Sockets *> &sockets, const std::vector<Address> &at, bool checks, uint64_t peer_timeout_ns,
-                 size_t max_eager = TcpLimits().max_eager) {
+    // Connects the processes. Process i uses sockets[i] and has the address at[i]. With `checks`, frames
+    // have checksums.
+    void connect(const std::vector<Sockets *> &sockets, const std::vector<Address> &at, bool checks,
+                 uint64_t peer_timeout_ns, size_t max_eager = TcpLimits().max_eager) {
         TcpLimits limits;
         limits.max_eager = max_eager;
         limits.peer_timeout_ns = peer_timeout_ns;
@@ -40,7 +42,8 @@ protected:
                 return Error();
             };
             identity.own.number = own;
-            links_.push_back(std::make_unique<TcpPath>(*sockets[own], identity, *processes_, limits, find, crc));
+            links_.push_back(
+                std::make_unique<TcpPath>(*sockets[own], identity, *processes_, limits, find, crc));
             LANYARD_MUST(!links_[own]->listen({at[own]}, 0, 0, ports_[own]));
             paths.push_back(links_.back().get());
         }
@@ -74,7 +77,8 @@ private:
 
 class SimLinkConnected final : public LinkConnected {
 public:
-    SimLinkConnected(uint32_t peers, uint64_t seed, bool checks = false) : baton_(seed), internet_(baton_, calm(baton_.random())) {
+    SimLinkConnected(uint32_t peers, uint64_t seed, bool checks = false)
+        : baton_(seed), internet_(baton_, calm(baton_.random())) {
         std::vector<Sockets *> all;
         std::vector<Address> at;
         for (uint32_t peer = 0; peer < peers; ++peer) {
@@ -83,7 +87,7 @@ public:
             at.push_back(sim::SimInternet::address_of(peer));
         }
 #ifdef __SANITIZE_THREAD__
-        constexpr size_t max_eager = 20'000;  // in simulated portions more takes minutes
+        constexpr size_t max_eager = 20'000;  // longer ones take minutes in simulated portions
 #else
         constexpr size_t max_eager = TcpLimits().max_eager;
 #endif
@@ -93,7 +97,7 @@ public:
         for (uint32_t peer = 0; peer < sockets_.size(); ++peer) tcp_path(peer).close();
     }
 
-    // Time passes also where no socket is asked about.
+    // Lets time pass, so that it passes even while no socket is used.
     uint64_t now_ns() override {
         baton_.tick();
         return baton_.now_ns();

@@ -10,14 +10,17 @@ namespace lanyard::conformance {
 namespace {
 constexpr uint64_t first_bulk = 1'000'000;
 
-// Of many repetitions an eighth where each takes many times as long, as under memcheck.
+// LANYARD_TEST_FEW reduces the repetitions to an eighth, for runs in which each repetition takes
+// much longer, such as under memcheck.
 bool few() { return std::getenv("LANYARD_TEST_FEW"); }
 int some(int many) { return few() ? many / 8 : many; }
 
 }  // namespace
 
 PathSuite::PathSuite()
-    : seed_(sim::first_seed()), random_(seed_), trace_(__FILE__, __LINE__, "repeat with LANYARD_TEST_SEED=" + std::to_string(seed_)) {}
+    : seed_(sim::first_seed()),
+      random_(seed_),
+      trace_(__FILE__, __LINE__, "repeat with LANYARD_TEST_SEED=" + std::to_string(seed_)) {}
 
 void PathSuite::connect(uint32_t wanted) {
     recorders_.clear();
@@ -29,7 +32,9 @@ void PathSuite::connect(uint32_t wanted) {
     for (uint32_t peer = 0; peer < connected_->paths.size(); ++peer) {
         recorders_.push_back(std::make_unique<Recorder>(peer));
         recorder(peer).repeats_bulk = connected_->repeats_bulk;
-        recorder(peer).bulk_size = [this, peer](uint32_t from, uint64_t id) { return bulk_sizes_[{from, peer}].at(id - first_bulk); };
+        recorder(peer).bulk_size = [this, peer](uint32_t from, uint64_t id) {
+            return bulk_sizes_[{from, peer}].at(id - first_bulk);
+        };
     }
 }
 
@@ -57,7 +62,8 @@ Sent PathSuite::send(uint32_t from, uint32_t to, size_t size, bool scattered) {
     }
     if (result == Sent::done) {
         ++envelopes_sent_[{from, to}];
-        EXPECT_EQ(content.position(), content.scattered() ? static_cast<int64_t>(size) : 0) << "the cursor is moved past what was sent";
+        EXPECT_EQ(content.position(), content.scattered() ? static_cast<int64_t>(size) : 0)
+            << "the cursor is moved past what was sent";
     }
     content.scribble();
     return result;
@@ -66,10 +72,12 @@ Sent PathSuite::send(uint32_t from, uint32_t to, size_t size, bool scattered) {
 Sent PathSuite::send_bulk(uint32_t from, uint32_t to, size_t size, bool scattered) {
     uint64_t number = first_bulk + bulk_sent_[{from, to}];
     bulk_sizes_[{from, to}].resize(number - first_bulk);
-    bulk_sizes_[{from, to}].push_back(size);  // before it may come
+    bulk_sizes_[{from, to}].push_back(size);  // stored before the bulk can arrive
     uint64_t token = next_token_++;
-    // It is put where it stays while pending first, as the payload points into it.
-    auto [place, made] = recorder(from).pending.emplace(token, Content(key_of(from, to, number), size, scattered));
+    // The content is moved to its final place before it is sent, because the payload points into it while it
+    // is pending.
+    auto [place, made] =
+        recorder(from).pending.emplace(token, Content(key_of(from, to, number), size, scattered));
     Content &content = place->second;
     Sent result = path(from).send_bulk(to, {number, number * 5 + size}, content.payload(), token);
     if (result != Sent::full) ++bulk_sent_[{from, to}];
@@ -105,7 +113,8 @@ int PathSuite::poll(uint32_t peer, int budget) {
     sink.polling = true;
     int work = path(peer).poll(sink, budget, connected_->now_ns());
     sink.polling = false;
-    EXPECT_LT(sink.calls - before, budget + path(peer).info.most_at_once) << "poll delivered more than its budget";
+    EXPECT_LT(sink.calls - before, budget + path(peer).info.most_at_once)
+        << "poll delivered more than its budget";
     EXPECT_GE(work, sink.calls - before) << "poll must count what it delivered";
     return work;
 }
@@ -140,8 +149,10 @@ TEST_P(PathSuite, DescribesItself) {
     connect(2);
     for (uint32_t peer = 0; peer < peers(); ++peer) {
         EXPECT_NE(std::string(path(peer).info.name), "");
-        EXPECT_EQ(path(peer).describe().rfind(std::string(path(peer).info.name) + ":", 0), 0u) << "a report begins with the name";
-        EXPECT_GE(path(peer).info.max_eager, inline_payload) << "control envelopes carry up to inline_payload bytes";
+        EXPECT_EQ(path(peer).describe().rfind(std::string(path(peer).info.name) + ":", 0), 0u)
+            << "a report begins with the name";
+        EXPECT_GE(path(peer).info.max_eager, inline_payload)
+            << "control envelopes carry up to inline_payload bytes";
         EXPECT_GE(path(peer).info.max_bulk, 1u);
         EXPECT_LE(path(peer).info.max_bulk, max_bulk_frame);
         EXPECT_TRUE(path(peer).reaches(other(peer)));
@@ -186,10 +197,11 @@ TEST_P(PathSuite, RecoversFromFull) {
         connect(2);
         size = std::min(size, path(0).info.max_eager);
         uint32_t to = other(0);
-        // Some paths are never full; those only show that much can be under way.
+        // Some paths are never full. For these, the test only shows that much can be under way.
         size_t most = 32'000'000 / (size + 1600);
         for (size_t sent = 0; sent < most && send(0, to, size, false) == Sent::done; ++sent) {}
-        for (int again = 0; again < 3; ++again) send(0, to, size, true);  // still nothing may be taken when full
+        // A full path must still take nothing.
+        for (int again = 0; again < 3; ++again) send(0, to, size, true);
         settle();
         deliver(0, to, size, false);
         settle();
@@ -201,7 +213,9 @@ TEST_P(PathSuite, RecoversFromFullOfBulk) {
     connect(2);
     uint32_t to = other(0);
     for (int round = 0; round < 3; ++round) {
-        for (int sent = 0; sent < 400 && send_bulk(0, to, path(0).info.max_bulk, false) != Sent::full; ++sent) {}
+        for (int sent = 0; sent < 400 && send_bulk(0, to, path(0).info.max_bulk, false) != Sent::full;
+             ++sent) {
+        }
         settle();
         deliver_bulk(0, to, 1, false);
         settle();
@@ -216,7 +230,9 @@ TEST_P(PathSuite, SendsFromInsideHandlers) {
     int answered = 0, owed = 0;
     for (uint32_t peer : {0u, to})
         recorder(peer).when_envelope = [&, peer](uint32_t from, const Envelope &) {
-            if (++answered <= replies && send(peer, from, 100 + static_cast<size_t>(answered), answered % 2) != Sent::done) ++owed;
+            if (++answered <= replies &&
+                send(peer, from, 100 + static_cast<size_t>(answered), answered % 2) != Sent::done)
+                ++owed;
         };
     deliver(0, to, 33, true);
     Patience patience;
@@ -233,8 +249,10 @@ TEST_P(PathSuite, RespectsTheBudget) {
     for (int round = 0; round < 20; ++round) {
         uint32_t to = peers() - 1;
         for (uint32_t from = 0; from < peers(); ++from)
-            for (int i = 0; i < 12 && (from != to || peers() == 1); ++i) deliver(from, to, random_.below(40), false);
-        // poll() checks; here that a small budget neither loses frames nor forgets a peer.
+            for (int i = 0; i < 12 && (from != to || peers() == 1); ++i)
+                deliver(from, to, random_.below(40), false);
+        // The fixture's poll() checks that the budget is kept. This loop shows that with a small budget no
+        // frame is lost and no peer is forgotten.
         for (int turn = 0; turn < some(3000); ++turn) poll(to, static_cast<int>(random_.between(1, 3)));
         settle();
         if (HasFailure()) return;
@@ -244,7 +262,7 @@ TEST_P(PathSuite, RespectsTheBudget) {
 TEST_P(PathSuite, ForgetsNobodyUnderASmallBudget) {
     connect(4);
     if (peers() < 3) GTEST_SKIP() << "needs three peers";
-    // Peer 0 is kept busy by peer 1 all the time; what peer 2 sends must come through all the same.
+    // Peer 1 keeps peer 0 busy all the time. The message of peer 2 must arrive nevertheless.
     deliver(2, 0, 8, false);
     for (int turn = 0; turn < 5000 && recorder(0).next_envelope[2] == 0 && !HasFatalFailure(); ++turn) {
         for (int i = 0; i < 3; ++i) send(1, 0, 8, false);
@@ -290,16 +308,20 @@ TEST_P(PathSuite, ReportsALostPeerOnce) {
         poll(0);
         poll(2);
     };
-    // A path over connections tries for a while before it gives a peer up.
+    // A path that uses connections retries for a while before it gives up a peer.
     Patience patience;
-    for (int turn = 0; !patience.ends(turn) && (recorder(0).lost_peers.empty() || recorder(2).lost_peers.empty()); ++turn) poll_both();
+    for (int turn = 0;
+         !patience.ends(turn) && (recorder(0).lost_peers.empty() || recorder(2).lost_peers.empty()); ++turn)
+        poll_both();
     for (int turn = 0; turn < 10'000; ++turn) poll_both();
     EXPECT_EQ(recorder(0).lost_peers, std::set<uint32_t>{1});
     EXPECT_EQ(recorder(2).lost_peers, std::set<uint32_t>{1});
     Envelope envelope{};
-    for (int i = 0; i < 5000; ++i) ASSERT_EQ(path(0).send(1, envelope, {}), Sent::done) << "sends to a lost peer vanish";
+    for (int i = 0; i < 5000; ++i)
+        ASSERT_EQ(path(0).send(1, envelope, {}), Sent::done) << "sends to a lost peer vanish";
     std::byte byte{1};
-    for (int i = 0; i < 5000; ++i) ASSERT_EQ(path(0).send_bulk(1, {1, 1}, {&byte, 1, nullptr}, 1), Sent::done);
+    for (int i = 0; i < 5000; ++i)
+        ASSERT_EQ(path(0).send_bulk(1, {1, 1}, {&byte, 1, nullptr}, 1), Sent::done);
     deliver(0, 2, 10, false);
     for (int turn = 0; turn < 10'000; ++turn) poll(2);
     EXPECT_EQ(recorder(2).next_envelope[0], 2u) << "the others go on";
@@ -310,17 +332,21 @@ TEST_P(PathSuite, LosesNothingInRandomInterleavings) {
         SCOPED_TRACE("LANYARD_TEST_SEED=" + std::to_string(seed));
         random_ = sim::Random(seed);
         connect(static_cast<uint32_t>(random_.between(2, 6)));
-        int big = static_cast<int>(random_.below(40)), bulk = static_cast<int>(random_.below(60)), polls = static_cast<int>(random_.between(2, 60));
+        int big = static_cast<int>(random_.below(40)), bulk = static_cast<int>(random_.below(60)),
+            polls = static_cast<int>(random_.between(2, 60));
         for (int i = 0; i < some(3000) && !HasFailure(); ++i) {
             auto from = static_cast<uint32_t>(random_.below(peers()));
             uint32_t to = other(from);
             bool scattered = random_.chance(30);
-            if (random_.chance(bulk)) send_bulk(from, to, 1 + random_.below(path(from).info.max_bulk), scattered);
+            if (random_.chance(bulk))
+                send_bulk(from, to, 1 + random_.below(path(from).info.max_bulk), scattered);
             else {
-                size_t most = random_.chance(big) ? path(from).info.max_eager : std::min<size_t>(path(from).info.max_eager, 89);
+                size_t most = random_.chance(big) ? path(from).info.max_eager
+                                                  : std::min<size_t>(path(from).info.max_eager, 89);
                 send(from, to, random_.below(most + 1), scattered);
             }
-            if (random_.chance(polls)) poll(static_cast<uint32_t>(random_.below(peers())), static_cast<int>(random_.between(1, 20)));
+            if (random_.chance(polls))
+                poll(static_cast<uint32_t>(random_.below(peers())), static_cast<int>(random_.between(1, 20)));
         }
         settle();
         if (HasFailure()) return;

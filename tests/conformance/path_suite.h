@@ -1,6 +1,6 @@
-// The conformance suite: the contract of path/path.h as tests that every path passes. The fixture drives some connected
-// paths from one thread; the tests are in path_suite.cc, the kinds of path in kinds.cc.
-// Random decisions come from the seed, which a failure prints and LANYARD_TEST_SEED repeats.
+// The conformance suite: tests of the contract in path/path.h, which every path must pass. The fixture drives
+// some connected paths from one thread. The tests are in path_suite.cc, the kinds of path in kinds.cc. Random
+// decisions follow from the seed. A failure prints the seed, and LANYARD_TEST_SEED repeats the run with it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,9 +16,13 @@ namespace lanyard::conformance {
 
 class PathSuite : public ::testing::TestWithParam<Kind> {
 protected:
-    static constexpr int most_polls = 200'000;  // polls of everyone without anything, before something counts as lost
+    // After this many polls of all peers without an event, the suite regards what it waits for as
+    // lost.
+    static constexpr int most_polls = 200'000;
 
-    // The same, and so much time, as a poll may take next to none while the path waits for a timer, or its processor was taken away.
+    // Limits a loop: ends() is true after most_polls turns, but not before a minimum time. Without this
+    // time, fast polls could use up the turns while the path waits for a timer or for a process that gets
+    // no processor.
     class Patience {
     public:
         bool ends(int turn) const { return turn >= most_polls && clock_ns() - began_ns_ >= least_ns; }
@@ -33,23 +37,25 @@ protected:
         if (std::string lack = GetParam().lacks(); !lack.empty()) GTEST_SKIP() << lack;
     }
 
-    // Makes the peers; the tests below need this first.
+    // Creates the peers. Must be called before the functions below.
     void connect(uint32_t wanted);
     uint32_t peers() const { return static_cast<uint32_t>(recorders_.size()); }
     Path &path(uint32_t peer) { return *connected_->paths[peer]; }
     Recorder &recorder(uint32_t peer) { return *recorders_[peer]; }
-    // A peer to send to, other than itself where there is one.
+    // A peer to which `peer` can send: another one, or itself if there is no other.
     uint32_t other(uint32_t peer);
 
-    // One attempt; the number of the frame is the next one of this pair. Memory is scribbled over as soon as that is allowed.
+    // Attempts once to send a frame, which gets the next number of this pair of peers. Overwrites the
+    // payload's memory as soon as the path allows that.
     Sent send(uint32_t from, uint32_t to, size_t size, bool scattered);
     Sent send_bulk(uint32_t from, uint32_t to, size_t size, bool scattered);
-    // Attempts until it is taken, polling everyone in between.
+    // Attempts to send until the path takes the frame, and polls all peers between attempts.
     void deliver(uint32_t from, uint32_t to, size_t size, bool scattered);
     void deliver_bulk(uint32_t from, uint32_t to, size_t size, bool scattered);
     int poll(uint32_t peer, int budget = 64);
     void poll_all();
-    // Polls until all that was sent has arrived and nothing is pending; fails when that does not happen.
+    // Polls until everything that was sent has arrived and nothing is pending. The test fails if this takes
+    // too long.
     void settle();
 
     std::unique_ptr<Connected> connected_;

@@ -8,16 +8,20 @@
 
 namespace lanyard::conformance {
 
-PutProtocol::PutProtocol(Messenger &messenger) : messenger_(messenger) { messenger.dispatch().bind(kind_request, *this); }
+PutProtocol::PutProtocol(Messenger &messenger) : messenger_(messenger) {
+    messenger.dispatch().bind(kind_request, *this);
+}
 
-void PutProtocol::put(uint32_t peer, uint32_t window, uint64_t offset, const std::byte *data, size_t bytes, std::function<void(bool)> done) {
+void PutProtocol::put(uint32_t peer, uint32_t window, uint64_t offset, const std::byte *data, size_t bytes,
+                      std::function<void(bool)> done) {
     Endpoint &endpoint = messenger_.endpoint();
     Put &put = *puts_.emplace_back(std::make_unique<Put>(*this, peer, data, bytes, std::move(done)));
     Request request{window, static_cast<uint32_t>(bytes), offset};
     endpoint.reply(peer, kind_request, put.id(), 0, &request, sizeof request);
 }
 
-// Of a place that is not there nothing is said but that it is over (tag 1: in place).
+// Handles a request. If the place does not exist, the only answer is `done` with tag 0; tag 1 means
+// that the bytes are in place.
 void PutProtocol::envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
     Request request;
     LANYARD_MUST(size == sizeof request);
@@ -26,12 +30,14 @@ void PutProtocol::envelope(uint32_t peer, const Envelope &envelope, const std::b
                   request.offset <= windows_[request.window].bytes - request.bytes;
     if (!exists) return messenger_.endpoint().reply(peer, kind_done, envelope.context, 0);
     std::byte *memory = windows_[request.window].memory + request.offset;
-    Landing &landing = *landings_.emplace_back(std::make_unique<Landing>(*this, peer, envelope.context, memory, request.bytes));
+    Landing &landing = *landings_.emplace_back(
+        std::make_unique<Landing>(*this, peer, envelope.context, memory, request.bytes));
     if (request.bytes == 0) landing.end_if_all();
     else landing.ask();
 }
 
-PutProtocol::Put::Put(PutProtocol &protocol, uint32_t peer, const std::byte *data, size_t bytes, std::function<void(bool)> done)
+PutProtocol::Put::Put(PutProtocol &protocol, uint32_t peer, const std::byte *data, size_t bytes,
+                      std::function<void(bool)> done)
     : protocol_(protocol),
       peer_(peer),
       data_{const_cast<std::byte *>(data), static_cast<int64_t>(bytes), predefined_datatype(abi::type_byte)},
@@ -55,7 +61,8 @@ void PutProtocol::Put::end(bool in_place) {
     done(in_place);
 }
 
-PutProtocol::Landing::Landing(PutProtocol &protocol, uint32_t peer, uint64_t put, std::byte *memory, size_t bytes)
+PutProtocol::Landing::Landing(PutProtocol &protocol, uint32_t peer, uint64_t put, std::byte *memory,
+                              size_t bytes)
     : protocol_(protocol), peer_(peer), put_(put), memory_(memory), bytes_(bytes) {
     protocol.messenger_.endpoint().targets.add(*this);
 }

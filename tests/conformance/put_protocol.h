@@ -1,5 +1,5 @@
-// An example of a protocol above p2p, of which p2p, the paths and the engine know nothing: puts into memory that the peer
-// has opened, each answered when its bytes are in place.
+// An example of a protocol that is built on p2p without any change to p2p, the paths or the engine: puts
+// into memory that the peer has opened. The target answers each put when the bytes are in place.
 //
 //   origin                               target
 //     request (window, offset, bytes) ->   finds the place; names it
@@ -7,8 +7,9 @@
 //     bulk to the id ----------------->    when all is here: forgets the id
 //                                     <-   done
 //
-// `request` is a kind of its own and has a handler. `go` and `done` name the put, which is a Target, so they need none.
-// A new connection has lost bulk, so the target asks again from where it is.
+// `request` has its own kind of envelope and a handler for it. `go` and `done` contain the id of the put,
+// which is a Target, so they are passed to it and need no handler. When a connection breaks, bulk is lost.
+// After a new connection, the target therefore requests the missing bytes again.
 #pragma once
 
 #include <deque>
@@ -27,12 +28,15 @@ public:
     explicit PutProtocol(Messenger &messenger);
     ~PutProtocol() { messenger_.dispatch().unbind(*this); }
 
-    // Memory that peers may put to; windows are numbered from 0.
+    // Opens memory into which peers may put. The windows are numbered from 0 in the order of these
+    // calls.
     void open(std::byte *memory, size_t bytes) { windows_.push_back({memory, bytes}); }
-    // `data` must stay as it is until `done`, which is told whether the bytes are in place. [owner]
-    void put(uint32_t peer, uint32_t window, uint64_t offset, const std::byte *data, size_t bytes, std::function<void(bool)> done);
+    // Starts a put. `data` must stay unchanged until `done` is called. The argument of `done` is true if the
+    // bytes are in place. [owner]
+    void put(uint32_t peer, uint32_t window, uint64_t offset, const std::byte *data, size_t bytes,
+             std::function<void(bool)> done);
     size_t open_puts() const { return puts_.size() + landings_.size(); }
-    uint64_t frames() const { return frames_; }  // of data, that have come
+    uint64_t frames() const { return frames_; }  // number of bulk frames that have arrived here
 
     void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
 
@@ -50,10 +54,11 @@ private:
     struct Go {
         uint64_t id, from;
     };
-    // At the origin.
+    // The origin's side of a put.
     class Put final : public Target, private BulkPush::User {
     public:
-        Put(PutProtocol &protocol, uint32_t peer, const std::byte *data, size_t bytes, std::function<void(bool)> done);
+        Put(PutProtocol &protocol, uint32_t peer, const std::byte *data, size_t bytes,
+            std::function<void(bool)> done);
         void answer(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
         void sent() override { push_.sent(true); }
         void renewed(uint32_t peer) override {
@@ -73,7 +78,7 @@ private:
         std::function<void(bool)> done_;
         BulkPush push_;
     };
-    // At the target.
+    // The target's side of a put.
     class Landing final : public Target {
     public:
         Landing(PutProtocol &protocol, uint32_t peer, uint64_t put, std::byte *memory, size_t bytes);
@@ -89,7 +94,9 @@ private:
         void end_if_all();
 
     private:
-        bool takes(uint32_t peer, uint64_t offset, size_t size) const { return peer == peer_ && size <= bytes_ && offset <= bytes_ - size; }
+        bool takes(uint32_t peer, uint64_t offset, size_t size) const {
+            return peer == peer_ && size <= bytes_ && offset <= bytes_ - size;
+        }
         void end();
 
         PutProtocol &protocol_;

@@ -1,5 +1,6 @@
-// A protocol that stands on p2p from outside (put_protocol.h), over every path: random puts between two processes, beside
-// ordinary messages, against memory that is written at once.
+// Tests a protocol that is built on p2p from outside (put_protocol.h), over every path. Two processes
+// make random puts and exchange ordinary messages. The memory is compared with memory into which the
+// test has written the same bytes directly.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -35,7 +36,10 @@ protected:
 
     struct Process {
         Process(Connected &connected, const Settings &settings, uint32_t own)
-            : clock(connected), engine(clock), messenger(engine, settings, own, static_cast<uint32_t>(connected.paths.size())), puts(messenger) {
+            : clock(connected),
+              engine(clock),
+              messenger(engine, settings, own, static_cast<uint32_t>(connected.paths.size())),
+              puts(messenger) {
             engine.add_path(*connected.paths[own]);
             for (uint32_t peer = 0; peer < connected.paths.size(); ++peer)
                 if (peer != own || connected.paths.size() == 1) messenger.route(peer, *connected.paths[own]);
@@ -53,12 +57,16 @@ protected:
     void SetUp() override {
         if (std::string lack = GetParam().lacks(); !lack.empty()) GTEST_SKIP() << lack;
     }
-    // Of `bytes`, what a path of tiny frames carries in a moment: some simulated networks have frames of one byte.
-    size_t carried_soon(size_t bytes) const { return std::min(bytes, 500 * connected->paths[0]->info.max_bulk); }
+    // Reduces `bytes` to what a path with tiny frames can carry in a short time. Some simulated networks
+    // have frames of one byte.
+    size_t carried_soon(size_t bytes) const {
+        return std::min(bytes, 500 * connected->paths[0]->info.max_bulk);
+    }
     void step() {
         for (auto &process : processes) process->engine.step();
     }
-    // Until `over` is true; false: nothing has come for 20 s. Some simulated networks are slow.
+    // Makes steps until `over` is true. Returns false if nothing has arrived for 20 s; the time is
+    // long because some simulated networks are slow.
     template <class Over>
     bool steps_until(Over over) {
         uint64_t end_ns = 0, before = UINT64_MAX;
@@ -84,14 +92,16 @@ TEST_P(PutTest, WritesWhatItSaysAndNothingElse) {
     connected = GetParam().connect(2, random.next());
     ASSERT_NE(connected, nullptr);
     auto count = static_cast<uint32_t>(connected->paths.size());
-    for (uint32_t own = 0; own < count; ++own) processes.push_back(std::make_unique<Process>(*connected, settings, own));
+    for (uint32_t own = 0; own < count; ++own)
+        processes.push_back(std::make_unique<Process>(*connected, settings, own));
 
     int begun = 0, over = 0, refused = 0, messages = 0;
     std::deque<std::vector<std::byte>> data;
     std::deque<SendOperation> sends;
     for (int i = 0; i < 60; ++i) {
         auto from = static_cast<uint32_t>(random.below(count)), to = count - 1 - from;
-        size_t bytes = random.below(random.chance(30) ? carried_soon(400'000) : 3'000), offset = random.below(window_bytes - bytes);
+        size_t bytes = random.below(random.chance(30) ? carried_soon(400'000) : 3'000),
+               offset = random.below(window_bytes - bytes);
         std::vector<std::byte> &source = data.emplace_back(bytes);
         for (std::byte &each : source) each = static_cast<std::byte>(random.next());
         bool exists = random.chance(95);
@@ -100,14 +110,19 @@ TEST_P(PutTest, WritesWhatItSaysAndNothingElse) {
             ++over;
             refused += !in_place;
         });
-        // The order of puts to the same place is nobody's affair here: each waits for those before it.
-        ASSERT_TRUE(steps_until([&] { return over == begun; })) << "put " << i << " of " << bytes << " bytes is not over";
-        if (exists) std::copy(source.begin(), source.end(), processes[to]->expected.begin() + static_cast<std::ptrdiff_t>(offset));
+        // Each put waits for the previous ones, because the order of puts to the same place is not
+        // tested here.
+        ASSERT_TRUE(steps_until([&] { return over == begun; }))
+            << "put " << i << " of " << bytes << " bytes is not over";
+        if (exists)
+            std::copy(source.begin(), source.end(),
+                      processes[to]->expected.begin() + static_cast<std::ptrdiff_t>(offset));
         refused -= !exists;
         if (!random.chance(50)) continue;
         SendOperation &send = sends.emplace_back();
         static_cast<MatchKey &>(send) = {4000, static_cast<int32_t>(from), 7};
-        send.buffer = {source.data(), static_cast<int64_t>(std::min<size_t>(bytes, 100)), predefined_datatype(abi::type_byte)};
+        send.buffer = {source.data(), static_cast<int64_t>(std::min<size_t>(bytes, 100)),
+                       predefined_datatype(abi::type_byte)};
         send.peer = to;
         processes[from]->messenger.send(send);
         ++messages;
@@ -130,7 +145,8 @@ TEST_P(PutTest, SeveralAtOnceComeAll) {
     connected = GetParam().connect(2, random.next());
     ASSERT_NE(connected, nullptr);
     auto count = static_cast<uint32_t>(connected->paths.size());
-    for (uint32_t own = 0; own < count; ++own) processes.push_back(std::make_unique<Process>(*connected, settings, own));
+    for (uint32_t own = 0; own < count; ++own)
+        processes.push_back(std::make_unique<Process>(*connected, settings, own));
     constexpr int at_once = 40;
     const size_t bytes = carried_soon(50'000);
     std::vector<std::byte> source(at_once * bytes);
@@ -138,13 +154,15 @@ TEST_P(PutTest, SeveralAtOnceComeAll) {
     int over = 0;
     for (int i = 0; i < at_once; ++i) {
         size_t offset = static_cast<size_t>(i) * bytes;
-        processes[0]->puts.put(count - 1, 0, offset, source.data() + offset, bytes, [&](bool in_place) { over += in_place; });
+        processes[0]->puts.put(count - 1, 0, offset, source.data() + offset, bytes,
+                               [&](bool in_place) { over += in_place; });
     }
     EXPECT_TRUE(steps_until([&] { return over == at_once; })) << over << " are over";
     EXPECT_TRUE(std::equal(source.begin(), source.end(), processes.back()->window.begin()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Path, PutTest, ::testing::ValuesIn(all_kinds()), [](const auto &about) { return std::string(about.param.name); });
+INSTANTIATE_TEST_SUITE_P(Path, PutTest, ::testing::ValuesIn(all_kinds()),
+                         [](const auto &about) { return std::string(about.param.name); });
 
 }  // namespace
 }  // namespace lanyard::conformance

@@ -1,5 +1,6 @@
-// What one peer of the conformance suite sees and sends. Every frame is made from (sender, receiver, number) alone, so that the
-// receiver can tell whether each byte is what it must be, and which frame is missing, late or there twice.
+// Content for the frames that a peer of the conformance suite sends, and checks of the frames that it
+// receives. The content of a frame depends only on (sender, receiver, number). The receiver can therefore
+// check each byte and recognise frames that are missing, late or duplicated.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,16 +18,21 @@
 
 namespace lanyard::conformance {
 
-inline std::byte pattern(uint64_t key, size_t i) { return static_cast<std::byte>(key * 131 + i * 7 + (i >> 8)); }
-inline uint64_t key_of(uint32_t from, uint32_t to, uint64_t number) { return (uint64_t{from} << 8 | to) * 1000003 + number; }
+inline std::byte pattern(uint64_t key, size_t i) {
+    return static_cast<std::byte>(key * 131 + i * 7 + (i >> 8));
+}
+inline uint64_t key_of(uint32_t from, uint32_t to, uint64_t number) {
+    return (uint64_t{from} << 8 | to) * 1000003 + number;
+}
 
-// `size` bytes to send, lying in one piece or in blocks of three bytes with gaps.
+// `size` bytes to send, in one piece or, if `scattered`, in blocks of three bytes with gaps.
 class Content {
 public:
     Content(uint64_t key, size_t size, bool scattered) : size_(size) {
         if (!scattered || size % 3 != 0) {
             memory_.resize(size + 1);
-            for (size_t i = 0; i < size; ++i) memory_[i + 1] = pattern(key, i);  // + 1: no alignment may be expected
+            // The payload begins at an odd address, so that no path can rely on alignment.
+            for (size_t i = 0; i < size; ++i) memory_[i + 1] = pattern(key, i);
             return;
         }
         const Datatype &blocks = sim::spread_type();
@@ -38,7 +44,9 @@ public:
         cursor_.seek(0);
         scattered_ = true;
     }
-    Payload payload() { return scattered_ ? Payload{nullptr, size_, &cursor_} : Payload{memory_.data() + 1, size_, nullptr}; }
+    Payload payload() {
+        return scattered_ ? Payload{nullptr, size_, &cursor_} : Payload{memory_.data() + 1, size_, nullptr};
+    }
     bool scattered() const { return scattered_; }
     int64_t position() const { return cursor_.position(); }
     void scribble() { std::fill(memory_.begin(), memory_.end(), std::byte{0xee}); }
@@ -57,7 +65,8 @@ public:
 
     void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override {
         ++calls;
-        EXPECT_EQ(envelope.context, next_envelope[peer]) << "envelopes from " << peer << " to " << own_ << " are out of order";
+        EXPECT_EQ(envelope.context, next_envelope[peer])
+            << "envelopes from " << peer << " to " << own_ << " are out of order";
         next_envelope[peer] = envelope.context + 1;
         EXPECT_EQ(envelope.length, size);
         EXPECT_EQ(envelope.source, static_cast<int32_t>(peer));
@@ -66,20 +75,25 @@ public:
         check(key_of(peer, own_, envelope.context), payload, size);
         if (when_envelope) when_envelope(peer, envelope);
     }
-    // A path may cut what was sent, and bring some bytes again where it says so.
+    // A path may deliver bulk in several parts. It may deliver bytes again only if `repeats_bulk`
+    // is set.
     void bulk(uint32_t peer, const BulkHeader &header, const std::byte *payload, size_t size) override {
         ++calls;
         size_t whole = bulk_size(peer, header.receive_id);
         uint64_t first = header.receive_id * 5 + whole;
-        ASSERT_TRUE(size > 0 && header.offset >= first && header.offset + size <= first + whole) << "bulk of another place came";
+        ASSERT_TRUE(size > 0 && header.offset >= first && header.offset + size <= first + whole)
+            << "bulk of another place came";
         size_t begin = header.offset - first;
         check(key_of(peer, own_, header.receive_id), payload, size, begin);
         std::vector<uint8_t> &received = bulk_come_[{peer, header.receive_id}];
         received.resize(whole);
-        auto from = received.begin() + static_cast<std::ptrdiff_t>(begin), until = from + static_cast<std::ptrdiff_t>(size);
-        EXPECT_TRUE(repeats_bulk || std::find(from, until, 1) == until) << "bulk frame " << header.receive_id << " came twice";
+        auto from = received.begin() + static_cast<std::ptrdiff_t>(begin),
+             until = from + static_cast<std::ptrdiff_t>(size);
+        EXPECT_TRUE(repeats_bulk || std::find(from, until, 1) == until)
+            << "bulk frame " << header.receive_id << " came twice";
         std::fill(from, until, uint8_t{1});
-        if (std::find(received.begin(), received.end(), 0) == received.end()) bulk_seen.insert({peer, header.receive_id});
+        if (std::find(received.begin(), received.end(), 0) == received.end())
+            bulk_seen.insert({peer, header.receive_id});
     }
     void sent(uint64_t token) override {
         EXPECT_TRUE(polling) << "sent() must come from inside poll";
@@ -92,15 +106,17 @@ public:
         EXPECT_TRUE(lost_peers.insert(peer).second) << "peer " << peer << " was reported lost twice";
     }
 
-    std::map<uint32_t, uint64_t> next_envelope;  // by sender
+    std::map<uint32_t, uint64_t> next_envelope;  // indexed by sender
     std::set<std::pair<uint32_t, uint64_t>> bulk_seen;
-    std::map<uint64_t, Content> pending;  // by token: must not change until sent
+    // indexed by token; the content must not change until sent() is called
+    std::map<uint64_t, Content> pending;
     std::set<uint32_t> lost_peers;
     int calls = 0;
     bool polling = false;
     bool repeats_bulk = false;
     std::function<void(uint32_t, const Envelope &)> when_envelope;
-    std::function<size_t(uint32_t from, uint64_t receive_id)> bulk_size;  // of what was sent
+    // returns the size of the bulk that was sent
+    std::function<size_t(uint32_t from, uint64_t receive_id)> bulk_size;
 
 private:
     void check(uint64_t key, const std::byte *payload, size_t size, size_t begin = 0) {
@@ -110,7 +126,8 @@ private:
     }
 
     uint32_t own_;
-    std::map<std::pair<uint32_t, uint64_t>, std::vector<uint8_t>> bulk_come_;  // bytes
+    // One element for each byte of a bulk, 1 if the byte has arrived.
+    std::map<std::pair<uint32_t, uint64_t>, std::vector<uint8_t>> bulk_come_;
 };
 
 }  // namespace lanyard::conformance

@@ -1,9 +1,9 @@
-"""A Debian of its own in a folder, in which commands run as in a container: other files and processes, 64 MB
-of /dev/shm, any user.
+"""A separate Debian in a folder, in which commands run as in a container: with other files and processes, 64
+MB of /dev/shm, and any user.
 
-Made by debootstrap and entered by chroot; for root. Each command has a mount and a process namespace of its
-own: what is mounted for it, and what it leaves running, is gone when it ends, however it ends. Network and
-kernel are this machine's.
+It is made by debootstrap and entered by chroot, which needs root. Each command has its own mount and process
+namespaces: what is mounted for it, and the processes it leaves running, are gone when it ends, however it
+ends. Network and kernel are this machine's.
 """
 import os
 import pathlib
@@ -15,11 +15,12 @@ MIRROR = "http://deb.debian.org/debian"
 PACKAGE = "debootstrap"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-# How this machine reaches the network, where it says so: who speaks for others, and whom it trusts (a file).
+# Variables that say how this machine reaches the network: the proxies, and the files of certificates it
+# trusts.
 PROXIES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "PIP_INDEX_URL")
 TRUST = ("PIP_CERT", "SSL_CERT_FILE", "GIT_SSL_CAINFO")
 
-# As engines of containers make /dev: a few devices of the machine, terminals of its own, and little shared
+# As container engines set up /dev: a few devices of the machine, terminals of its own, and little shared
 # memory.
 ENTER = """
 set -e
@@ -45,7 +46,7 @@ exec chroot --userspec="$user" "$root" /bin/sh -c 'cd "$0" && exec "$@"' "$folde
 
 
 def missing():
-    """Why there can be no such Debian here, or nothing."""
+    """Why no such Debian can be made here, or an empty string."""
     if os.geteuid() != 0:
         return "only root can make a Debian in a folder"
     if not shutil.which(PACKAGE):
@@ -54,7 +55,7 @@ def missing():
 
 
 def base(cache):
-    """The folder of a fresh Debian, which is fetched once and kept in `cache`; not to be changed."""
+    """The folder of a fresh Debian, which is downloaded once and kept in `cache`. It must not be changed."""
     made, unfinished = cache / SUITE, cache / f"{SUITE}.unfinished"
     if not made.exists():
         cache.mkdir(parents=True, exist_ok=True)
@@ -67,7 +68,7 @@ def base(cache):
 
 
 class Debian:
-    """One such Debian, made from another: a copy of it in `folder`."""
+    """A Debian in `folder`, copied from another."""
 
     def __init__(self, folder, of):
         self.folder = pathlib.Path(folder)
@@ -80,7 +81,7 @@ class Debian:
                 shutil.copy(os.environ[name], self.folder / "etc" / f"{name}.crt")
 
     def home(self, user):
-        """Of a user by name, or by a number that no user has."""
+        """The home folder of a user, given by name or by number; / for a number that no user has."""
         for line in (self.folder / "etc" / "passwd").read_text().splitlines():
             name, _, number, _, _, home, _ = line.split(":")
             if user in (name, number):
@@ -88,19 +89,23 @@ class Debian:
         return "/"
 
     def run(self, words, user="root", folder="/", environment=None, timeout=3000, network=True, **keywords):
-        """What came of a command, with its output as text; of this process's variables only those for the network."""
-        values = {"PATH": PATH, "HOME": self.home(user), "LC_ALL": "C.UTF-8", **self.network, **(environment or {})}
+        """Runs a command and returns its result, with the output as text. Of this process's variables, the
+        command gets only those for the network."""
+        values = {"PATH": PATH, "HOME": self.home(user), "LC_ALL": "C.UTF-8", **self.network,
+                  **(environment or {})}
         apart = ["--mount", "--pid", "--ipc", "--uts", *([] if network else ["--net"])]
-        enter = ["setpriv", "--pdeathsig", "KILL", "unshare", *apart, "--fork", "--kill-child", "sh", "-c", ENTER, "enter"]
+        enter = ["setpriv", "--pdeathsig", "KILL", "unshare", *apart, "--fork", "--kill-child", "sh", "-c",
+                 ENTER, "enter"]
         clean = ["env", "-i", *(f"{name}={value}" for name, value in values.items())]
-        # A number that no user has needs its group's.
+        # A number that no user has needs a group as well.
         who = f"{user}:{user}" if user.isdigit() else user
         command = list(map(str, [*enter, self.folder, who, folder, *clean, *words]))
-        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout,
-                              check=False, **keywords)
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=timeout, check=False, **keywords)
 
     def shell(self, text, **keywords):
-        """What a shell's lines print, of which none may fail."""
+        """What the lines of a shell script print. None of them may fail."""
         done = self.run(["bash", "-e", "-o", "pipefail", "-c", text], **keywords)
-        assert done.returncode == 0, f"{text}: exit code {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+        assert done.returncode == 0, (
+            f"{text}: exit code {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
         return done.stdout

@@ -1,8 +1,8 @@
-"""Does what a Dockerfile says in a Debian of its own (debian.py), as there may be no engine of containers
-where tests run.
+"""Executes a Dockerfile in a separate Debian (debian.py), because a machine that runs tests may have no
+container engine.
 
-Knows the few instructions that ours has, in their plain forms, and refuses all others: what it does not
-understand is not tested.
+It supports the few instructions of Lanyard's own Dockerfile, in their plain forms, and refuses all others,
+because what it does not understand is not tested.
 """
 import fnmatch
 import os
@@ -12,11 +12,11 @@ import shutil
 
 from debian import PATH, Debian
 
-IMAGES = ("debian:12", "debian:12-slim")  # all the same here: a Debian without anything
+IMAGES = ("debian:12", "debian:12-slim")  # treated alike here: a Debian without further packages
 
 
 def instructions(text):
-    """(word, rest) of each, with continued lines joined and comments left out."""
+    """(word, rest) of each instruction, with continued lines joined and comments left out."""
     lines = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
     for line in re.sub(r"\\\n\s*", " ", lines).splitlines():
         if line.strip():
@@ -25,30 +25,33 @@ def instructions(text):
 
 
 def left_out(name, patterns):
-    """Does .dockerignore keep this file (its path in the context) away?"""
+    """Whether .dockerignore excludes this file, given by its path in the context."""
     folders = [name, *map(str, pathlib.PurePath(name).parents)][:-1]
-    return any(fnmatch.fnmatchcase(part, pattern) or fnmatch.fnmatchcase(f"/{part}", pattern.replace("**", "*"))
+    return any(fnmatch.fnmatchcase(part, pattern) or
+               fnmatch.fnmatchcase(f"/{part}", pattern.replace("**", "*"))
                for part in folders for pattern in patterns)
 
 
 def patterns_of(text):
-    return [line.strip().strip("/") for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return [line.strip().strip("/") for line in text.splitlines()
+            if line.strip() and not line.startswith("#")]
 
 
 class Stage:
-    """What the lines since a FROM have made: a Debian, variables, a folder and a user."""
+    """What the lines since a FROM have produced: a Debian, variables, a folder and a user."""
 
     def __init__(self, debian):
         self.debian, self.environment, self.folder, self.user = debian, {}, "/", "root"
 
     def run(self, text, **keywords):
-        """As a line of RUN, or as a command of `docker run`."""
+        """Runs a command as a line of RUN does, or as `docker run` does."""
         keywords = {"environment": self.environment, "user": self.user, "folder": self.folder, **keywords}
         return self.debian.run(["sh", "-c", text], **keywords)
 
 
 class Build:
-    """`docker build`: stages in folders below `place`, from a context, each begun with a copy of `fresh`."""
+    """`docker build` from a context. The stages are folders below `place`, and each starts as a copy of
+    `fresh`."""
 
     def __init__(self, place, context, fresh):
         self.place, self.context, self.fresh = place, context, fresh
@@ -58,7 +61,7 @@ class Build:
         self.stage = None
 
     def do(self, text):
-        """Does all of a Dockerfile; returns the last stage."""
+        """Executes a whole Dockerfile and returns the last stage."""
         for word, rest in instructions(text):
             step = getattr(self, f"do_{word.lower()}", None)
             assert step, f"{word} is not known here"
@@ -89,7 +92,7 @@ class Build:
         (self.stage.debian.folder / rest.lstrip("/")).mkdir(parents=True, exist_ok=True)
 
     def do_copy(self, rest):
-        """Folders give what is in them, and a target with a slash at its end is a folder."""
+        """A folder contributes its contents. A target that ends with a slash is a folder."""
         words = rest.split()
         source = self.context
         if words[0].startswith("--from="):

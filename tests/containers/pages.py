@@ -1,5 +1,4 @@
-"""Reads the examples of a page of docs: its blocks of code, and of the YAML in them the little that they
-use."""
+"""Reads the examples of a page of docs: its code blocks, and the small part of YAML that they use."""
 import re
 import textwrap
 
@@ -13,7 +12,7 @@ def indent_of(line):
 
 
 class Yaml:
-    """Mappings, lists, words and blocks of lines ('|'), each level further to the right than the one around
+    """Mappings, lists, words and blocks of lines ('|'). Each level is indented further than the one around
     it."""
 
     def __init__(self, text):

@@ -1,8 +1,8 @@
-"""The lines of README.md, docs/installing.md, docs/ci.md and examples/docker/Dockerfile as a newcomer types them: in a fresh
-Debian 12 each (debian.py).
+"""The commands of README.md, docs/installing.md, docs/ci.md and examples/docker/Dockerfile as a new user
+types them, each in a fresh Debian 12 (debian.py).
 
 They build Lanyard several times and need a network, root and debootstrap, so only 'make test-all' runs them.
-What is tested is the working tree, as a repository that is cloned from.
+They test the working tree, as a repository that is cloned.
 """
 import os
 import pathlib
@@ -22,12 +22,13 @@ import pages  # noqa: E402
 import refusals  # noqa: E402
 
 ROOT = HERE.parents[1]
-README, INSTALLING, CI = ((ROOT / name).read_text() for name in ("README.md", "docs/installing.md", "docs/ci.md"))
+README, INSTALLING, CI = ((ROOT / name).read_text()
+                          for name in ("README.md", "docs/installing.md", "docs/ci.md"))
 LONG = "LANYARD_TEST_ALL" in os.environ
 REASON = debian.missing() if LONG else "it builds Lanyard three times, which 'make test-all' does"
 pytestmark = pytest.mark.skipif(bool(REASON), reason=REASON or "none")
-GREETINGS = [f"I am {rank} of 4; all our numbers make 6" for rank in range(4)]
-CLONE = "/srv/lanyard"  # in each Debian: what users clone
+GREETINGS = [f"I am rank {rank} of 4; our ranks add up to 6" for rank in range(4)]
+CLONE = "/srv/lanyard"  # in each Debian, the repository that users clone
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def fresh():
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """Where Debians are made, each of half a gigabyte and more; they are gone at the end."""
+    """The folder of the Debians, each of at least half a gigabyte. It is removed at the end."""
     folder = tmp_path_factory.mktemp("containers")
     yield folder
     shutil.rmtree(folder)
@@ -73,7 +74,8 @@ def hello_in(root, folder, user="root"):
 
 
 def test_the_first_ten_minutes_of_the_readme(fresh, place, repository):
-    """The commands of README up to Python, and those that install, in a Debian with git and make, by root."""
+    """The commands of README up to Python, and those that install, run by root in a Debian with git and
+    make."""
     root = with_clone(place / "readme", fresh, repository)
     root.shell("apt-get update && apt-get install --yes --no-install-recommends git make")
     root.shell(f"git clone --quiet {CLONE} /root/clone")
@@ -88,8 +90,8 @@ def test_the_first_ten_minutes_of_the_readme(fresh, place, repository):
 
 
 def run_steps(root, steps, environment, hit):
-    """A job of GitHub's: each step a shell, with what it added to the path; what the cache holds is there, or
-    not."""
+    """Runs the steps of a GitHub job, each in its own shell with the folders that earlier steps added to
+    PATH. `hit` says whether the cache was found."""
     names, path, said = [], [], {}
     for step in steps:
         condition = step.get("if", "")
@@ -106,8 +108,8 @@ def run_steps(root, steps, environment, hit):
 
 
 def test_the_jobs_of_the_page_on_ci(fresh, place, repository):
-    """GitHub's, once with an empty cache and once on another machine with what that has left there; GitLab's
-    with the same; Python's lines."""
+    """GitHub's job, once with an empty cache and once on another machine with the cache that the first run
+    left; GitLab's job with the same cache; and the lines for Python."""
     github, gitlab = (pages.Yaml(block).load() for block in pages.blocks(CI, "yaml"))
     steps = github["jobs"]["test"]["steps"]
     cached = steps[2]["with"]["path"]
@@ -124,7 +126,8 @@ def test_the_jobs_of_the_page_on_ci(fresh, place, repository):
     hello_in(again, "/__w/project")
     names, said = run_steps(again, steps, settings, hit=True)
     assert "Build Lanyard" not in names and sorted(said["Test"].splitlines()) == labelled
-    assert again.shell(steps[-1]["run"], environment={"PATH": f"{cached}/bin:{debian.PATH}"}).startswith("Lanyard ")
+    assert again.shell(steps[-1]["run"],
+                       environment={"PATH": f"{cached}/bin:{debian.PATH}"}).startswith("Lanyard ")
     [python] = pages.blocks(CI, "sh")
     said = again.shell(python, environment={"PATH": f"{cached}/bin:{debian.PATH}"})
     assert said.count("Hello, World! I am process ") == 4, said
@@ -133,14 +136,16 @@ def test_the_jobs_of_the_page_on_ci(fresh, place, repository):
     shutil.rmtree(again.folder / cached.lstrip("/"))
     hello_in(again, "/builds/project")
     job = gitlab["test"]
-    said = again.shell("\n".join(job["before_script"] + job["script"]), folder="/builds/project", environment=settings)
+    said = again.shell("\n".join(job["before_script"] + job["script"]), folder="/builds/project",
+                       environment=settings)
     assert sorted(line for line in said.splitlines() if line.startswith("[")) == labelled
     assert again.shell("\n".join(job["after_script"]), folder="/builds/project").startswith("Lanyard ")
 
 
 @pytest.fixture(scope="module")
 def image(fresh, place, repository):
-    return dockerfile.Build(place, repository, fresh).do((repository / "examples" / "docker" / "Dockerfile").read_text())
+    return dockerfile.Build(place, repository,
+                            fresh).do((repository / "examples" / "docker" / "Dockerfile").read_text())
 
 
 def test_the_image_compiles_and_runs_as_an_ordinary_user(image):
@@ -148,11 +153,12 @@ def test_the_image_compiles_and_runs_as_an_ordinary_user(image):
     done = image.run("id -un; mpicc -o hello hello.c && mpirun -n 4 ./hello", folder="/home/user/work")
     assert (done.returncode, done.stderr) == (0, ""), done
     assert done.stdout.splitlines()[0] == "user" and sorted(done.stdout.splitlines()[1:]) == GREETINGS
-    assert image.run("mpicc -o hello hello.c", folder="/root").returncode != 0  # it is no root
+    assert image.run("mpicc -o hello hello.c", folder="/root").returncode != 0  # the user is not root
 
 
-# As Podman starts it, and older versions of Docker; as `docker run --user`; as root; without a network.
-@pytest.mark.parametrize("how", [{"preexec_fn": refusals.refuse_process_vm_readv}, {"user": "12345"}, {"user": "root"},
+# As Podman and older versions of Docker start it; as `docker run --user`; as root; without a network.
+@pytest.mark.parametrize("how", [{"preexec_fn": refusals.refuse_process_vm_readv}, {"user": "12345"},
+                                 {"user": "root"},
                                  {"network": False}], ids=["seccomp", "user", "root", "network"])
 def test_programs_run_there_however_it_is_started(image, how):
     hello_in(image.debian, "/srv/work", how.get("user", "user"))
@@ -177,7 +183,7 @@ made.run(["sh", "-c", "setsid sleep 1000 & sleep 1000"])
 
 
 def test_nothing_is_left_of_what_ran_there(image):
-    """Neither mounts nor processes, also where the tests are killed."""
+    """Neither mounts nor processes are left, even if the tests are killed."""
     folder = image.debian.folder
     image.run("sleep 1000 & setsid sleep 1000 & exit 0")
     assert str(folder) not in pathlib.Path("/proc/mounts").read_text() and inside(folder) == []

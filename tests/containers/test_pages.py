@@ -1,5 +1,5 @@
-"""What can be said of docs/ci.md and the Dockerfile without a Debian to run them in; test_containers.py runs
-them."""
+"""What can be checked of docs/ci.md and the Dockerfile without a Debian in which to run them.
+test_containers.py runs them."""
 import pathlib
 import re
 import sys

@@ -1,5 +1,8 @@
-"""What the tests of failures share: mpirun of the build named by LANYARD_BUILD (with the check that nothing is left behind) and
-compiled programs, both as in tests/launch, and the programs of tests/failures/programs."""
+"""Fixtures of the tests of failures.
+
+`mpirun` (of the build that LANYARD_BUILD names, with the check that nothing is left behind) and `built` are
+those of tests/launch. `program` compiles the programs of tests/failures/programs.
+"""
 import importlib.util
 import pathlib
 
@@ -21,6 +24,6 @@ built = _launch.built
 def program(mpirun, built):
     """program(name): the compiled tests/failures/programs/NAME.c."""
     def compiled(name):
-        return built(name, (HERE / "programs" / f"{name}.c").read_text(), mpirun.build / "bin" / "mpicc", "-pthread", "-rdynamic", "-I",
-                     HERE / "programs")
+        return built(name, (HERE / "programs" / f"{name}.c").read_text(), mpirun.build / "bin" / "mpicc",
+                     "-pthread", "-rdynamic", "-I", HERE / "programs")
     return compiled

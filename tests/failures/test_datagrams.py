@@ -1,5 +1,9 @@
-"""Datagrams that are lost, damaged, of strangers or said before: nothing of them is believed. What a rank says of its datagrams when MPI is
-finalised: who asks is told, and everybody where much was lost. And what becomes of datagrams to a rank that computes, by who drives them there."""
+"""Lost datagrams must be sent again; damaged, repeated and foreign ones must be dropped.
+
+At MPI_Finalize a rank reports what happened to its datagrams: always if LANYARD_LOG=info,dgram is set,
+otherwise only if many were lost. LANYARD_DGRAM_PROGRESS decides which thread handles the datagrams that a
+rank gets while it computes.
+"""
 import contextlib
 import os
 import random
@@ -18,7 +22,8 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < 400; ++i)
-        MPI_Sendrecv_replace(data, 1 << 18, MPI_CHAR, 1 - rank, 0, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv_replace(data, 1 << 18, MPI_CHAR, 1 - rank, 0, 1 - rank, 0, MPI_COMM_WORLD, \
+MPI_STATUS_IGNORE);
     MPI_Finalize();
     free(data);
     return 0;
@@ -28,7 +33,8 @@ int main(int argc, char **argv) {
 
 @pytest.fixture
 def exchange(mpirun, built):
-    """Runs it on two ranks whose packets are harmed; (output, standard error)."""
+    """Runs PROGRAM on two ranks with injected packet faults (LANYARD_DGRAM_HARM). Returns (output, standard
+    error)."""
     program = built("harmed", PROGRAM, mpirun.build / "bin" / "mpicc")
 
     def run(harm, log=""):
@@ -45,8 +51,9 @@ def test_little_loss_is_told_to_who_asks(exchange):
     lines = err.splitlines()
     assert out == "" and len(lines) == 2
     for line in lines:
-        assert re.search(r"rank [01] \[dgram\] sent again \d+ of \d+ \(\d+\.\d %\).*; of the packets to this process never came [1-9]\d* of \d+ "
-                         r"\(\d\.\d %\); dropped [1-9]\d* copies.*; round trips of \d+ us with 1 peer, the least \d+ us; UDP at .*harmed on purpose",
+        assert re.search(r"rank [01] \[dgram\] sent again \d+ of \d+ \(\d+\.\d %\).*; of the packets to this "
+                         r"process never came [1-9]\d* of \d+ \(\d\.\d %\); dropped [1-9]\d* copies.*; round "
+                         r"trips of \d+ us with 1 peer, the least \d+ us; UDP at .*harmed on purpose",
                          line), line
 
 
@@ -55,12 +62,14 @@ def test_much_loss_is_told_to_everybody(exchange):
     lines = err.splitlines()
     assert out == "" and len(lines) == 2
     for line in lines:
-        share = re.search(r"of the packets to this process (\d+) of (\d+) \((\d+\.\d) %\) never came and were sent again: ", line)
+        share = re.search(r"of the packets to this process (\d+) of (\d+) \((\d+\.\d) %\) never came and "
+                          "were sent again: ", line)
         assert share and 11 < float(share[3]) < 19, line
 
 
-# Rank 1 has posted a receive and computes: for 1.5 s, or with a word until rank 0 says by a file of that name that its send
-# is over, a minute at most. Rank 0 prints whether its send was over while rank 1 computed.
+# Rank 1 posts a receive and then computes: without an argument, for 1.5 s; with one, until the file of
+# this name exists, but no longer than a minute. Rank 0 creates the file when its send is complete. Rank 0
+# prints whether its send was complete while rank 1 computed.
 COMPUTING = """
 #include <fcntl.h>
 #include <mpi.h>
@@ -99,18 +108,21 @@ int main(int argc, char **argv) {
 
 
 def compute(mpirun, built, way, words=(), **settings):
-    """(output, standard error) of it, where datagrams are driven like that."""
+    """Runs COMPUTING with LANYARD_DGRAM_PROGRESS=`way`. Returns (output, standard error)."""
     program = built("away", COMPUTING, mpirun.build / "bin" / "mpicc")
-    values = {"LANYARD_PATHS": "self,dgram", "LANYARD_DGRAM_PROGRESS": way, "LANYARD_LOG": "info,dgram", **settings}
+    values = {"LANYARD_PATHS": "self,dgram", "LANYARD_DGRAM_PROGRESS": way, "LANYARD_LOG": "info,dgram",
+              **settings}
     code, out, err = mpirun.run("-n", 2, program, *words, env=values)
     assert code == 0, err
     return out, err
 
 
-@pytest.mark.parametrize(("way", "words", "when"), [("engine", [], "afterwards\n"), ("thread", ["told"], "meanwhile\n"),
-                                                    ("hybrid", ["told"], "meanwhile\n")])
+@pytest.mark.parametrize(("way", "words", "when"), [
+    ("engine", [], "afterwards\n"), ("thread", ["told"], "meanwhile\n"), ("hybrid", ["told"], "meanwhile\n"),
+])
 def test_rank_that_computes_is_driven_or_waited_for(mpirun, built, way, words, when):
-    """Who hears nothing sends little meanwhile, and takes nobody for lost."""
+    """While the peer computes and does not answer, the sender must resend little and must not consider the
+    peer failed."""
     out, err = compute(mpirun, built, way, words, LANYARD_PEER_TIMEOUT=1)
     assert out == when, err
     again = [int(number) for number in re.findall(r"sent again (\d+) of", err)]
@@ -119,8 +131,10 @@ def test_rank_that_computes_is_driven_or_waited_for(mpirun, built, way, words, w
 
 @pytest.mark.parametrize("seed", range(1, 7))
 def test_lost_answer_of_a_rank_that_computes_is_given_again(mpirun, built, seed):
-    """It has the whole message and nothing else to do, but its peer waits."""
-    out, err = compute(mpirun, built, "hybrid", ["told"], LANYARD_DGRAM_HARM=f"longest=1472,loss=1,seed={seed}")
+    """The receiver has the whole message, but its acknowledgement may be lost. The receiver must then repeat
+    it for the waiting sender."""
+    out, err = compute(mpirun, built, "hybrid", ["told"],
+                       LANYARD_DGRAM_HARM=f"longest=1472,loss=1,seed={seed}")
     assert out == "meanwhile\n", err
 
 
@@ -132,20 +146,23 @@ def test_much_loss_is_told_with_what_to_do(mpirun, program):
 
 
 def test_every_damaged_packet_is_noticed(mpirun, program):
-    """One bit of three in a hundred; the program looks at every byte that comes."""
-    settings = {"LANYARD_PATHS": "self,dgram", "LANYARD_DGRAM_HARM": "damage=3,longest=1472", "LANYARD_LOG": "info,dgram"}
+    """One bit is flipped in 3 % of the packets. The program verifies every byte that it receives."""
+    settings = {"LANYARD_PATHS": "self,dgram", "LANYARD_DGRAM_HARM": "damage=3,longest=1472",
+                "LANYARD_LOG": "info,dgram"}
     code, out, err = mpirun.run("-n", 3, program("exchange"), 1 << 20, env=settings)
     assert (code, out) == (0, "right\n"), err
-    done, noticed = (sum(map(int, re.findall(words, err))) for words in (r"overtaken, (\d+) damaged", r"dropped [^;]*?, (\d+) damaged"))
-    # Some come when who receives them has said so already; some may find no room on a busy machine.
+    done, noticed = (sum(map(int, re.findall(words, err)))
+                     for words in (r"overtaken, (\d+) damaged", r"dropped [^;]*?, (\d+) damaged"))
+    # Some packets arrive after their receiver has written its report; others may find no room in a
+    # socket buffer on a busy machine.
     assert done >= 50 and 0.9 * done - 1 < noticed <= done + 3, err
 
 
 class Wire:
-    """What processes of this machine send each other in datagrams; for root."""
+    """Reads the datagrams that processes of this machine send each other. Only root can do this."""
 
     def __init__(self, stranger):
-        self.stranger = stranger  # the port of who is not meant
+        self.stranger = stranger  # the port whose datagrams are ignored
         self.tap = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x0800))
         self.tap.bind(("lo", 0x0800))
         self.tap.settimeout(20)
@@ -157,19 +174,25 @@ class Wire:
         self.tap.close()
 
     def packet(self, ports, introduces=False):
-        """(port, bytes) of the next one with a number to one of these ports, in this form (docs/internals/protocol-datagrams.md)."""
+        """Returns (port, bytes) of the next packet with a sequence number to one of these ports.
+
+        `introduces` selects packets in the introducing form, otherwise in the usual one
+        (docs/internals/protocol-datagrams.md).
+        """
         while True:
             frame = self.tap.recv(65536)
             udp = frame[(frame[0] & 15) * 4:]
             origin, port, packet = int.from_bytes(udp[:2], "big"), int.from_bytes(udp[2:4], "big"), udp[8:]
-            if frame[9] != socket.IPPROTO_UDP or port not in ports or origin == self.stranger or packet[12:16] == bytes(4):
+            if (frame[9] != socket.IPPROTO_UDP or port not in ports or origin == self.stranger
+                    or packet[12:16] == bytes(4)):
                 continue
             if bool(packet[6] & 0x80) == introduces:
                 return port, packet
 
 
 def sealed(packet):
-    """With the right check, CRC32C of what is behind it."""
+    """Returns the packet with a correct check: the first four bytes are the CRC32C of the bytes after
+    them."""
     crc = 0xffffffff
     for byte in packet[4:]:
         crc ^= byte
@@ -178,7 +201,9 @@ def sealed(packet):
     return (crc ^ 0xffffffff).to_bytes(4, "little") + packet[4:]
 
 
-# The next process may have another epoch, which a packet in the usual form proves and one that introduces its sender names.
+# Each kind makes a packet from a packet of this job (`own`) and one of the other job. Packets of an
+# earlier process, which has another epoch, are made from an introducing packet (below), because a
+# packet in the usual form does not contain the epochs: only its proof covers them.
 KINDS = {
     "said before": lambda own, other, chance: own,
     "of another job": lambda own, other, chance: other,
@@ -196,15 +221,19 @@ def of_an_earlier_process(introducing, chance):
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root sees what others send")
 @pytest.mark.one_host("it listens to the loopback interface")
 def test_packets_of_others_are_dropped_and_counted(mpirun, program):
-    """Two jobs beside each other. One gets what the other was sent, what it was sent itself once more, and all that is like a packet of its own but
-    for one thing; it goes on as if nothing were, and tells how many of each there were."""
+    """Two jobs run at the same time. The first one also gets packets of the other job, copies of its own
+    packets, and altered packets.
+
+    It must continue undisturbed and report how many packets of each kind it dropped.
+    """
     chance = random.Random(int(os.environ.get("LANYARD_TEST_SEED", 1)))
     ports = {"42210-42219": range(42210, 42220), "42220-42229": range(42220, 42230)}
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger, contextlib.ExitStack() as stack:
         stranger.bind(("127.0.0.1", 0))
         wire = stack.enter_context(Wire(stranger.getsockname()[1]))
         jobs = [mpirun.start("-n", 2, program("silent"), "going-on", 3, text=True,
-                             env={"LANYARD_PATHS": "self,dgram", "LANYARD_DGRAM_HARM": "", "LANYARD_PORT_RANGE": name, "LANYARD_LOG": "info,dgram"})
+                             env={"LANYARD_PATHS": "self,dgram", "LANYARD_DGRAM_HARM": "",
+                                  "LANYARD_PORT_RANGE": name, "LANYARD_LOG": "info,dgram"})
                 for name in ports]
         introduced, introducing = wire.packet(ports["42210-42219"], introduces=True)
         assert [job.stdout.readline() for job in jobs] == ["cut\n"] * 2
@@ -219,8 +248,10 @@ def test_packets_of_others_are_dropped_and_counted(mpirun, program):
             time.sleep(0.002)
         told = [job.communicate(timeout=60) for job in jobs]
     assert [(job.returncode, out) for job, (out, _) in zip(jobs, told)] == [(0, "right\n")] * 2, told
-    patterns = (r"(\d+) copies", r"(\d+) of strangers", r"(\d+) of earlier processes", r"(\d+) without sense", r"(\d+) damaged")
-    copies, strangers, earlier, senseless, noise = (sum(map(int, re.findall(rf"dropped [^;]*?\b{words}", told[0][1]))) for words in patterns)
+    patterns = (r"(\d+) copies", r"(\d+) of strangers", r"(\d+) of earlier processes", r"(\d+) without sense",
+                r"(\d+) damaged")
+    copies, strangers, earlier, senseless, noise = (
+        sum(map(int, re.findall(rf"dropped [^;]*?\b{words}", told[0][1]))) for words in patterns)
     assert sent >= 3 and copies >= sent, told[0][1]
     assert (strangers, earlier, senseless, noise) == (2 * sent, sent, 2 * sent, sent), (sent, told[0][1])
     assert not re.search("strangers|earlier|sense", told[1][1]), told[1][1]

@@ -1,5 +1,9 @@
-"""Ranks that die at any moment of a message, messages that cross before anybody receives, and too few descriptors: on one machine, through
-shared memory, over TCP and by datagrams. tests/lab/test_failures.py does the same across hosts."""
+"""Ranks that die during a message, messages in both directions before any is received, and too few
+descriptors.
+
+These tests use one machine, with shared memory, TCP and datagrams. tests/lab/test_failures.py has the same
+tests across hosts.
+"""
 import os
 import re
 import subprocess
@@ -8,23 +12,27 @@ import time
 import pytest
 
 WAYS = {"shm": {}, "tcp": {"LANYARD_PATHS": "self,tcp"}, "dgram": {"LANYARD_PATHS": "self,dgram"}}
-# Protocols that other settings choose, on these paths; and a rank alone, with itself.
-CROSSING = {"shm": (2, {}), "tcp": (2, WAYS["tcp"]), "self": (1, {}), "shm without direct copies": (2, {"LANYARD_CMA": "off"}),
+# (number of ranks, settings) for each case. The settings select paths, and on some of them other
+# protocols. With one rank, the rank sends to itself.
+CROSSING = {"shm": (2, {}), "tcp": (2, WAYS["tcp"]), "self": (1, {}),
+            "shm without direct copies": (2, {"LANYARD_CMA": "off"}),
             "dgram": (2, {**WAYS["dgram"], "LANYARD_DGRAM_HARM": "loss=5,double=5,overtake=5,longest=1472"}),
             "tcp with checks": (2, {**WAYS["tcp"], "LANYARD_CHECKSUM": "on"})}
-MOMENTS = ("before-any-contact", "before-it-answers", "after-messages", "after-an-offer", "receiving-bulk", "sending-bulk", "in-a-collective",
-           "in-finalize")
+MOMENTS = ("before-any-contact", "before-it-answers", "after-messages", "after-an-offer", "receiving-bulk",
+           "sending-bulk", "in-a-collective", "in-finalize")
 
 
 @pytest.fixture(scope="session")
 def settings():
-    """Function of a build: what `lanyard info --settings` prints."""
-    return lambda build: subprocess.run([build / "bin" / "lanyard", "info", "--settings"], capture_output=True, text=True, check=True).stdout
+    """Returns a function that takes a build folder and returns the output of its `lanyard info
+    --settings`."""
+    return lambda build: subprocess.run([build / "bin" / "lanyard", "info", "--settings"],
+                                        capture_output=True, text=True, check=True).stdout
 
 
 @pytest.fixture(params=["default", "auto", "helper", "caller"])
 def progress(request, mpirun, settings):
-    """Settings of how messages move on while the program computes."""
+    """The settings of the case that decide how messages progress while the program computes."""
     if request.param == "default":
         return {}
     if "LANYARD_PROGRESS" not in settings(mpirun.build):
@@ -38,7 +46,8 @@ def test_rank_that_dies_ends_the_job_in_time(mpirun, program, way, moment):
     code, out, err = mpirun.run("-n", 3, program("dying"), moment, 1, env=WAYS[way])
     ended = time.time()
     assert (code, out) == (137, "")
-    died, told = re.fullmatch(r"died at ([\d.]+)\nmpirun: (rank 1 \(\S+dying, process \d+ on \S+\) was killed by signal 9 \(SIGKILL: Killed\))\n",
+    died, told = re.fullmatch(r"died at ([\d.]+)\nmpirun: (rank 1 \(\S+dying, process \d+ on \S+\) was "
+                              r"killed by signal 9 \(SIGKILL: Killed\))\n",
                               err).groups()
     assert ended - float(died) < mpirun.soon_s, told
 
@@ -49,14 +58,16 @@ def test_messages_that_cross_arrive(mpirun, program, way, progress):
     assert mpirun.run("-n", ranks, program("crossing"), env={**settings, **progress}) == (0, "right\n", "")
 
 
-# The undefined-behaviour sanitizer looks through a pipe at the first object of each type. Where no descriptor is left for that it says
-# that the object is of another type, so what runs out of them is for builds without it.
+# The undefined-behaviour sanitizer reads the first object of each type through a pipe. If no descriptor is
+# left for the pipe, the sanitizer reports by mistake that the object is of another type. Tests that use up
+# all descriptors are therefore skipped in builds with this sanitizer.
 SANITIZED = "-fsanitize" in os.environ.get("LANYARD_CC", "")
 
 
 @pytest.mark.parametrize("descriptors", [30] if SANITIZED else [30, 16])
 def test_few_descriptors_for_many_peers(mpirun, program, descriptors):
-    """Quiet connections are closed for others, before there are too many and when there are, and opened again."""
+    """Idle connections must be closed to make room for others, both early and when the limit is reached, and
+    opened again later."""
     script = f"ulimit -n {descriptors}; exec {program('star')}"
     code, _, err = mpirun.run("-n", 1, "sh", "-c", script, ":", "-n", 15, program("star"), env=WAYS["tcp"])
     assert (code, err) == (0, "")
@@ -68,7 +79,7 @@ if not SANITIZED:
     def test_too_few_descriptors_for_any_peer(mpirun, program):
         script = f"ulimit -n 11; exec {program('star')}"
         words = "-n", 1, "sh", "-c", script, ":", "-n", 15, program("star")
-        told = "lanyard rank 0 [tcp] no socket can be opened for a further connection of the job: Too many open files; " \
-               "raise the limit of open files (ulimit -n)\n"
+        told = ("lanyard rank 0 [tcp] no socket can be opened for a further connection of the job: Too many "
+                "open files; raise the limit of open files (ulimit -n)\n")
         code, out, err = mpirun.run_out(3, lambda err: err.startswith(told), *words, env=WAYS["tcp"])
         assert code not in (0, 134, 139) and out == "" and err.startswith(told), err

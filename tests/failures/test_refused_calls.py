@@ -1,5 +1,9 @@
-"""System calls that a container, a sandbox or an old kernel refuses: each has a row here, and on every path the job goes on without it or ends at
-once with a sentence that names the cause. The filter lies over mpirun and all that it starts, or over the ranks alone."""
+"""Jobs to which a container, a sandbox or an old kernel refuses system calls.
+
+On every path, the job must continue without the call, or end at once with an error message that names the
+cause. Each call is an entry of a table below. The filter applies to mpirun and everything that it starts, or
+to the ranks alone.
+"""
 import os
 import re
 import subprocess
@@ -8,19 +12,23 @@ import time
 import pytest
 
 SANITIZED = "-fsanitize" in os.environ.get("LANYARD_CC", "")
-pytestmark = [pytest.mark.own_paths("it chooses paths itself"), pytest.mark.one_host("the filter would lie over the remote shell"),
-              pytest.mark.skipif(SANITIZED, reason="sanitizers make system calls of their own, which would be refused too")]
+pytestmark = [pytest.mark.own_paths("it chooses paths itself"),
+              pytest.mark.one_host("the filter would lie over the remote shell"),
+              pytest.mark.skipif(SANITIZED, reason="sanitizers make system calls of their own, which would "
+                                                   "be refused too")]
 
 PATHS = ("shm", "tcp", "dgram")
-# What Docker refused in one version or another, what gVisor lacks, and what kernels have had for a few years only.
+# Calls that some version of Docker has refused, that gVisor does not implement, or that only kernels of the
+# last few years have.
 DONE_WITHOUT = (
-    "recvmmsg", "sendmmsg", "epoll_pwait2", "membarrier", "process_vm_readv", "process_vm_writev", "madvise", "sched_getaffinity",
-    "sched_yield", "getrandom", "prctl", "rseq", "statx", "close_range", "memfd_create", "setsockopt",
+    "recvmmsg", "sendmmsg", "epoll_pwait2", "membarrier", "process_vm_readv", "process_vm_writev", "madvise",
+    "sched_getaffinity", "sched_yield", "getrandom", "prctl", "rseq", "statx", "close_range", "memfd_create",
+    "setsockopt",
     "setsockopt/*/17/103", "setsockopt/*/17/104",  # UDP_SEGMENT, UDP_GRO
     "recvfrom", "getsockopt", "accept4", "epoll_pwait", "epoll_wait",
     "recvmmsg sendmmsg recvfrom", "epoll_pwait2 epoll_wait", "epoll_pwait2 epoll_pwait",
 )
-# Those that mpirun cannot do without.
+# Calls that the ranks can do without, but mpirun cannot.
 OF_RANKS = ("recvfrom", "recvmmsg sendmmsg recvfrom", "setsockopt")
 LONG = "LANYARD_TEST_ALL" in os.environ
 
@@ -31,9 +39,14 @@ def spec(calls, trouble):
 
 @pytest.fixture
 def refused(mpirun, program):
-    """refused(calls, errno, path, ranks, whole=...): (exit code, output, standard error, seconds) of a job whose calls are refused."""
+    """Returns the function refused(calls, errno, path, ranks, whole=...), which runs a job to which these
+    calls are refused.
+
+    That function returns (exit code, output, standard error, seconds).
+    """
     filter_program, exchange = program("refused"), program("exchange")
-    if subprocess.run([filter_program, "memfd_create=EPERM", "/bin/true"], capture_output=True, check=False).returncode == 96:
+    if subprocess.run([filter_program, "memfd_create=EPERM", "/bin/true"], capture_output=True,
+                      check=False).returncode == 96:
         pytest.skip("the kernel has no seccomp filters")
 
     def run(calls, trouble, path, ranks=2, *words, whole=False, **settings):
@@ -41,9 +54,11 @@ def refused(mpirun, program):
         environment = {"LANYARD_PATHS": f"self,{path}", **settings}
         words = words or (30000,)
         if whole:
-            done = mpirun.run(spec(calls, trouble), mpirun.path, "-n", ranks, exchange, *words, launcher=filter_program, env=environment)
+            done = mpirun.run(spec(calls, trouble), mpirun.path, "-n", ranks, exchange, *words,
+                              launcher=filter_program, env=environment)
         else:
-            done = mpirun.run("-n", ranks, filter_program, spec(calls, trouble), exchange, *words, env=environment)
+            done = mpirun.run("-n", ranks, filter_program, spec(calls, trouble), exchange, *words,
+                              env=environment)
         return *done, time.monotonic() - began
     return run
 
@@ -53,40 +68,48 @@ def test_calls_that_have_a_substitute(refused, calls):
     ways = [("EPERM", 2, calls not in OF_RANKS), ("ENOSYS", 4, False)]
     for number, path in enumerate(PATHS, DONE_WITHOUT.index(calls)):
         for trouble, ranks, whole in ways if LONG or path == "dgram" else [ways[number % 2]]:
-            assert refused(calls, trouble, path, ranks, whole=whole)[:3] == (0, "right\n", ""), (path, trouble)
+            assert refused(calls, trouble, path, ranks,
+                           whole=whole)[:3] == (0, "right\n", ""), (path, trouble)
 
 
 @pytest.mark.parametrize("trouble", ["EPERM", "ENOSYS"])
 @pytest.mark.parametrize("path", PATHS)
 def test_all_of_them_together(refused, path, trouble):
-    left = ("epoll_wait", "setsockopt")  # by which others are replaced, or of which others are a part
+    left = ("epoll_wait", "setsockopt")  # epoll_wait replaces other calls of the list; other entries are
+                                         # special cases of setsockopt
     calls = " ".join(call for call in DONE_WITHOUT if " " not in call and call not in left)
     assert refused(calls, trouble, path, 4)[:3] == (0, "right\n", "")
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_process_that_locks_itself_in_later(mpirun, program, refused, path):
-    """After the first round it may make none of them any more, though they were used before."""
-    for ranks in (2, 3):  # with a processor for each, where there are two, and without
+    """After the first round, the process may no longer make any of these calls, although it has used them
+    before."""
+    for ranks in (2, 3):  # on a machine with two processors, 2 ranks have a processor each, and 3 ranks are
+                          # oversubscribed
         settings = {"LANYARD_PATHS": f"self,{path}", "LANYARD_SPIN_US": 0}
-        assert mpirun.run("-n", ranks, program("exchange"), 1 << 18, "locked", env=settings) == (0, "right\n", "")
+        assert mpirun.run("-n", ranks, program("exchange"), 1 << 18, "locked",
+                          env=settings) == (0, "right\n", "")
 
 
 def test_job_goes_on_without_threads(refused):
-    """clone3 is refused by container engines that do not know it, and the C library then makes none."""
+    """Container engines that do not know clone3 refuse it, and the C library then cannot create threads."""
     for path in ("tcp", "dgram"):
         code, out, err, _ = refused("clone3", "EPERM", path)
         assert (code, out) == (0, "right\n"), err
-        assert len(re.findall(r"no thread can be made: messages move only while the program is inside MPI", err)) == 2, err
+        assert len(re.findall(r"no thread can be made: messages move only while the program is inside MPI",
+                              err)) == 2, err
     code, out, err, _ = refused("eventfd2", "EPERM", "tcp")
     assert (code, out) == (0, "right\n"), err
-    assert "no descriptors to sleep at (Operation not permitted): messages move only while the program is inside MPI" in err
+    assert ("no descriptors to sleep at (Operation not permitted): messages move only while the program is "
+            "inside MPI") in err
 
 
-# (calls, path, whether mpirun is refused them too, what is said)
+# (calls, path, whether the filter applies to mpirun too, the error message)
 NEEDED = [
-    ("recvmmsg recvmsg", "dgram", False, r"is not reached by datagrams any more: the system refuses this process the calls that send or receive "
-                                         r"them, as a filter \(seccomp\) does; allow recvmsg and sendmsg, or leave dgram out of LANYARD_PATHS"),
+    ("recvmmsg recvmsg", "dgram", False,
+     r"is not reached by datagrams any more: the system refuses this process the calls that send or receive "
+     r"them, as a filter \(seccomp\) does; allow recvmsg and sendmsg, or leave dgram out of LANYARD_PATHS"),
     ("socket", "tcp", False, r"this process cannot listen at 127\.0\.0\.1: {}"),
     ("socket", "dgram", False, r"this process cannot receive datagrams at 127\.0\.0\.1: {}"),
     ("bind", "tcp", False, r"this process cannot listen at 127\.0\.0\.1: {}"),
@@ -113,11 +136,14 @@ def test_calls_that_are_needed_are_named_at_once(refused, calls, path, whole, sa
         assert 0 < code < 128 and out == "", (trouble, code, out, err)
         assert re.search(said.format(text), err), err
         assert "internal error" not in err and "terminate called" not in err
-        assert seconds < 20, err  # and not after LANYARD_PEER_TIMEOUT; a second where the machine has time
+        assert seconds < 20, err  # well before LANYARD_PEER_TIMEOUT; on an idle machine it takes about a
+                                  # second
 
 
 def test_connection_that_is_refused_names_the_cause(refused):
-    """As a firewall may say so too, which may be changed, it is tried until LANYARD_PEER_TIMEOUT."""
+    """A firewall, which may be changed meanwhile, can cause the same error. So attempts continue until
+    LANYARD_PEER_TIMEOUT."""
     code, out, err, _ = refused("connect", "EPERM", "tcp", LANYARD_PEER_TIMEOUT=2)
     assert 0 < code < 128 and out == "", err
-    assert re.search(r"process \d (cannot be reached|is out of reach|.*cannot be connected).*127\.0\.0\.1:\d+: Operation not permitted", err), err
+    assert re.search(r"process \d (cannot be reached|is out of reach|.*cannot be "
+                     r"connected).*127\.0\.0\.1:\d+: Operation not permitted", err), err

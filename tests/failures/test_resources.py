@@ -1,4 +1,5 @@
-"""Threads, memory and barriers that the system refuses: a process goes on without or ends with a sentence."""
+"""Processes to which the system refuses threads, memory or membarrier: they must continue without it, or end
+with a message."""
 import os
 import re
 import subprocess
@@ -12,7 +13,7 @@ NO_THREAD = (r"lanyard rank \d \[engine\] no thread can be made: messages move o
 
 @pytest.fixture
 def threadless(program):
-    """A program that runs the command behind it without the right to make threads."""
+    """The beginning of a command line that lets the kernel refuse a command new threads."""
     wrapper = program("threadless")
     if subprocess.run([wrapper, "/bin/true"], capture_output=True, check=False).returncode == 96:
         pytest.skip("the kernel has no seccomp filters")
@@ -20,7 +21,8 @@ def threadless(program):
 
 
 @pytest.mark.own_paths("it is about these paths")
-@pytest.mark.skipif("thread" in os.environ.get("LANYARD_CC", ""), reason="a sanitizer that has a thread of its own")
+@pytest.mark.skipif("thread" in os.environ.get("LANYARD_CC", ""),
+                    reason="a sanitizer that has a thread of its own")
 @pytest.mark.parametrize("path", ["tcp", "dgram"])
 def test_ranks_that_can_have_no_threads_go_on_without(mpirun, program, threadless, path):
     env = {"LANYARD_PATHS": f"self,{path}", "LANYARD_PROGRESS": "helper"}
@@ -37,7 +39,8 @@ def test_a_process_that_gets_no_more_memory_ends_with_a_sentence(mpirun, program
     told, by_mpirun = err.splitlines()
     assert re.fullmatch(rf"Lanyard: rank 1 gets no more memory: ulimit {limit} allows it \d+ KiB; "
                         r"raise that, or ask for less; it ends", told), err
-    assert re.fullmatch(r"mpirun: rank 1 \(\S*hungry, process \d+ on \S+\) ended with exit code 39", by_mpirun), err
+    assert re.fullmatch(r"mpirun: rank 1 \(\S*hungry, process \d+ on \S+\) ended with exit code 39",
+                        by_mpirun), err
 
 
 @pytest.mark.one_host("ranks that share no memory make no barriers in each other")

@@ -1,5 +1,6 @@
-// What comes from an agent on another host: whatever it is and in whatever pieces, it is read as frames until the first that is none, which
-// loses the connection, with a sentence, once. A body that can be read is read the same way again after it was written.
+// What arrives from an agent on another host. Whatever it is, and in whatever pieces, it is read as frames
+// up to the first that is not one. That ends the connection, once and with a sentence. A body that can be
+// read is read in the same way after it was written again.
 // Input: two bytes that choose the pieces, then the stream.
 #include <unistd.h>
 
@@ -36,10 +37,13 @@ void read_as_all(const Frame &frame) {
     read_as<Text>(frame);
 }
 
-// One end of a connection whose other end says what the input says.
+// One end of a connection, whose other end sends the input.
 class Connection {
 public:
-    Connection() : link_(loop_, patience_ns, {[this](const Frame &frame) { received(frame); }, [this](const std::string &why) { lost(why); }}) {
+    Connection()
+        : link_(loop_, patience_ns,
+                {[this](const Frame &frame) { received(frame); },
+                 [this](const std::string &why) { lost(why); }}) {
         int in[2], out[2];
         must(pipe(in) == 0 && pipe(out) == 0, "there are pipes");
         to_link_ = in[1];
@@ -53,7 +57,8 @@ public:
     }
     void say(std::string_view piece) {
         if (lost_) return;
-        must(write(to_link_, piece.data(), piece.size()) == static_cast<ssize_t>(piece.size()), "a piece fits into a pipe");
+        must(write(to_link_, piece.data(), piece.size()) == static_cast<ssize_t>(piece.size()),
+             "a piece fits into a pipe");
         loop_.wait(0);
     }
     void hang_up() {

@@ -1,4 +1,5 @@
-// One end of a connection of simulated sockets, spoken by hand: greetings and bytes of any kind to a process of a job.
+// One end of a connection of simulated sockets, operated by hand: it sends greetings and bytes of any kind
+// to a process of a job.
 // Thread rule: one thread. `turn` lets the job's processes do what they can.
 #pragma once
 
@@ -12,7 +13,8 @@ namespace lanyard::fuzz {
 
 class Caller {
 public:
-    Caller(sim::SimSockets &sockets, std::function<void()> turn) : sockets_(sockets), turn_(std::move(turn)) {}
+    Caller(sim::SimSockets &sockets, std::function<void()> turn)
+        : sockets_(sockets), turn_(std::move(turn)) {}
     ~Caller() { close(); }
     Caller(const Caller &) = delete;
     Caller &operator=(const Caller &) = delete;
@@ -22,7 +24,7 @@ public:
         socket_ = sockets_.connect(to);
         for (int i = 0; i < most_turns && sockets_.connect_result(socket_) == -EINPROGRESS; ++i) turn_();
     }
-    // Of a listener; false when nobody has called.
+    // Accepts a connection of a listener. False if no process has called.
     bool accept(int listener) {
         close();
         socket_ = sockets_.accept(listener);
@@ -33,7 +35,7 @@ public:
         socket_ = -1;
     }
     bool is_open() const { return socket_ >= 0; }
-    // False when the other side takes nothing any more.
+    // False if the other side takes nothing any more.
     bool say(const void *data, size_t bytes) {
         auto *from = static_cast<char *>(const_cast<void *>(data));
         for (size_t said = 0, idle = 0; said < bytes;) {
@@ -47,7 +49,7 @@ public:
         }
         return true;
     }
-    // Waits for some bytes, for so many turns; how many came.
+    // Waits for `bytes` bytes, for at most `turns` turns. Returns how many arrived.
     size_t hear(void *place, size_t bytes, int turns = most_turns) {
         size_t heard = 0;
         for (int i = 0; i < turns && heard < bytes && socket_ >= 0; ++i) {

@@ -1,3 +1,4 @@
+// See description.h.
 #include "fuzz/description.h"
 
 #include <cctype>
@@ -10,11 +11,12 @@ namespace lanyard::fuzz {
 namespace {
 
 [[noreturn]] void wrong_word(const std::string &word, const std::string &file) {
-    std::fprintf(stderr, "%s: \"%s\" is no word of a description (tests/fuzz/description.h)\n", file.c_str(), word.c_str());
+    std::fprintf(stderr, "%s: \"%s\" is no word of a description (tests/fuzz/description.h)\n", file.c_str(),
+                 word.c_str());
     std::exit(2);
 }
 
-// One word without its repetition.
+// The bytes of one word without its repetition.
 std::string bytes_of_word(const std::string &word, const std::string &file) {
     if (word.size() >= 2 && word.front() == '"' && word.back() == '"') return word.substr(1, word.size() - 2);
     char *end = nullptr;
@@ -38,7 +40,8 @@ std::string bytes_of_description(const std::string &text, const std::string &fil
             at = text.find('\n', at);
         } else {
             size_t end = at;
-            for (bool quoted = false; end < text.size() && (quoted || !isspace(static_cast<unsigned char>(text[end]))); ++end)
+            for (bool quoted = false;
+                 end < text.size() && (quoted || !isspace(static_cast<unsigned char>(text[end]))); ++end)
                 if (text[end] == '"') quoted = !quoted;
             std::string word = text.substr(at, end - at);
             size_t star = word.find('*');

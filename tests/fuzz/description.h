@@ -1,4 +1,4 @@
-// Inputs of binary targets are stored as text that people can read. Words of a description:
+// Inputs of binary targets are stored as text that people can read. The words of a description:
 //
 //     4:16        the number 16 in 4 bytes, lowest first
 //     4:0x10      the same
@@ -6,14 +6,15 @@
 //     100*"a"     something a hundred times
 //     # ...       to the end of the line: for readers
 //
-// A file of a corpus is a description when its name ends in .bytes; any other is taken as it is.
+// A file of a corpus is a description if its name ends in .bytes. Any other file is used as it is.
 #pragma once
 
 #include <string>
 
 namespace lanyard::fuzz {
 
-// Ends the process with the word that is none, as that is a mistake in a file of ours.
+// Ends the process, and names the word that is not one, because that is a mistake in a file of this
+// project.
 std::string bytes_of_description(const std::string &text, const std::string &file);
 
 }  // namespace lanyard::fuzz

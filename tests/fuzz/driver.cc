@@ -1,10 +1,11 @@
-// Drives a fuzz target without libFuzzer: every file of its corpus, then mutations of them.
+// Drives a fuzz target without libFuzzer: runs every file of its corpus, then mutations of them.
 //
-//     fuzz-TARGET CORPUS...            files, or folders of files; mutations for a share of LANYARD_TEST_SECONDS
-//     fuzz-TARGET --write DIR CORPUS   writes the inputs as libFuzzer reads them and ends
+//     fuzz-TARGET CORPUS...            files, or folders of files; mutations for a share of
+//                                      LANYARD_TEST_SECONDS
+//     fuzz-TARGET --write DIR CORPUS   writes the inputs in the form that libFuzzer reads, and ends
 //
-// Mutation number n is made by the seed LANYARD_TEST_SEED + n alone, so the seed that is printed when one fails repeats it at once. An input
-// that takes more than ten seconds counts as a hang.
+// Mutation number n is made from the seed LANYARD_TEST_SEED + n alone, so the seed that is printed with a
+// failure repeats it at once. An input that takes more than ten seconds counts as a hang.
 #include <signal.h>
 #include <unistd.h>
 
@@ -25,7 +26,7 @@
 #include "sim/seeds.h"
 
 extern "C" {
-// Of the sanitizers, where the driver is built with them.
+// From the sanitizers, if the driver is built with them.
 __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
 }
 
@@ -41,10 +42,10 @@ struct Case {
     std::string name, bytes;
 };
 
-// What is being run, for the report when it fails.
+// The input that is being run, for the report of a failure.
 Case current;
 
-// In C's notation, so that it can be pasted into a program or a printf.
+// In C's notation, so that the input can be pasted into a program or a printf.
 void report() {
     std::fprintf(stderr, "the input was %s, %zu bytes: \"", current.name.c_str(), current.bytes.size());
     for (unsigned char c : current.bytes.substr(0, most_shown))
@@ -71,16 +72,18 @@ void run(const Case &one) {
 Case read_case(const std::filesystem::path &file) {
     std::ifstream stream(file, std::ios::binary);
     std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-    return {file.filename().string(), file.extension() == ".bytes" ? bytes_of_description(text, file.string()) : text};
+    return {file.filename().string(),
+            file.extension() == ".bytes" ? bytes_of_description(text, file.string()) : text};
 }
 
-// In the order of their names.
+// The cases, in the order of their names.
 std::vector<Case> read_corpus(const std::vector<std::string> &places) {
     std::vector<std::filesystem::path> files;
     for (const std::string &place : places) {
         if (!std::filesystem::is_directory(place)) files.emplace_back(place);
         else
-            for (const auto &entry : std::filesystem::directory_iterator(place)) files.push_back(entry.path());
+            for (const auto &entry : std::filesystem::directory_iterator(place))
+                files.push_back(entry.path());
     }
     std::sort(files.begin(), files.end());
     std::vector<Case> cases;
@@ -88,30 +91,37 @@ std::vector<Case> read_corpus(const std::vector<std::string> &places) {
     return cases;
 }
 
-// A number that was chosen to be at some edge.
+// A number at the edge of some range: mostly as text if there are digits nearby, otherwise as bytes.
 std::string interesting(sim::Random &random, const std::string &near) {
-    static constexpr auto texts = std::to_array<const char *>({"0", "-1", "1", "255", "65535", "65536", "2147483647", "-2147483648", "4294967295",
-                                                               "99999999999999999999", " ", "\n"});
-    static constexpr auto edges = std::to_array<uint64_t>({0, 1, 127, 128, 255, 256, 65535, 65536, 262144, 262145, INT32_MAX, UINT32_MAX, INT64_MAX,
-                                                           UINT64_MAX});
-    if (!near.empty() && std::any_of(near.begin(), near.end(), isdigit) && random.chance(70)) return random.pick(texts);
+    static constexpr auto texts =
+        std::to_array<const char *>({"0", "-1", "1", "255", "65535", "65536", "2147483647", "-2147483648",
+                                     "4294967295", "99999999999999999999", " ", "\n"});
+    static constexpr auto edges =
+        std::to_array<uint64_t>({0, 1, 127, 128, 255, 256, 65535, 65536, 262144, 262145, INT32_MAX,
+                                 UINT32_MAX, INT64_MAX, UINT64_MAX});
+    if (!near.empty() && std::any_of(near.begin(), near.end(), isdigit) && random.chance(70))
+        return random.pick(texts);
     uint64_t value = random.pick(edges);
     std::string bytes;
-    for (size_t width = size_t{1} << random.below(4); bytes.size() < width; value >>= 8) bytes += static_cast<char>(value & 255);
+    for (size_t width = size_t{1} << random.below(4); bytes.size() < width; value >>= 8)
+        bytes += static_cast<char>(value & 255);
     return bytes;
 }
 
 void mutate_once(std::string &bytes, const std::vector<Case> &corpus, sim::Random &random) {
-    size_t at = random.below(bytes.size() + 1), length = std::min<size_t>(random.below(random.chance(80) ? 9 : 200), bytes.size() - at);
+    size_t at = random.below(bytes.size() + 1),
+           length = std::min<size_t>(random.below(random.chance(80) ? 9 : 200), bytes.size() - at);
     switch (random.below(7)) {
         case 0: bytes.erase(at, length); break;
         case 1: bytes.insert(at, interesting(random, bytes.substr(at, length))); break;
         case 2: bytes.replace(at, length, interesting(random, bytes.substr(at, length))); break;
         case 3:
-            if (at < bytes.size()) bytes[at] = static_cast<char>(static_cast<unsigned char>(bytes[at]) ^ (1u << random.below(8)));
+            if (at < bytes.size())
+                bytes[at] =
+                    static_cast<char>(static_cast<unsigned char>(bytes[at]) ^ (1u << random.below(8)));
             break;
         case 4: bytes.insert(random.below(bytes.size() + 1), bytes.substr(at, length)); break;
-        case 5: {  // the end of another
+        case 5: {  // the end of another input
             const std::string &other = random.pick(corpus).bytes;
             bytes = bytes.substr(0, at) + other.substr(random.below(other.size() + 1));
             break;
@@ -131,7 +141,8 @@ Case mutation(const std::vector<Case> &corpus, uint64_t seed) {
 
 int write_corpus(const std::string &folder, const std::vector<Case> &corpus) {
     std::filesystem::create_directories(folder);
-    for (const Case &one : corpus) std::ofstream(std::filesystem::path(folder) / one.name, std::ios::binary) << one.bytes;
+    for (const Case &one : corpus)
+        std::ofstream(std::filesystem::path(folder) / one.name, std::ios::binary) << one.bytes;
     return 0;
 }
 
@@ -157,11 +168,14 @@ int drive(std::vector<std::string> words) {
         run(mutation(corpus, seed));
         return ++mutations > 0;
     });
-    std::printf("%zu stored inputs and %llu mutations\n", corpus.size(), static_cast<unsigned long long>(mutations));
+    std::printf("%zu stored inputs and %llu mutations\n", corpus.size(),
+                static_cast<unsigned long long>(mutations));
     return 0;
 }
 
 }  // namespace
 }  // namespace lanyard::fuzz
 
-int main(int count, char **words) { return lanyard::fuzz::drive(std::vector<std::string>(words + 1, words + count)); }
+int main(int count, char **words) {
+    return lanyard::fuzz::drive(std::vector<std::string>(words + 1, words + count));
+}

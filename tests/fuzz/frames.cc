@@ -1,7 +1,9 @@
-// A link's reader: after a proper greeting the other side says anything, in any pieces, while the link has envelopes and bulk to send. What the
-// link delivers is well formed, what it says stays well formed, and after a new greeting the link works as if nothing had been said.
-// Input: two bytes that choose pieces and delays, one for the number of envelopes the link has to send, whose upper bit asks for checksums;
-// then what is said. With checksums, what looks like frames is given right ones, so that what is behind the checks is reached too.
+// The reader of a link. After a proper greeting, the other side sends anything, in any pieces, while the
+// link has envelopes and bulk to send. What the link delivers must be well formed, what it sends must stay
+// well formed, and after a new greeting it must work as if nothing had been sent to it.
+// Input: two bytes that choose pieces and delays; one byte for the number of envelopes that the link has to
+// send, whose highest bit requests checksums; then what is sent. With checksums, whatever looks like a
+// frame gets the right ones, so that the code behind the checks is reached, too.
 #include "base/log.h"
 #include "fuzz/caller.h"
 #include "fuzz/fuzz.h"
@@ -16,7 +18,7 @@ using sim::Baton, sim::SimInternet, sim::SimLinks, sim::SimSockets;
 constexpr uint32_t caller_process = 0, link_process = 1;
 constexpr uint64_t bulk_token = 77;
 
-// Above the link.
+// The receiver above the link.
 struct Receiver final : Sink {
     uint64_t envelopes = 0, checksum = 0;
     bool bulk_sent = false;
@@ -26,12 +28,14 @@ struct Receiver final : Sink {
         for (size_t i = 0; i < size; ++i) checksum += static_cast<uint64_t>(payload[i]);
     }
     void envelope(uint32_t peer, const Envelope &, const std::byte *payload, size_t size) override {
-        must(peer == caller_process && size <= TcpLimits().max_eager, "an envelope is not larger than may be");
+        must(peer == caller_process && size <= TcpLimits().max_eager,
+             "an envelope is not larger than may be");
         touch(payload, size);
         ++envelopes;
     }
     std::byte *place(uint32_t, const BulkHeader &header, size_t size) override {
-        bool fits = header.receive_id == 1 && header.offset <= posted.size() && size <= posted.size() - header.offset;
+        bool fits =
+            header.receive_id == 1 && header.offset <= posted.size() && size <= posted.size() - header.offset;
         return fits ? posted.data() + header.offset : nullptr;
     }
     void bulk(uint32_t, const BulkHeader &, const std::byte *payload, size_t size) override {
@@ -48,7 +52,7 @@ struct Receiver final : Sink {
     }
 };
 
-// What the link says on one connection.
+// What the link sends on one connection.
 class Listener {
 public:
     Listener(uint64_t next, size_t check_bytes) : next_(next), check_bytes_(check_bytes) {}
@@ -59,12 +63,14 @@ public:
             std::memcpy(&header, bytes_.data(), sizeof header);
             bool with_payload = header.kind == FrameKind::envelope || header.kind == FrameKind::bulk;
             size_t longest = with_payload ? most_bulk : 0;
-            must((with_payload || header.kind == FrameKind::acknowledge) && header.size <= longest, "a link says frames that there are");
+            must((with_payload || header.kind == FrameKind::acknowledge) && header.size <= longest,
+                 "a link says frames that there are");
             size_t whole = sizeof header + body_bytes(header.kind) + check_bytes_ + header.size;
             if (bytes_.size() < whole) return;
             bytes_.erase(0, whole);
             if (header.kind != FrameKind::envelope) continue;
-            must(!any_ || header.sequence == static_cast<uint32_t>(next_), "envelopes are said in their order");
+            must(!any_ || header.sequence == static_cast<uint32_t>(next_),
+                 "envelopes are said in their order");
             any_ = true;
             next_ = header.sequence + uint64_t{1};
         }
@@ -75,20 +81,22 @@ private:
     std::string bytes_;
     uint64_t next_;
     size_t check_bytes_;
-    bool any_ = false;  // the first may be any: what was acknowledged untruly is gone
+    // The first may be any, because a false acknowledgement may have removed envelopes from the log.
+    bool any_ = false;
 };
 
-// Of one frame, with its payload.
+// One frame, with its payload and its checksums.
 std::string checked(const Crc32c &crc, FrameHeader header, std::string_view body, std::string_view payload) {
     header.reserved = kind_check(header);
     std::string bytes(reinterpret_cast<char *>(&header), sizeof header);
     bytes += body;
-    FrameCheck check{crc(bytes.data(), bytes.size()), crc(payload.data(), std::min(payload.size(), most_beginning)),
+    FrameCheck check{crc(bytes.data(), bytes.size()),
+                     crc(payload.data(), std::min(payload.size(), most_beginning)),
                      crc(payload.data(), payload.size())};
     return bytes.append(reinterpret_cast<char *>(&check), sizeof check).append(payload);
 }
 
-// Bytes that may be frames without checks, as frames with them; what is no frame stays.
+// Bytes that may be frames without checksums, as frames with them. What is not a frame stays as it is.
 std::string with_checks(const Crc32c &crc, std::string_view bytes) {
     std::string all;
     while (bytes.size() >= sizeof(FrameHeader)) {
@@ -96,7 +104,8 @@ std::string with_checks(const Crc32c &crc, std::string_view bytes) {
         std::memcpy(&header, bytes.data(), sizeof header);
         size_t body = body_bytes(header.kind), left = bytes.size() - sizeof header;
         if (left < body || left - body < header.size) break;
-        all += checked(crc, header, bytes.substr(sizeof header, body), bytes.substr(sizeof header + body, header.size));
+        all += checked(crc, header, bytes.substr(sizeof header, body),
+                       bytes.substr(sizeof header + body, header.size));
         bytes.remove_prefix(sizeof header + body + header.size);
     }
     return all.append(bytes);
@@ -105,19 +114,26 @@ std::string with_checks(const Crc32c &crc, std::string_view bytes) {
 class Scene {
 public:
     Scene(uint64_t seed, uint64_t envelopes, bool checks)
-        : crc_(checks ? sim::loaded_crc() : Crc32c()), baton_(seed),
-          links_(baton_, {.portion_percent = 40, .preempt_percent = 0}, TcpLimits(), 2, crc_), sockets_(links_.internet, caller_process),
-          caller_(sockets_, [this] { turn(); }), random_(seed) {
+        : crc_(checks ? sim::loaded_crc() : Crc32c()),
+          baton_(seed),
+          links_(baton_, {.portion_percent = 40, .preempt_percent = 0}, TcpLimits(), 2, crc_),
+          sockets_(links_.internet, caller_process),
+          caller_(sockets_, [this] { turn(); }),
+          random_(seed) {
         identity_.own.number = caller_process;
         identity_.settings = checks ? checksum_setting : 0;
         greet(1, 0);
         for (uint64_t i = 0; i < envelopes; ++i) {
             Envelope envelope{};
             envelope.kind = EnvelopeKind::eager;
-            must(link().send(caller_process, envelope, {payload_, random_.below(sizeof payload_), nullptr}) == Sent::done, "the log has room");
+            must(link().send(caller_process, envelope, {payload_, random_.below(sizeof payload_), nullptr}) ==
+                     Sent::done,
+                 "the log has room");
         }
         if (envelopes % 3 == 1)
-            receiver_.bulk_sent = link().send_bulk(caller_process, {1, 0}, {payload_, sizeof payload_, nullptr}, bulk_token) == Sent::done;
+            receiver_.bulk_sent =
+                link().send_bulk(caller_process, {1, 0}, {payload_, sizeof payload_, nullptr}, bulk_token) ==
+                Sent::done;
     }
 
     void say(std::string_view said) {
@@ -131,7 +147,7 @@ public:
         }
         for (int i = 0; i < 30; ++i) turn();
     }
-    // The link goes on as if nothing had been said.
+    // The link must work as if nothing had been sent to it.
     void check_link() {
         for (int i = 0; i < 40; ++i) hear(20);
         uint64_t expected = greet(1000, listener_.next());
@@ -152,11 +168,11 @@ public:
 private:
     TcpPath &link() { return links_.path(link_process); }
     void turn() {
-        baton_.tick();  // time passes also where no socket is asked about
+        baton_.tick();  // time passes even if no socket is called
         link().poll(receiver_, 100, baton_.now_ns());
     }
 
-    // A connection, with an epoch greater than any there was; what the link expects next.
+    // Makes a connection, with an epoch greater than all before. Returns what the link expects next.
     uint64_t greet(uint32_t epoch, uint64_t expects) {
         Greeting hello{}, welcome{}, confirm{};
         caller_.dial(SimInternet::address_of(link_process).with_port(links_.port(link_process)));
@@ -165,7 +181,8 @@ private:
         hello.epoch = confirm.epoch = epoch;
         seal(hello, identity_, nullptr);
         must(caller_.say(&hello, sizeof hello) && caller_.hear(welcome), "a hello is answered");
-        must(welcome.kind == GreetingKind::welcome && doubt(welcome, identity_, &hello).empty(), "a proper hello is welcomed");
+        must(welcome.kind == GreetingKind::welcome && doubt(welcome, identity_, &hello).empty(),
+             "a proper hello is welcomed");
         confirm.kind = GreetingKind::confirm;
         confirm.expects = expects;
         seal(confirm, identity_, &welcome);
@@ -194,7 +211,7 @@ private:
 }  // namespace lanyard::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    lanyard::detail::log_level = -1;  // what is refused and broken is not told
+    lanyard::detail::log_level = -1;  // refusals and broken connections are not logged
     lanyard::fuzz::Input input(data, size);
     uint64_t seed = input.number(2), envelopes = input.number(1);
     lanyard::fuzz::Scene scene(seed, envelopes % 20, envelopes >= 128);

@@ -1,3 +1,4 @@
+// See fuzz.h.
 #include "fuzz/fuzz.h"
 
 #include <algorithm>
@@ -14,7 +15,8 @@ void must(bool holds, const char *what) {
 
 void must_be_sentence(std::string_view text) {
     must(!text.empty(), "there is a sentence");
-    must(std::all_of(text.begin(), text.end(), [](unsigned char c) { return c >= ' ' && c != 127; }), "a sentence can be printed in one line");
+    must(std::all_of(text.begin(), text.end(), [](unsigned char c) { return c >= ' ' && c != 127; }),
+         "a sentence can be printed in one line");
 }
 
 }  // namespace lanyard::fuzz

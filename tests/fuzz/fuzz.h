@@ -1,6 +1,7 @@
-// What the fuzz targets share. A target is one file with LLVMFuzzerTestOneInput(), which feeds one parser with the bytes it is given and
-// calls must() for what has to hold whatever they are. Built with clang's libFuzzer, or with the plain driver (driver.cc), which runs the
-// stored corpus and then mutations of it. Single-threaded.
+// What the fuzz targets share. A target is one file with LLVMFuzzerTestOneInput(), which feeds one parser
+// with the bytes that it is given and calls must() for what has to hold whatever they are. It is built with
+// clang's libFuzzer, or with the plain driver (driver.cc), which runs the stored corpus and then mutations
+// of it. Single-threaded.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +14,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 namespace lanyard::fuzz {
 
-// Ends the process when something does not hold; whoever drives the target then tells the input.
+// Ends the process if something does not hold. The driver of the target then reports the input.
 void must(bool holds, const char *what);
-// A sentence for people: there is one, of printable characters, in one line.
+// A sentence for people is not empty, and has printable characters in one line.
 void must_be_sentence(std::string_view text);
 
-// Takes values off the front of an input; zeros when it is used up.
+// Takes values from the front of an input, and zeros when it is used up.
 class Input {
 public:
     Input(const uint8_t *data, size_t size) : rest_(reinterpret_cast<const char *>(data), size) {}

@@ -1,11 +1,13 @@
-// Greetings: a process of the job that does not keep to the protocol, and strangers without its secret, say anything on several connections to
-// another process. The two that do keep to it exchange messages all the while, on one connection.
-// Input: two bytes that choose delays, then one byte for each step (and what follows it):
-//     0 N    dial on connection N (of 4)              1 N L ...  say L bytes
-//     2 N K F FROM TO EPOCH(4) EXPECTS(1)  say a greeting of kind K, sealed; bits of F: 1 with another secret, 2 for another job, 4 with other
-//            settings, 8 without regard to what was heard. FROM counts for those with another secret only
-//     3 N    say again how the connection of the two began          4 N  hear a greeting       5 N  close
-//     6 T    T turns go by       7  the process wants to reach us    8 N  accept its call
+// Greetings. A process of the job that breaks the protocol, and strangers without the job's secret, send
+// anything on several connections to another process. Meanwhile the two processes that follow the protocol
+// exchange messages, on one connection.
+// Input: two bytes that choose delays, then one byte for each step, and what follows it:
+//     0 N    dial on connection N (of 4)              1 N L ...  send L bytes
+//     2 N K F FROM TO EPOCH(4) EXPECTS(1)  send a greeting of kind K, sealed; bits of F: 1 with another
+//            secret, 2 for another job, 4 with other settings, 8 regardless of what was received. FROM counts
+//            only with another secret
+//     3 N    send again how the connection of the two began          4 N  receive a greeting       5 N  close
+//     6 T    T turns pass       7  the process wants to reach us    8 N  accept its call
 #include "base/log.h"
 #include "fuzz/caller.h"
 #include "fuzz/fuzz.h"
@@ -19,7 +21,7 @@ using sim::Baton, sim::SimInternet, sim::SimSockets;
 constexpr uint32_t processes = 3, liar = 2;
 constexpr int most_steps = 60;
 
-// Of the two that keep to the protocol.
+// Checks what the two that follow the protocol receive.
 struct Counter final : Sink {
     uint64_t from_honest = 0;
     void envelope(uint32_t peer, const Envelope &envelope, const std::byte *, size_t) override {
@@ -27,7 +29,9 @@ struct Counter final : Sink {
         must(envelope.context == from_honest, "envelopes come once and in order");
         ++from_honest;
     }
-    void bulk(uint32_t peer, const BulkHeader &, const std::byte *, size_t) override { must(peer == liar, "nobody else sent bulk"); }
+    void bulk(uint32_t peer, const BulkHeader &, const std::byte *, size_t) override {
+        must(peer == liar, "nobody else sent bulk");
+    }
     void sent(uint64_t) override { must(false, "nothing was pending"); }
     void lost(uint32_t peer, Error reason) override {
         reason.discard();
@@ -38,7 +42,9 @@ struct Counter final : Sink {
 class Scene {
 public:
     explicit Scene(uint64_t seed)
-        : baton_(seed), internet_(baton_, {.preempt_percent = 0}), sockets_{{internet_, 0}, {internet_, 1}, {internet_, liar}} {
+        : baton_(seed),
+          internet_(baton_, {.preempt_percent = 0}),
+          sockets_{{internet_, 0}, {internet_, 1}, {internet_, liar}} {
         listener_ = sockets_[liar].listen(SimInternet::address_of(liar));
         ports_[liar] = sockets_[liar].bound(listener_).port;
         auto find = [this](uint32_t peer, std::vector<Address> &list) {
@@ -48,7 +54,8 @@ public:
         for (uint32_t own : {0u, 1u}) {
             identity_.own.number = own;
             paths_[own] = std::make_unique<TcpPath>(sockets_[own], identity_, table_, TcpLimits(), find);
-            must(!paths_[own]->listen({SimInternet::address_of(own)}, 0, 0, ports_[own]), "a process can listen");
+            must(!paths_[own]->listen({SimInternet::address_of(own)}, 0, 0, ports_[own]),
+                 "a process can listen");
         }
         identity_.own.number = liar;
         for (auto &caller : callers_) caller = std::make_unique<Caller>(sockets_[liar], [this] { turn(); });
@@ -125,7 +132,7 @@ private:
     void turn() {
         for (uint32_t own : {0u, 1u}) paths_[own]->poll(counters_[own], 100, baton_.now_ns());
     }
-    // A message from one to the other.
+    // Sends a message from one to the other.
     void exchange() {
         Envelope envelope{};
         envelope.kind = EnvelopeKind::eager;
@@ -152,7 +159,7 @@ private:
 }  // namespace lanyard::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    lanyard::detail::log_level = -1;  // what is refused and broken is not told
+    lanyard::detail::log_level = -1;  // refusals and broken connections are not logged
     lanyard::fuzz::Input input(data, size);
     lanyard::fuzz::Scene scene(input.number(2));
     for (int i = 0; i < lanyard::fuzz::most_steps && !input.empty(); ++i) scene.step(input);

@@ -1,5 +1,6 @@
-// Host files and host lists: read or refused with a sentence that says where; what was read can be mapped, and the mapping is read back.
-// Input: the text of a host file. Its first line is also taken as the list of --host.
+// Host files and host lists are read, or refused with a sentence that says where. What was read can be
+// mapped, and the mapping can be read back.
+// Input: the text of a host file. Its first line is also used as the list of --host.
 #include "launch/hosts.h"
 
 #include "bootstrap/bootstrap.h"
@@ -14,11 +15,13 @@ constexpr int most_ranks = 200;
 
 void check_hosts(const HostList &hosts) {
     for (const ListedHost &host : hosts) {
-        must(!host.name.empty() && host.name.size() <= 255 && host.name[0] != '-', "a name can be given to a remote shell");
+        must(!host.name.empty() && host.name.size() <= 255 && host.name[0] != '-',
+             "a name can be given to a remote shell");
         must(host.slots >= 1 && host.slots <= 65536 && host.max_slots >= 0, "slots are what they may be");
         is_this_host(host.name, "a.site");
     }
-    for (const Mapping &mapping : {Mapping{}, Mapping{.by_node = true}, Mapping{.ranks_per_host = 2}, Mapping{.ranks_per_host = 1, .strict = true}}) {
+    for (const Mapping &mapping : {Mapping{}, Mapping{.by_node = true}, Mapping{.ranks_per_host = 2},
+                                   Mapping{.ranks_per_host = 1, .strict = true}}) {
         int ranks = static_cast<int>(hosts.size() * 37 % most_ranks) + 1;
         Placement placement;
         std::string wrong = place_ranks(hosts, mapping, ranks, placement);
@@ -28,7 +31,8 @@ void check_hosts(const HostList &hosts) {
         }
         must(placement.node_of_rank.size() == static_cast<size_t>(ranks), "every rank has a place");
         std::vector<int> again;
-        must(parse_process_mapping(process_mapping(placement.node_of_rank), ranks, again), "a mapping can be read");
+        must(parse_process_mapping(process_mapping(placement.node_of_rank), ranks, again),
+             "a mapping can be read");
         must(again == placement.node_of_rank, "a mapping is read as it was written");
     }
 }

@@ -1,8 +1,11 @@
-// A flow's decoder: a peer that has the secret says anything, while the flow has envelopes and bulk to send. What is delivered is well formed and in
-// order, nothing is asked for that was delivered, all that the flow says can be read and fits into a packet.
-// Input: packets, each a byte that says how it is made, two for its size, and its bytes. The lower two bits of the first: 0: frames of a packet
-// without number, 1: of the next number, 2: of a number of four bytes before them, as it is written, 3: a whole packet, as it is. Bit 2: the flow's
-// epoch is not known yet; bit 3: the sender's is another; bits 4 to 6: how much time passes after it; bit 7: the packet is in the usual form.
+// The decoder of a flow. A peer that has the secret sends anything, while the flow has envelopes and bulk
+// to send. What is delivered must be well formed and in order, the flow must not request what has been
+// delivered, and all that it sends must be readable and fit a packet.
+// Input: packets. Each is a byte that states how it is made, two bytes for its size, and its bytes. The
+// lower two bits of the first byte: 0: the frames of a packet without number; 1: of one with the next
+// number; 2: of one whose number is in four bytes before the frames, as it is written; 3: a whole packet,
+// as it is. Bit 2: the flow's epoch is not known yet. Bit 3: the sender's epoch is another. Bits 4 to 6:
+// how much time passes after the packet. Bit 7: the packet has the usual form.
 #include <array>
 #include <vector>
 
@@ -43,21 +46,27 @@ struct Owner final : FlowOwner {
     }
     void bulk_delivered(Flow &, uint64_t) override { must(++bulk_done == 1, "bulk is delivered once"); }
     void envelope(Flow &, const Piece &piece, const std::byte *payload) override {
-        must(piece.at.sequence == next && piece.at.offset == offset && piece.at.offset + piece.size <= piece.total, "envelopes come in order");
+        must(piece.at.sequence == next && piece.at.offset == offset &&
+                 piece.at.offset + piece.size <= piece.total,
+             "envelopes come in order");
         touch(payload, piece.size);
         offset += piece.size;
         if (offset < piece.total) return;
         offset = 0;
         ++next;
     }
-    void bulk(Flow &, const BulkHeader &, const std::byte *payload, size_t size) override { touch(payload, size); }
+    void bulk(Flow &, const BulkHeader &, const std::byte *payload, size_t size) override {
+        touch(payload, size);
+    }
     void ended(Flow &, FlowEnd) override { must(++ends == 1, "a flow ends once"); }
 };
 
 class Conversation {
 public:
-    Conversation() : home_(own, sim::known_secret(), Crc32c::built_in(), {}, owner_), flow_(home_, peer, own_epoch, largest) {
-        // What the peer would prove: made by a flow of its own.
+    Conversation()
+        : home_(own, sim::known_secret(), Crc32c::built_in(), {}, owner_),
+          flow_(home_, peer, own_epoch, largest) {
+        // A flow of the peer's own makes the proof that the peer would send.
         FlowHome other(peer, sim::known_secret(), Crc32c::built_in(), {}, owner_);
         Flow prover(other, own, peer_epoch, largest);
         prover.ask();
@@ -74,7 +83,7 @@ public:
         std::string_view bytes = input.text(input.number(2));
         std::vector<std::byte> packet = make(how, bytes);
         flow_.received(packet, now_ns_);
-        home_.empty_ns = now_ns_;  // so the next may have waited
+        home_.empty_ns = now_ns_;  // so the next packet may have waited
         answer();
         now_ns_ += (uint64_t{1} << (how >> 4 & 7) * 5) * 100;
         answer();
@@ -100,15 +109,17 @@ private:
         if ((how & 3) == 2) {
             fuzz::Input input(reinterpret_cast<const uint8_t *>(packet.data()), packet.size());
             header.number = static_cast<uint32_t>(input.number(4));
-            packet.erase(packet.begin(), packet.begin() + static_cast<ptrdiff_t>(std::min<size_t>(4, packet.size())));
+            packet.erase(packet.begin(),
+                         packet.begin() + static_cast<ptrdiff_t>(std::min<size_t>(4, packet.size())));
         }
-        if (!header.introduces) header.proof = usual_proof(home_.secret, peer, own, header.from_epoch, header.to_epoch);
+        if (!header.introduces)
+            header.proof = usual_proof(home_.secret, peer, own, header.from_epoch, header.to_epoch);
         packet.insert(packet.begin(), header.bytes(), std::byte{});
         write_header(packet.data(), header);
         seal(home_.crc, packet.data(), packet.size(), nullptr, 0);
         return packet;
     }
-    // Those that the flow may have met.
+    // Whether the packet proves epochs that the flow may have met.
     bool proves_epochs(const PacketHeader &header) {
         for (uint32_t epoch : {peer_epoch, peer_epoch + 1})
             if (header.proof == usual_proof(home_.secret, own, peer, own_epoch, epoch)) return true;
@@ -124,7 +135,8 @@ private:
             packet.insert(packet.end(), out.tail, out.tail + out.tail_size);
             PacketHeader header;
             must(read_header(home_.crc, packet, header), "a packet can be read");
-            must(header.introduces ? header.from_epoch == own_epoch : proves_epochs(header), "a packet is of this flow");
+            must(header.introduces ? header.from_epoch == own_epoch : proves_epochs(header),
+                 "a packet is of this flow");
             FrameReader reader(std::span<const std::byte>(packet).subspan(header.bytes()));
             Frame frame;
             while (reader.next(frame)) {

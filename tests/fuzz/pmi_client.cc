@@ -1,5 +1,6 @@
-// The client side of PMI-1: whatever a launcher answers, a rank joins its job or learns in a sentence why not. No answer makes it wait
-// forever, since the launcher then closes the connection. Input: what the launcher answers, line by line.
+// The client side of PMI-1. Whatever a launcher answers, a rank joins its job, or gets a sentence that says
+// why not. No answer makes it wait forever, because the launcher then closes the connection.
+// Input: what the launcher answers, line by line.
 #include "bootstrap/pmi_client.h"
 
 #include <sys/socket.h>
@@ -12,7 +13,7 @@ namespace {
 
 using fuzz::must;
 
-// A launcher may say anything, and is quoted.
+// The sentence may quote the launcher, which may send anything.
 void end(Error error) {
     if (error) must(!error.take().sentence.empty(), "there is a sentence");
 }
@@ -25,7 +26,8 @@ void join(int fd, int rank, int size) {
     if (!job) return;
     const Bootstrap::Identity &identity = job->identity();
     must(identity.node_of_rank.size() == static_cast<size_t>(size), "every rank has a node");
-    must(identity.local_rank >= 0 && identity.local_rank < identity.local_size && identity.local_size <= size, "the place on the node is one");
+    must(identity.local_rank >= 0 && identity.local_rank < identity.local_size && identity.local_size <= size,
+         "the place on the node is one");
     std::string value;
     end(job->put("key", "value"));
     end(job->get("key", value));

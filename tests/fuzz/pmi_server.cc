@@ -1,9 +1,11 @@
-// The server side of PMI-1: whatever ranks of a host say, each line of answer is one of PMI-1, and the server goes on for the others.
-// Input: lines, each beginning with who speaks:
-//     0, 1      that rank says the rest of the line;  0+, 1+ without ending it;  0-, 1- it closes its connection
-//     b ask a   from below: a barrier with one value (b KEY VALUE), a question (q KEY)
+// The server side of PMI-1. Whatever the ranks of a host send, each line of an answer is one of PMI-1, and
+// the server continues to serve the others.
+// Input: lines, each of which begins with its sender:
+//     0, 1      that rank sends the rest of the line;  0+, 1+ without ending it;  0-, 1- it closes its
+//               connection
+//     b, q      from below: a barrier with one value (b KEY VALUE), a question (q KEY)
 //     r, a      from above: a release with one value (r KEY VALUE), an answer (a KEY VALUE, a KEY for none)
-// A first line "top" makes the server the topmost, which has nobody above.
+// If the first line is "top", the server is the topmost one, with none above it.
 #include "launch/pmi_server.h"
 
 #include <sys/socket.h>
@@ -20,8 +22,13 @@ public:
     explicit Job(bool top) {
         PmiServer::Neighbours neighbours;
         neighbours.remote_hosts = 1;
-        neighbours.below = [](size_t remote, const Frame &frame) { must(remote == 0 && is_for_below(frame), "below are release and answer"); };
-        if (!top) neighbours.above = [](const Frame &frame) { must(is_for_above(frame), "above are barrier and ask"); };
+        neighbours.below = [](size_t remote, const Frame &frame) {
+            must(remote == 0 && is_for_below(frame), "below are release and answer");
+        };
+        if (!top)
+            neighbours.above = [](const Frame &frame) {
+                must(is_for_above(frame), "above are barrier and ask");
+            };
         Placement placement{{"a", "b"}, {0, 0, 1, 1}, 0};
         auto aborted = [](const Abort &abort) { must(abort.rank == 0 || abort.rank == 1, "a rank"); };
         server_ = std::make_unique<PmiServer>(loop_, placement, "job", neighbours, aborted);
@@ -47,7 +54,8 @@ public:
     void line(std::string_view text) {
         char who = text.empty() ? ' ' : text[0];
         std::string rest(text.substr(std::min<size_t>(text.size(), 2)));
-        std::string key = rest.substr(0, rest.find(' ')), value = rest.substr(std::min(rest.size(), key.size() + 1));
+        std::string key = rest.substr(0, rest.find(' ')),
+                    value = rest.substr(std::min(rest.size(), key.size() + 1));
         if (who == 'b') server_->remote_entered({{key, value}});
         else if (who == 'q') server_->remote_asks(0, key);
         else if (who == 'r') server_->release({{key, value}});
@@ -57,8 +65,12 @@ public:
     }
 
 private:
-    static bool is_for_below(const Frame &frame) { return frame.kind == Kind::release || frame.kind == Kind::answer; }
-    static bool is_for_above(const Frame &frame) { return frame.kind == Kind::barrier || frame.kind == Kind::ask || frame.kind == Kind::departed; }
+    static bool is_for_below(const Frame &frame) {
+        return frame.kind == Kind::release || frame.kind == Kind::answer;
+    }
+    static bool is_for_above(const Frame &frame) {
+        return frame.kind == Kind::barrier || frame.kind == Kind::ask || frame.kind == Kind::departed;
+    }
 
     void speak(int rank, char how, const std::string &text) {
         if (how == '-') {
@@ -76,9 +88,11 @@ private:
             if (count <= 0) break;
             heard_[rank].append(chunk, static_cast<size_t>(count));
         }
-        for (size_t end; (end = heard_[rank].find('\n')) != std::string::npos; heard_[rank].erase(0, end + 1)) {
+        for (size_t end; (end = heard_[rank].find('\n')) != std::string::npos;
+             heard_[rank].erase(0, end + 1)) {
             PmiLine answer(std::string_view(heard_[rank]).substr(0, end));
-            must(!answer.command().empty() && !answer.value("rc").empty(), "an answer has a command and says whether it went well");
+            must(!answer.command().empty() && !answer.value("rc").empty(),
+                 "an answer has a command and says whether it went well");
         }
     }
 

@@ -1,5 +1,6 @@
-// What a remote shell and a login say when no agent comes: any bytes become a sentence that people can read.
-// Input: one byte for the shell's exit code, one for whether it goes on, then what it said.
+// What a remote shell and a login print if no agent answers: any bytes become a sentence that people can
+// read.
+// Input: one byte for the shell's exit code, one for whether it still runs, then what it has printed.
 #include "launch/remote_shell.h"
 
 #include "fuzz/fuzz.h"
@@ -21,7 +22,7 @@ void one_input(fuzz::Input input) {
     fuzz::must_be_sentence(sentence);
     must(sentence.find("host host") == 0, "the host is named first");
     asks_for_secret(start.said);
-    // The words of --ssh, and one word for a shell.
+    // Also the words of --ssh, and one word quoted for a shell.
     Plan plan;
     plan.remote_shell = start.said;
     must(remote_shell_words(plan, "host", start.agent).size() >= 4, "there are a host and a command");

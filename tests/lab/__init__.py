@@ -1,4 +1,7 @@
-"""Several hosts on one machine, by network namespaces: `from lab import Lab` with tests/ on sys.path. See README.md."""
+"""Several hosts on one machine, made of network namespaces: `from lab import Lab` with tests/ on sys.path.
+
+See README.md.
+"""
 from .network import Lab
 from .relay import Relay
 from .relay_command import RelayProcess

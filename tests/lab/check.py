@@ -1,6 +1,7 @@
-"""`lab check`: what bare TCP and UDP reach between two hosts, rail by rail. Figures "of line rate" elsewhere are against these.
+"""`lab check`: what bare TCP and UDP reach between two hosts, for each rail.
 
-The measuring itself is raw.c, compiled here into a folder that is removed again.
+Figures "of line rate" elsewhere are relative to these. raw.c does the measuring; it is compiled into a
+temporary folder.
 """
 import contextlib
 import pathlib
@@ -12,8 +13,9 @@ from .system import LabError, call
 SOURCE = pathlib.Path(__file__).with_name("raw.c")
 HEADERS_BYTES = 28  # IP and UDP
 ATTEMPTS = 6
-FIELDS = (("rail", "rail", "{}"), ("congestion", "congestion", "{}"), ("mtu", "mtu", "{}"), ("rate_mbit", "rate Mbit/s", "{}"),
-          ("tcp_mb_s", "TCP MB/s", "{:.1f}"), ("rtt_us", "1-byte RTT us", "{:.1f}"), ("rtt_spin_us", "spinning", "{:.1f}"),
+FIELDS = (("rail", "rail", "{}"), ("congestion", "congestion", "{}"), ("mtu", "mtu", "{}"),
+          ("rate_mbit", "rate Mbit/s", "{}"), ("tcp_mb_s", "TCP MB/s", "{:.1f}"),
+          ("rtt_us", "1-byte RTT us", "{:.1f}"), ("rtt_spin_us", "spinning", "{:.1f}"),
           ("udp_mb_s", "UDP MB/s", "{:.1f}"), ("udp_lost", "UDP lost", "{:.2%}"))
 
 
@@ -25,7 +27,7 @@ def compiled(folder):
 
 @contextlib.contextmanager
 def server(lab, program, host, rail):
-    """The far end of all measurements; gives its port."""
+    """The far end of all measurements. Yields its port."""
     process = lab.popen(host, [program, "serve", lab.address(host, rail)], stdout=subprocess.PIPE, text=True)
     try:
         line = process.stdout.readline()
@@ -41,12 +43,16 @@ def server(lab, program, host, rail):
 def measured(lab, program, host, *words):
     done = lab.run(host, [program, *words], timeout=120)
     if done.returncode != 0:
-        raise LabError(f"measuring from {host} failed: {done.stderr.strip() or f'exit code {done.returncode}'}")
+        raise LabError(f"measuring from {host} failed: "
+                       f"{done.stderr.strip() or f'exit code {done.returncode}'}")
     return [float(word) for word in done.stdout.split()]
 
 
 def udp(lab, program, host, where, size, seconds):
-    """(payload bytes a second that arrive when none is lost, share that was lost): as fast as it goes first, then slower until all arrive."""
+    """(payload bytes a second that arrive, share of datagrams lost) at the rate with the least loss.
+
+    The first attempt sends as fast as possible. Each further one is slower, until none is lost.
+    """
     rate, best = 0, (0.0, 1.0)
     for _ in range(ATTEMPTS):
         sent, received, arrived = measured(lab, program, host, "udp", *where, seconds, size, rate)
@@ -60,7 +66,7 @@ def udp(lab, program, host, where, size, seconds):
 
 
 def check(lab, source="h1", target="h2", seconds=1.0):
-    """One row for each rail, a dictionary with the keys of FIELDS."""
+    """One dictionary for each rail, with the keys of FIELDS."""
     rows = []
     with tempfile.TemporaryDirectory(prefix="lanyard-lab-") as folder:
         program = compiled(folder)
@@ -72,14 +78,17 @@ def check(lab, source="h1", target="h2", seconds=1.0):
                 [blocking] = measured(lab, program, source, "ping", *where, seconds / 4, 1, "block")
                 [spinning] = measured(lab, program, source, "ping", *where, seconds / 4, 1, "spin")
                 arrived, lost = udp(lab, program, source, where, link.mtu - HEADERS_BYTES, seconds / 4)
-            control = call(["sysctl", "-n", "net.ipv4.tcp_congestion_control"], where=lab.namespace(source)).strip()
+            control = call(["sysctl", "-n", "net.ipv4.tcp_congestion_control"],
+                           where=lab.namespace(source)).strip()
             rows.append({"rail": rail, "from": source, "to": target, "congestion": control, "mtu": link.mtu,
-                         "rate_mbit": link.rate_bps / 1e6 if link.rate_bps else "none", "tcp_mb_s": bytes_a_second / 1e6,
-                         "rtt_us": blocking, "rtt_spin_us": spinning, "udp_mb_s": arrived / 1e6, "udp_lost": lost})
+                         "rate_mbit": link.rate_bps / 1e6 if link.rate_bps else "none",
+                         "tcp_mb_s": bytes_a_second / 1e6, "rtt_us": blocking, "rtt_spin_us": spinning,
+                         "udp_mb_s": arrived / 1e6, "udp_lost": lost})
     return rows
 
 
 def table(rows):
-    cells = [[title for _, title, _ in FIELDS]] + [[form.format(row[name]) for name, _, form in FIELDS] for row in rows]
+    cells = ([[title for _, title, _ in FIELDS]]
+             + [[form.format(row[name]) for name, _, form in FIELDS] for row in rows])
     widths = [max(len(line[column]) for line in cells) for column in range(len(FIELDS))]
     return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(line, widths)) for line in cells)

@@ -1,4 +1,7 @@
-"""What the lab's own tests share: a lab of three hosts and two slow rails, the measuring program, and small programs for its hosts."""
+"""Fixtures of the lab's own tests.
+
+A lab of three hosts and two slow rails, the measuring program, and small programs for the hosts.
+"""
 import pathlib
 import signal
 import subprocess
@@ -9,13 +12,13 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from lab import Lab, check, missing  # noqa: E402
 
-# Tests that run in the background or under nohup have inherited that it is ignored, and so would all they start.
+# Tests in the background or under nohup inherit that SIGINT is ignored, and so would all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 RATE_MBIT = 100
-# Goodput of TCP in MB/s at MTU 1500 with the headers of Ethernet, IP and TCP (with time stamps) taken off.
+# TCP goodput in MB/s at MTU 1500, without the headers of Ethernet, IP and TCP (with time stamps).
 LINE_RATE_MB_S = RATE_MBIT / 8 * 1448 / 1514
-# Connects to ADDRESS PORT within SECONDS and prints what it is told by the other side, or the error's name.
+# Connects to ADDRESS PORT within SECONDS and prints what the other side sends, or the error's name.
 CONNECT = """
 import errno, socket, sys
 try:
@@ -26,7 +29,7 @@ except TimeoutError:
 except OSError as error:
     print(errno.errorcode[error.errno])
 """
-# Listens on any address, prints its port, and tells everyone the name of its host until it is killed.
+# Listens on all addresses and prints its port. Sends every client the name of its host, until it is killed.
 GREET = """
 import socket
 listener = socket.create_server(("", 0))
@@ -40,7 +43,7 @@ while True:
 
 @pytest.fixture(scope="session")
 def possible():
-    """Skips a test where there can be no lab; for root that counts as a failure (tools/junit.py)."""
+    """Skips a test if no lab can be made. For root such a skip counts as a failure (tools/junit.py)."""
     if reason := missing():
         pytest.skip(reason)
 
@@ -52,13 +55,13 @@ def raw(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def lab(possible):
-    """Tests that change it put it back. A burst of 5 ms keeps the rate on a machine that is busy otherwise."""
+    """Tests that change the lab restore it. A burst of 5 ms holds the rate on a machine with other work."""
     with Lab(hosts=3, rails=2, rate=f"{RATE_MBIT}mbit", burst=64_000, queue=128_000) as made:
         yield made
 
 
 class Greeter:
-    """GREET in a host."""
+    """The program GREET in a host."""
 
     def __init__(self, lab, host):
         self.lab = lab
@@ -74,8 +77,9 @@ class Greeter:
         self.process.stdout.close()
 
     def greeting(self, source, address, seconds=60, lab=None):
-        """What a host hears that connects to an address at the greeter's port; so many seconds are enough to hear nothing."""
-        return (lab or self.lab).run(source, [sys.executable, "-S", "-c", CONNECT, address, self.port, seconds]).stdout.strip()
+        """What `source` receives from an address at the greeter's port, or "timeout" after `seconds`."""
+        return (lab or self.lab).run(
+            source, [sys.executable, "-S", "-c", CONNECT, address, self.port, seconds]).stdout.strip()
 
 
 @pytest.fixture
@@ -86,11 +90,12 @@ def greeter(lab):
 
 @pytest.fixture
 def streams(raw):
-    """Function of a lab, (source, target) pairs and a rail: MB/s of TCP streams that run at once."""
+    """A function of a lab, (source, target) pairs and a rail: MB/s of TCP streams that run at once."""
     def measure(lab, pairs, rail=1, seconds=0.6):
         servers = [check.server(lab, raw, target, rail) for _, target in pairs]
         ports = [server.__enter__() for server in servers]
-        running = [lab.popen(source, [raw, "bulk", lab.address(target, rail), port, seconds], stdout=subprocess.PIPE, text=True)
+        running = [lab.popen(source, [raw, "bulk", lab.address(target, rail), port, seconds],
+                             stdout=subprocess.PIPE, text=True)
                    for (source, target), port in zip(pairs, ports)]
         rates = [float(process.communicate(timeout=60)[0]) / 1e6 for process in running]
         for server in servers:

@@ -1,26 +1,31 @@
-"""The links of a lab: how fast each is, what it loses, whether its cable is cut.
+"""The links of a lab: the rate of each, what it loses, whether its cable is cut.
 
-A link is a veth pair: `rail1` in the host, `h2r1` on the switch. What is wanted of it is a Link; `shape` and `filters` bring
-the kernel to that, whatever it was before, so that changing one thing never loses another.
+A link is a veth pair: `rail1` in the host, `h2r1` on the switch. A Link describes its wanted state. `shape`
+and `filters` bring the kernel to that state from any other, so that one change never undoes another.
 
     host h2                                      switch
     rail1 --- tbf or htb (the card) -----------> h2r1 --- bridge rail1
           <------------ tbf, finite queue -----       (incast overflows here)
 
-Loss: a packet is dropped where it arrives, on either end, after the sender's side has cut it to frames; for this the segmentation
-offloads of both ends are off. Cut: the switch forwards nothing from or to the port. Taking the port down would take the carrier
-from the host, and taking it out of the bridge makes the switch forget the address, which a broken cable does not do either. Longest UDP: what
-has more payload disappears at the switch, and nobody is told: a firewall (0), or a router with a smaller MTU whose ICMP is blocked.
+Loss: a packet is dropped where it arrives, on either end, after the sender's side has cut it to frames. For
+this, the segmentation offloads of both ends are off.
+
+Cut: the switch forwards nothing from or to the port. If the port were taken down instead, the host would lose
+its carrier. If it were taken out of the bridge, the switch would forget the host's address. A broken cable
+does neither.
+
+Longest UDP: the switch drops datagrams with more payload, and no sender gets an error. This acts as a
+firewall (0), or as a router with a smaller MTU whose ICMP is blocked.
 """
 import dataclasses
 import re
 
 from .system import LabError, call, ip, nft, tc
 
-CARD_QUEUE_BYTES = 4 << 20  # like the queue of a network card's driver: TCP and a blocking UDP socket never fill it
+CARD_QUEUE_BYTES = 4 << 20  # as in a network card's driver: TCP and a blocking UDP socket never fill it
 FLOW_CLASSES = 1024
 UDP_HEADER_BYTES = 8
-FLOW_HANDLE = 0x10100       # class 1:100 is the first of the flows'
+FLOW_HANDLE = 0x10100       # class 1:100, the first class of a flow, as a packet priority
 UNLIMITED_BPS = 100_000_000_000
 OFFLOADS = ("tso", "gso", "tx-udp-segmentation", "gro")
 
@@ -47,19 +52,23 @@ class Link:
         return f"{self.host}r{self.rail}"
 
     def burst(self):
-        """Bytes that may pass at once: a millisecond, at most 256 KB. A timer that fires later than a burst lasts costs bandwidth (with a
-        quarter of this a busy machine of two processors loses a fifth of 1 Gbit/s, and so it does with a peak rate besides), but
-        a ping-pong of messages shorter than the burst is faster than the link: measure that with a smaller one."""
+        """Bytes that may pass at once: those of a millisecond, at most 256 KB.
+
+        A timer that fires after the burst is over costs bandwidth. With a quarter of this burst, a busy
+        machine of two processors loses a fifth of 1 Gbit/s, and with an additional peak rate too. On the
+        other hand, a ping-pong of messages shorter than the burst is faster than the link; measure it with a
+        smaller burst.
+        """
         wanted = self.burst_bytes or min(256_000, self.rate_bps // 8 // 1000)
         return max(wanted, 16_000 if not self.burst_bytes else 0, 2 * (self.mtu + 14))
 
     def queue(self):
-        """Bytes that wait on the switch's port: two milliseconds, as small switches have, and room for a frame at least."""
+        """Bytes that may wait at the switch's port: 2 ms, as in small switches, and at least a frame."""
         return max(self.queue_bytes or max(64_000, self.rate_bps // 8 // 500), self.mtu + 14)
 
 
 def bits_per_second(text):
-    """'1gbit', '100mbit', '2.5gbit' or 'none' (None)."""
+    """The rate written as '1gbit', '100mbit' or '2.5gbit'; None for 'none'."""
     if text is None or str(text) == "none":
         return None
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([kmg]?)bit", str(text))
@@ -69,7 +78,7 @@ def bits_per_second(text):
 
 
 def fraction(text):
-    """'1%', '0.5%' or a fraction such as 0.01."""
+    """The loss written as '1%', '0.5%' or a fraction such as 0.01."""
     try:
         value = float(str(text).rstrip("%")) / (100 if str(text).endswith("%") else 1)
     except ValueError:
@@ -80,78 +89,96 @@ def fraction(text):
 
 
 def shape(lab, link):
-    """Rate and queue of both ends. Replacing a queue drops what waits in it, so this also shows as a moment of loss."""
+    """Sets the rate and queue of both ends. A replaced queue drops what waits in it: a moment of loss."""
     device = f"dev {link.interface} root"
     clear(lab.namespace(link.host), link.interface)
     clear(lab.switch, link.port)
     if link.rate_bps:
-        tc(lab.switch, f"qdisc add dev {link.port} root tbf rate {link.rate_bps}bit burst {link.burst()} limit {link.queue()}")
+        tc(lab.switch, f"qdisc add dev {link.port} root tbf rate {link.rate_bps}bit burst {link.burst()} "
+                       f"limit {link.queue()}")
     if link.flow_bps:
         tc(lab.namespace(link.host), *flow_classes(link))
     elif link.rate_bps:
-        tc(lab.namespace(link.host), f"qdisc add {device} tbf rate {link.rate_bps}bit burst {link.burst()} limit {CARD_QUEUE_BYTES}")
+        tc(lab.namespace(link.host),
+           f"qdisc add {device} tbf rate {link.rate_bps}bit burst {link.burst()} limit {CARD_QUEUE_BYTES}")
 
 
 def clear(where, device):
-    """Back to no queue at all, which is what a veth starts with."""
+    """Removes the queue, so that there is none, as on a new veth."""
     if "noqueue" not in call(["tc", "-n", where, "qdisc", "show", "dev", device, "root"]):
         tc(where, f"qdisc del dev {device} root")
 
 
 def flow_classes(link):
-    """A cap for each flow, at the sender: its classes own almost nothing and borrow from the link's, each up to the cap. The kernel here
-    lacks the `flow` and `flower` classifiers; nftables writes the class into the packet's priority, which htb looks at first."""
+    """A cap for each flow, at the sender.
+
+    Each class owns almost no rate and borrows from the link's, up to the cap. Some kernels lack the `flow`
+    and `flower` classifiers. Therefore nftables writes the class into the packet's priority, which htb reads
+    first.
+    """
     total = link.rate_bps or UNLIMITED_BPS
     burst = max(16_000, min(256_000, link.flow_bps // 8 // 500), 2 * (link.mtu + 14))
     yield f"qdisc add dev {link.interface} root handle 1: htb default 1"
     yield f"class add dev {link.interface} parent 1: classid 1:2 htb rate {total}bit burst {burst}"
-    yield f"class add dev {link.interface} parent 1:2 classid 1:1 htb rate {total}bit burst {burst} quantum {link.mtu + 14}"
+    yield (f"class add dev {link.interface} parent 1:2 classid 1:1 htb rate {total}bit burst {burst} quantum "
+           f"{link.mtu + 14}")
     for index in range(FLOW_CLASSES):
-        yield (f"class add dev {link.interface} parent 1:2 classid 1:{(FLOW_HANDLE & 0xffff) + index:x} htb rate 8kbit "
-               f"ceil {link.flow_bps}bit burst {link.mtu + 14} cburst {burst} quantum {4 * (link.mtu + 14)}")
+        yield (f"class add dev {link.interface} parent 1:2 classid 1:{(FLOW_HANDLE & 0xffff) + index:x} htb "
+               f"rate 8kbit ceil {link.flow_bps}bit burst {link.mtu + 14} cburst {burst} quantum "
+               f"{4 * (link.mtu + 14)}")
 
 
 def filters(lab, where, links):
-    """Rules of one namespace, a host's or the switch's, written anew for all its links at once."""
+    """Rewrites the rules of one namespace, a host's or the switch's, for all its links at once."""
     device = "port" if where == lab.switch else "interface"
-    chains = [f'chain lose_{getattr(link, device)} {{ type filter hook ingress device "{getattr(link, device)}" priority 0; '
-              f"numgen random mod 1000000 < {round(link.loss * 1e6)} drop; }}" for link in links if link.loss]
+    chains = [f'chain lose_{getattr(link, device)} {{ type filter hook ingress device '
+              f'"{getattr(link, device)}" priority 0; '
+              f"numgen random mod 1000000 < {round(link.loss * 1e6)} drop; }}"
+              for link in links if link.loss]
     if where != lab.switch:
         chains += [spread(link) for link in links if link.flow_bps]
     rules = replace_table("netdev lab", chains)
     if where == lab.switch:
-        rules += replace_table("bridge lab", cut_chains([link.port for link in links if link.cut]) + udp_chains(links))
+        rules += replace_table(
+            "bridge lab", cut_chains([link.port for link in links if link.cut]) + udp_chains(links))
     nft(where, rules)
 
 
 def spread(link):
-    """Which flow class a packet goes to: by both port numbers, the same in every run."""
-    rules = "; ".join(f"meta l4proto {kind} meta priority set jhash {kind} sport . {kind} dport mod {FLOW_CLASSES} seed 1 offset {FLOW_HANDLE}"
+    """Chooses the flow class of a packet by both port numbers, in the same way in every run."""
+    rules = "; ".join(f"meta l4proto {kind} meta priority set jhash {kind} sport . {kind} dport mod "
+                      f"{FLOW_CLASSES} seed 1 offset {FLOW_HANDLE}"
                       for kind in ("tcp", "udp"))
-    return f'chain spread_{link.interface} {{ type filter hook egress device "{link.interface}" priority 0; {rules}; }}'
+    return (f'chain spread_{link.interface} {{ type filter hook egress device "{link.interface}" priority 0; '
+            f'{rules}; }}')
 
 
 def cut_chains(ports):
     if not ports:
         return []
     names = ", ".join(f'"{port}"' for port in ports)
-    return [f"chain cut {{ type filter hook forward priority 0; iifname {{ {names} }} drop; oifname {{ {names} }} drop; }}"]
+    return [f"chain cut {{ type filter hook forward priority 0; iifname {{ {names} }} drop; oifname {{ "
+            f"{names} }} drop; }}"]
 
 
 def udp_chains(links):
-    rules = [f'{way} "{link.port}" udp length > {link.longest_udp + UDP_HEADER_BYTES} drop' for link in links if link.longest_udp is not None
+    rules = [f'{way} "{link.port}" udp length > {link.longest_udp + UDP_HEADER_BYTES} drop' for link in links
+             if link.longest_udp is not None
              for way in ("iifname", "oifname")]
     return [f"chain swallow {{ type filter hook forward priority 0; {'; '.join(rules)}; }}"] if rules else []
 
 
 def replace_table(table, chains):
-    """A table is made before it is deleted, since deleting one that is not there is an error."""
+    """Replaces a table. It is made before it is deleted, because deleting a missing table is an error."""
     body = f"table {table} {{\n" + "\n".join(chains) + "\n}\n" if chains else ""
     return f"table {table}\ndelete table {table}\n{body}"
 
 
 def set_offloads(lab, link):
-    """Off on both ends while packets are judged one by one, as a new veth has them otherwise (segmentation on, no merging)."""
+    """Turns the offloads of both ends off while the rules judge single packets.
+
+    Otherwise they are as on a new veth: segmentation on, merging off.
+    """
     judged = link.loss or link.longest_udp is not None
     words = [word for name in OFFLOADS for word in (name, "on" if not judged and name != "gro" else "off")]
     call(["ethtool", "-K", link.interface, *words], where=lab.namespace(link.host))

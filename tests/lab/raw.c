@@ -1,10 +1,12 @@
-// What bare sockets reach between two hosts of the lab: the measure that 'lab check' prints and other figures are set against.
-// check.py compiles it and starts both ends:
-//   raw serve ADDRESS                                   prints its port, then serves one connection at a time until it is killed
+// Measures what bare sockets reach between two hosts of the lab. `lab check` prints it, and other figures are
+// relative to it. check.py compiles this program and starts both ends:
+//   raw serve ADDRESS                                   prints its port, then serves one connection at a time
+//                                                       until it is killed
 //   raw bulk ADDRESS PORT SECONDS                       one TCP stream; prints bytes a second
 //   raw ping ADDRESS PORT SECONDS SIZE block|spin       prints the median round trip in microseconds
-//   raw udp  ADDRESS PORT SECONDS SIZE BYTES_A_SECOND   prints datagrams sent, datagrams received, payload bytes a second received
-// A connection begins with one Order. The UDP test keeps its TCP connection beside it, to agree on when it is over.
+//   raw udp  ADDRESS PORT SECONDS SIZE BYTES_A_SECOND   prints datagrams sent, datagrams received, and
+//                                                       payload bytes received a second
+// A connection begins with one Order. The two ends of a UDP test agree by their TCP connection when it ends.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -53,7 +55,7 @@ static int port_of(int socket) {
     return ntohs(name.sin_port);
 }
 
-// Reads or writes all of it; a socket that does not block is asked again and again. False at the end of the stream.
+// Reads or writes all of the data. A nonblocking socket is tried repeatedly. False at the end of the stream.
 static int transfer(int socket, void *data, size_t size, int writing) {
     char *at = data;
     while (size > 0) {
@@ -68,7 +70,7 @@ static int transfer(int socket, void *data, size_t size, int writing) {
 
 static void do_not_block(int socket) { must(fcntl(socket, F_SETFL, O_NONBLOCK) == 0, "fcntl"); }
 
-// Two ends that spin on one processor would wait for each other's time slice, so each is put on one of its own.
+// Two ends that spin on one processor would wait for each other's time slice, so each is bound to its own.
 static void spin_on(int socket, int which) {
     cpu_set_t allowed, chosen;
     CPU_ZERO(&chosen);
@@ -79,7 +81,7 @@ static void spin_on(int socket, int which) {
     do_not_block(socket);
 }
 
-// The server's side ---------------------------------------------------------------------------------------------------
+// The server's side -----------------------------------------------------------------------------------------
 
 static void serve_bulk(int peer) {
     uint64_t bytes = 0;
@@ -95,7 +97,8 @@ static void serve_ping(int peer, struct Order order) {
     sched_setaffinity(0, sizeof before, &before);
 }
 
-// Counts datagrams until the client says on its TCP connection that it sent the last, and then none came for 50 ms.
+// Counts datagrams until the client says on its TCP connection that it has sent the last one, and then until
+// none arrives for 50 ms.
 static void serve_udp(int peer, const char *address) {
     int datagrams = socket(AF_INET, SOCK_DGRAM, 0), size = PEER_BUFFER;
     struct sockaddr_in name = address_of(address, 0);
@@ -117,7 +120,8 @@ static void serve_udp(int peer, const char *address) {
     }
     if (last > first) result[1] /= last - first;
     transfer(peer, result, sizeof result, 1);
-    while (recv(peer, buffer, CHUNK, 0) > 0) {}  // closed with bytes unread it would reset, and on a lossy link the result be lost
+    // A socket that is closed with unread bytes sends a RST, which on a lossy link would destroy the result.
+    while (recv(peer, buffer, CHUNK, 0) > 0) {}
     close(datagrams);
 }
 
@@ -141,7 +145,7 @@ static void serve(const char *address) {
     }
 }
 
-// The client's side ---------------------------------------------------------------------------------------------------
+// The client's side -----------------------------------------------------------------------------------------
 
 static int order_from(const char *address, int port, struct Order order) {
     int peer = socket(AF_INET, SOCK_STREAM, 0), on = 1;
@@ -170,7 +174,8 @@ static void ping(int peer, double seconds, struct Order order) {
     static float trips[TRIPS_MAX];
     if (order.spin) spin_on(peer, 0);
     size_t count = 0;
-    for (double start = now_s(), before = start, after; before < start + seconds && count < TRIPS_MAX; before = after) {
+    for (double start = now_s(), before = start, after; before < start + seconds && count < TRIPS_MAX;
+         before = after) {
         must(transfer(peer, buffer, order.size, 1) && transfer(peer, buffer, order.size, 0), "ping");
         after = now_s();
         trips[count++] = after - before;
@@ -193,7 +198,8 @@ static void udp(int peer, const char *address, double seconds, uint32_t size, do
         else must(errno == ENOBUFS || errno == ECONNREFUSED, "send");
     }
     must(transfer(peer, buffer, 1, 1) && transfer(peer, result, sizeof result, 0), "the other end's count");
-    printf("%llu %llu %llu\n", (unsigned long long)sent, (unsigned long long)result[0], (unsigned long long)result[1]);
+    printf("%llu %llu %llu\n", (unsigned long long)sent, (unsigned long long)result[0],
+           (unsigned long long)result[1]);
 }
 
 int main(int count, char **words) {
@@ -201,7 +207,9 @@ int main(int count, char **words) {
     if (count == 3 && strcmp(words[1], "serve") == 0) serve(words[2]);
     if (count < 5) return fprintf(stderr, "raw: see the head of raw.c\n"), 2;
     double seconds = atof(words[4]);
-    struct Order order = {.kind = words[1][0], .size = count > 5 ? atoi(words[5]) : 1, .spin = count > 6 && strcmp(words[6], "spin") == 0};
+    struct Order order = {.kind = words[1][0],
+                          .size = count > 5 ? atoi(words[5]) : 1,
+                          .spin = count > 6 && strcmp(words[6], "spin") == 0};
     int peer = order_from(words[2], atoi(words[3]), order);
     if (order.kind == 'b') bulk(peer, seconds);
     if (order.kind == 'p') ping(peer, seconds, order);

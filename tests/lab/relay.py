@@ -1,15 +1,16 @@
-"""A relay between two ends of TCP connections that does to them what networks and hosts do, by command.
+"""A relay between the two ends of TCP connections. On command it does to them what networks and hosts may do.
 
-    relay = Relay(target=("127.0.0.1", 5000)).start()     connect to relay.address instead
-    relay.delay("forward", 20)                            milliseconds; "forward" is from who connected to the target, "backward" the answer
-    relay.stall("both", 0.5)                              forwards nothing for half a second
-    relay.bytewise("backward", True)                      one byte a write
+    relay = Relay(target=("127.0.0.1", 5000)).start()   connect to relay.address instead of the target
+    relay.delay("forward", 20)                          20 ms, towards the target; "backward" is from it
+    relay.stall("both", 0.5)                            forwards nothing for half a second
+    relay.bytewise("backward", True)                    one byte in each write
     relay.flip("forward", 1000); relay.reset_at("backward", 5000)
     relay.reset(); relay.counts(); relay.stop()
 
-Offsets count the bytes of a direction within each connection; a flip or a reset there happens once, on the first connection
-to get so far from below. A reset goes to both ends, after what came before it was delivered. `lab relay` is the command;
-`RelayProcess` runs it in a host of the lab. All sockets belong to one thread, in which the public functions run what they do.
+Offsets count the bytes of one direction within each connection. A flip or a reset at an offset happens once,
+on the first connection that reaches it. A reset goes to both ends, after the bytes before it are delivered.
+`lab relay` is the command; `RelayProcess` runs it in a host of the lab. All sockets belong to one thread, and
+the public functions run their work in it.
 """
 import collections
 import concurrent.futures
@@ -39,13 +40,16 @@ class Faults:
 
 
 class Relay:
-    """Listens on `listen` (port 0: any) and connects each connection onward to `target`. With `seed`, 0 for one of its own choice, it does
-    random things besides; the seed is printed, and is `relay.seed`."""
+    """Listens on `listen` (port 0: any) and forwards each connection to `target`.
+
+    With a `seed`, it also causes random troubles. Seed 0 chooses one, which is printed and is `relay.seed`.
+    """
 
     def __init__(self, target, listen=("127.0.0.1", 0), seed=None, troubles=None):
         self.target = target
         self.faults = {direction: Faults() for direction in DIRECTIONS}
-        self.counted = collections.Counter(connections=0, refused=0, resets=0, flips=0, forward_bytes=0, backward_bytes=0)
+        self.counted = collections.Counter(connections=0, refused=0, resets=0, flips=0, forward_bytes=0,
+                                           backward_bytes=0)
         self.open = set()
         self.selector = selectors.DefaultSelector()
         self.seed = random.randrange(1, 1 << 31) if seed == 0 else seed
@@ -62,14 +66,14 @@ class Relay:
         self._thread = threading.Thread(target=self._loop, name="relay", daemon=True)
         self._stopped = False
 
-    # Commands ----------------------------------------------------------------------------------------------------------
+    # Commands -----------------------------------------------------------------------------------------------
 
     def start(self):
         self._thread.start()
         return self
 
     def stop(self):
-        """Closes everything; what was under way is lost."""
+        """Closes everything. Data under way is lost."""
         if self._thread.is_alive():
             self._call(self._stop)
             self._thread.join()
@@ -100,7 +104,7 @@ class Relay:
         return self._call(lambda: sum(pair.reset() for pair in list(self.open)))
 
     def counts(self):
-        """connections, open, refused (the target was not there), resets, flips, forward_bytes and backward_bytes (delivered)."""
+        """connections, open, refused (by the target), resets, flips, forward_bytes and backward_bytes."""
         return self._call(lambda: {**self.counted, "open": len(self.open)})
 
     def _each(self, direction, change):
@@ -115,7 +119,7 @@ class Relay:
         self._waking.send(b"x")
         return result.result(timeout=60)
 
-    # The thread --------------------------------------------------------------------------------------------------------
+    # The thread ---------------------------------------------------------------------------------------------
 
     def _loop(self):
         self.selector.register(self._listener, selectors.EVENT_READ, self._accept)
@@ -134,14 +138,15 @@ class Relay:
             function, result = self._calls.popleft()
             try:
                 result.set_result(function())
-            except Exception as error:  # goes to the caller
+            except Exception as error:  # _call raises it
                 result.set_exception(error)
 
     def _accept(self):
         client, _ = self._listener.accept()
         self.counted["connections"] += 1
         try:
-            server = socket.create_connection(self.target, timeout=CONNECT_PATIENCE_S)  # the others wait: targets are near
+            # All other connections wait meanwhile, but targets are near.
+            server = socket.create_connection(self.target, timeout=CONNECT_PATIENCE_S)
         except OSError:
             self.counted["refused"] += 1
             abort(client)
@@ -160,7 +165,7 @@ class Relay:
 
 
 class Pair:
-    """One connection: the client's socket, the target's, and a Pipe each way."""
+    """One connection: the client's socket, the target's, and a Pipe in each direction."""
 
     def __init__(self, relay, client, server):
         self.relay = relay
@@ -187,7 +192,8 @@ class Pair:
             return
         forward, backward = self.pipes
         for end, reader, writer in ((self.ends[0], forward, backward), (self.ends[1], backward, forward)):
-            self.watch(end, selectors.EVENT_READ * reader.wants_to_read() | selectors.EVENT_WRITE * writer.blocked, reader)
+            self.watch(end, selectors.EVENT_READ * reader.wants_to_read()
+                       | selectors.EVENT_WRITE * writer.blocked, reader)
 
     def watch(self, end, events, reader):
         if self.watched.get(end, 0) == events:
@@ -196,7 +202,7 @@ class Pair:
             self.relay.selector.unregister(end)
         self.watched[end] = events
         if events:
-            # Writing needs no call of its own: every pair is stepped after each wait.
+            # A writable end needs no function of its own, since every pair is stepped after each wait.
             self.relay.selector.register(end, events, reader.read)
 
     def forget(self):
@@ -211,7 +217,7 @@ class Pair:
             end.close()
 
     def reset(self):
-        """RST to both ends; says whether there was something to reset."""
+        """Sends a RST to both ends. Returns whether there was something to reset."""
         if not self.alive:
             return False
         self.forget()

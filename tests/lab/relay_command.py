@@ -1,6 +1,7 @@
-"""A relay between TCP ends; says where it listens, then takes a command a line from its standard input, until that ends.
+"""A relay between TCP ends: prints where it listens, then reads commands from its standard input.
 
-Each line is a method of Relay with its arguments, and is answered by a line of JSON: {"result": ...} or {"error": "..."}.
+Each line is a method of Relay with its arguments. The answer is a line of JSON, {"result": ...} or
+{"error": "..."}.
 
     lab run h1 -- lab relay --target 10.211.0.2:5000 --listen 10.211.0.1:6000
     delay forward 20
@@ -14,8 +15,9 @@ import sys
 from .relay import Relay
 from .system import LabError
 
-# What the words after a command are.
-COMMANDS = {"delay": (str, float), "stall": (str, float), "bytewise": (str, lambda word: word in ("on", "True")), "flip": (str, int, int),
+# The commands, each with the types of its arguments.
+COMMANDS = {"delay": (str, float), "stall": (str, float),
+            "bytewise": (str, lambda word: word in ("on", "True")), "flip": (str, int, int),
             "reset_at": (str, int), "reset": (), "counts": ()}
 
 
@@ -31,7 +33,8 @@ def answer(relay, line):
     if name not in COMMANDS:
         return {"error": f"there is no command '{name}'; there are {', '.join(COMMANDS)}"}
     try:
-        return {"result": getattr(relay, name)(*(convert(word) for convert, word in zip(COMMANDS[name], words)))}
+        return {"result": getattr(relay, name)(
+            *(convert(word) for convert, word in zip(COMMANDS[name], words)))}
     except (TypeError, ValueError) as error:
         return {"error": f"{name}: {error}"}
 
@@ -45,13 +48,18 @@ def serve(options):
 
 
 class RelayProcess:
-    """A relay in a host of a lab: methods and attribute `address` as of Relay. `listen` is by default any port of the host's address."""
+    """A relay in a host of a lab, with the methods and the attribute `address` of Relay.
+
+    By default it listens at any port of the host's address.
+    """
 
     def __init__(self, lab, host, target, listen=None, seed=None):
         listen = listen or (lab.address(host), 0)
-        words = [*lab.own_command("relay"), "--target", "{}:{}".format(*target), "--listen", "{}:{}".format(*listen)]
+        words = [*lab.own_command("relay"), "--target", "{}:{}".format(*target), "--listen",
+                 "{}:{}".format(*listen)]
         words += ["--seed", seed] if seed is not None else []
-        self._process = lab.popen(host, words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        self._process = lab.popen(host, words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                  bufsize=1)
         first = self._process.stdout.readline()
         if first.startswith("relay: seed"):
             self.seed = int(first.split()[-1])

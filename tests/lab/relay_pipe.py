@@ -1,7 +1,8 @@
-"""One direction of a connection through the relay: what was read waits in a queue until it is due, then is written.
+"""One direction of a connection through the relay: data waits in a queue until it is due to be written.
 
-The queue holds entries [due, item, one byte a write]; an item is data, or one of the two ends END (the source said it is done) and RESET.
-Runs in the relay's thread only. At most QUEUE_BYTES wait: beyond that the source is not read, so that TCP slows it.
+The queue holds entries [due, item, one byte in each write]. An item is data, END (the source closed its side)
+or RESET. All of this runs in the relay's thread. At most QUEUE_BYTES wait; beyond that the source is not
+read, so that TCP slows it.
 """
 import collections
 import fcntl
@@ -12,10 +13,10 @@ import time
 
 CHUNK_BYTES = 1 << 16
 QUEUE_BYTES = 4 << 20
-WRITES_A_TURN = 4096       # then other connections have theirs
-RESET_PATIENCE_S = 1.0     # for the sink to acknowledge what came before
+WRITES_A_TURN = 4096       # then other connections have their turn
+RESET_PATIENCE_S = 1.0     # for the sink to acknowledge the data before a reset
 END, RESET = object(), object()
-# What the random mode does to a chunk of data, by probability; all others pass unharmed.
+# The troubles of the random mode, with the probability that one happens to a chunk of data.
 TROUBLES = {"delay": 0.02, "stall": 0.005, "split": 0.05, "bytewise": 0.01, "reset": 0.002}
 DELAY_MAX_S, STALL_MAX_S, PIECES_MAX, BYTEWISE_MAX = 0.05, 0.2, 8, 2000
 
@@ -29,11 +30,11 @@ class Pipe:
         self.queue = collections.deque()
         self.queued_bytes = 0
         self.offset = 0            # bytes read
-        self.last_due = 0.0        # nothing overtakes
+        self.last_due = 0.0        # later data is due later, so that nothing overtakes
         self.stalled_until = 0.0
         self.ended = False         # nothing more is read
-        self.finished = False      # the sink was told so
-        self.blocked = False       # the sink takes nothing now
+        self.finished = False      # the sink's side is shut down
+        self.blocked = False       # the sink accepts nothing now
 
     def wants_to_read(self):
         return not self.ended and self.queued_bytes < QUEUE_BYTES
@@ -43,7 +44,7 @@ class Pipe:
             return float("inf")
         return max(self.queue[0][0], self.faults.stalled_until, self.stalled_until)
 
-    # Reading -----------------------------------------------------------------------------------------------------------
+    # Reading ------------------------------------------------------------------------------------------------
 
     def read(self):
         if not self.pair.alive or not self.wants_to_read():
@@ -53,7 +54,7 @@ class Pipe:
         except BlockingIOError:
             return
         except OSError:
-            self.pair.reset()  # one side was reset: so is the other
+            self.pair.reset()  # one side was reset, so the other is reset too
             return
         if data:
             self.take(bytearray(data))
@@ -66,7 +67,8 @@ class Pipe:
         for at in [at for at in self.faults.flips if start <= at < end]:
             data[at - start] ^= 1 << self.faults.flips.pop(at)
             self.relay.counted["flips"] += 1
-        reset_at = min((at for at in self.faults.resets if start < at <= end or at == start == 0), default=None)
+        reset_at = min((at for at in self.faults.resets if start < at <= end or at == start == 0),
+                       default=None)
         if reset_at is not None:
             self.faults.resets.discard(reset_at)
             data = data[:reset_at - start]
@@ -78,7 +80,7 @@ class Pipe:
             self.end(RESET)
 
     def trouble(self, data):
-        """Lets the dice decide what happens to this piece of data."""
+        """Chooses at random what happens to this piece of data."""
         dice, troubles = self.relay.random, self.relay.troubles
         kind = dice.choices([None, *troubles], [1 - sum(troubles.values()), *troubles.values()])[0]
         if kind == "delay":
@@ -110,10 +112,10 @@ class Pipe:
             self.ended = True
             self.queue.append([max(self.last_due, time.monotonic() + self.faults.delay_s), how, False])
 
-    # Writing -----------------------------------------------------------------------------------------------------------
+    # Writing ------------------------------------------------------------------------------------------------
 
     def write(self):
-        """Writes what is due; the last entry ends the pipe or the whole connection."""
+        """Writes what is due. The last entry ends the pipe or the whole connection."""
         self.blocked = False
         for _ in range(WRITES_A_TURN):
             if self.next_due() > time.monotonic():
@@ -127,7 +129,8 @@ class Pipe:
                 return
             try:
                 if bytewise or self.faults.bytewise:
-                    sent = self.sink.send(item[:1], socket.MSG_EOR)  # else the kernel puts bytes that wait into one segment
+                    # Without MSG_EOR, the kernel would put waiting bytes into one segment.
+                    sent = self.sink.send(item[:1], socket.MSG_EOR)
                 else:
                     sent = self.sink.send(item)
             except BlockingIOError:
@@ -148,10 +151,10 @@ class Pipe:
         try:
             self.sink.shutdown(socket.SHUT_WR)
         except OSError:
-            pass  # it is gone, which the other direction finds out
+            pass  # the sink is gone, which the other direction notices
 
     def finish_with_reset(self, due):
-        """Resets once the sink has all that came before, since a RST destroys what is still under way."""
+        """Resets when the sink has acknowledged all earlier data: a RST destroys what is still under way."""
         now = time.monotonic()
         if unacknowledged_bytes(self.sink) and now < self.last_due + RESET_PATIENCE_S:
             self.queue[0][0] = max(due, now + 0.001)

@@ -1,11 +1,11 @@
-"""What `tests/lab/ssh` does: enters a host of the lab and runs words there as sshd does.
+"""The work of `tests/lab/ssh`: it enters a host of the lab and runs words there as sshd does.
 
     ssh [OPTION...] [USER@]HOST [WORD...]
 
-The lab is the one that LANYARD_LAB names, otherwise the one this process lives in (so that one host reaches the next). The words are
-joined by spaces and given to /bin/sh -c in a session of their own, in the home folder, in an environment that has nothing of the
-caller's. Exit code: that of the command, 255 if it was killed or never ran. LANYARD_LAB_SSH, or `lab set --ssh` for a host, makes
-it behave badly: one of MODES.
+LANYARD_LAB names the lab. Otherwise it is the lab in which this process runs, so that one host reaches the
+next. The words are joined by spaces and passed to /bin/sh -c in a separate session, in the home folder, with
+an environment that contains nothing of the caller's. The exit code is that of the command, or 255 if it was
+killed or never ran. LANYARD_LAB_SSH, or `lab set --ssh` for a host, makes it behave badly, in one of MODES.
 """
 import getopt
 import os
@@ -18,19 +18,19 @@ from .network import Lab
 from .system import LabError
 
 MODES = ("normal", "refuse", "ask", "hang", "unreachable")
-# OpenSSH's options; those that take a value are followed by a colon. Only -n means something here.
+# OpenSSH's options; a colon follows those that take a value. Only -n has an effect here.
 OPTIONS = "46AaCfGgKkMNnqsTtVvXxYyB:b:c:D:E:e:F:I:i:J:L:l:m:O:o:P:p:Q:R:S:W:w:"
 FAILED = 255
 
 
 def current_lab():
-    """Of 'NAME-h2', the namespace this process lives in, NAME."""
+    """NAME, if this process runs in the namespace 'NAME-h2'."""
     done = subprocess.run(["ip", "netns", "identify"], capture_output=True, text=True, check=False)
     return done.stdout.strip().rpartition("-")[0]
 
 
 def find_host(lab, name):
-    """The host meant by a name or an address, or None."""
+    """The host with this name or address, or None."""
     for host in lab.hosts:
         if name in (host, *lab.addresses(host), *(f"{host}-rail{rail}" for rail in lab.rails)):
             return host
@@ -44,7 +44,7 @@ def environment():
 
 
 def misbehave(mode, name):
-    """Answers as a host does that does not let one in; returns the exit code, if it ever returns."""
+    """Answers as a host that does not let the caller in. Returns the exit code, except in the mode "hang"."""
     if mode == "hang":
         while True:
             signal.pause()
@@ -54,21 +54,25 @@ def misbehave(mode, name):
                 terminal.write(f"root@{name}'s password: ".encode())
                 terminal.readline()
         except OSError:
-            pass  # without a terminal ssh has nobody to ask
+            pass  # without a terminal, ssh cannot ask for a password
     if mode == "unreachable":
         print(f"ssh: connect to host {name} port 22: No route to host", file=sys.stderr)
     else:
-        print(f"root@{name}: Permission denied (publickey{',password' if mode == 'ask' else ''}).", file=sys.stderr)
+        print(f"root@{name}: Permission denied (publickey{',password' if mode == 'ask' else ''}).",
+              file=sys.stderr)
     return FAILED
 
 
 def enter(lab, host, words, without_input):
     values = environment()
     script = " ".join(words) or "exec /bin/sh"
-    # The settings are made inside: `ip` and `unshare` must find themselves by the caller's PATH, and leave no trace in the environment.
-    clean = ["env", "-i", "-C", values["HOME"], *(f"{name}={value}" for name, value in values.items()), "/bin/sh", "-c", script]
-    # A session of its own: what the terminal sends to the caller, Ctrl-C above all, does not reach the remote side.
-    process = subprocess.Popen(lab.command(host, clean), stdin=subprocess.DEVNULL if without_input else None, start_new_session=True)
+    # The environment is set inside the host: `ip` and `unshare` must be found by the caller's PATH and leave
+    # no trace in the command's environment.
+    clean = ["env", "-i", "-C", values["HOME"], *(f"{name}={value}" for name, value in values.items()),
+             "/bin/sh", "-c", script]
+    # In a separate session, the remote side gets no signals of the caller's terminal, such as Ctrl-C.
+    process = subprocess.Popen(lab.command(host, clean), stdin=subprocess.DEVNULL if without_input else None,
+                               start_new_session=True)
     while True:
         try:
             code = process.wait()
@@ -83,7 +87,7 @@ def main(words):
         if not rest:
             raise LabError("usage: ssh [OPTION...] HOST [WORD...]")
         name = rest[0].rpartition("@")[2]
-        more, command = getopt.getopt(rest[1:], OPTIONS)  # ssh takes options after the host too
+        more, command = getopt.getopt(rest[1:], OPTIONS)  # ssh accepts options after the host too
         lab_name = os.environ.get("LANYARD_LAB") or current_lab()
         if not lab_name:
             raise LabError(f"which lab is {name} in? Set LANYARD_LAB, or call this from a host of the lab")
@@ -94,7 +98,8 @@ def main(words):
         mode = os.environ.get("LANYARD_LAB_SSH") or lab.ssh.get(host, "normal")
         if mode not in MODES:
             raise LabError(f"LANYARD_LAB_SSH is '{mode}'; it can be {', '.join(MODES)}")
-        return misbehave(mode, name) if mode != "normal" else enter(lab, host, command, ("-n", "") in given + more)
+        return (misbehave(mode, name) if mode != "normal"
+                else enter(lab, host, command, ("-n", "") in given + more))
     except (LabError, getopt.GetoptError) as error:
         print(f"ssh: {error}", file=sys.stderr)
         return FAILED

@@ -1,6 +1,7 @@
-"""What the lab asks of the machine: commands of iproute2, nftables and ethtool, run inside a namespace, and whether they are there.
+"""Commands of iproute2, nftables and ethtool that the lab runs in namespaces; whether they are installed.
 
-A command that fails raises LabError with its words and what it said. Called by the other modules of the lab only; any thread.
+A command that fails raises LabError with its words and its output. Only other modules of the lab use this
+one, from any thread.
 """
 import functools
 import os
@@ -8,17 +9,18 @@ import shutil
 import subprocess
 import sys
 
-PACKAGES = {"ip": "iproute2", "tc": "iproute2", "ss": "iproute2", "nft": "nftables", "ethtool": "ethtool", "unshare": "util-linux"}
+PACKAGES = {"ip": "iproute2", "tc": "iproute2", "ss": "iproute2", "nft": "nftables", "ethtool": "ethtool",
+            "unshare": "util-linux"}
 NAMESPACES = "/run/netns"
 CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21}
 
 
 class LabError(Exception):
-    """A sentence: what went wrong, where, and what to do."""
+    """An error message: what went wrong, where, and what to do."""
 
 
 def call(words, text=None, where=None):
-    """Runs a command, in the namespace `where` if one is named, with `text` on its standard input; returns its output."""
+    """Runs a command, in the namespace `where` if given, with `text` as its input. Returns its output."""
     words = [str(word) for word in words]
     if where:
         words = ["ip", "netns", "exec", where, *words]
@@ -29,12 +31,13 @@ def call(words, text=None, where=None):
         raise LabError(f"the command '{words[0]}' is missing; install {package}") from error
     if done.returncode != 0:
         lines = f"; it was given:\n{text.strip()}" if text else ""
-        raise LabError(f"'{' '.join(words)}' failed: {(done.stderr or done.stdout).strip() or f'exit code {done.returncode}'}{lines}")
+        raise LabError(f"'{' '.join(words)}' failed: "
+                       f"{(done.stderr or done.stdout).strip() or f'exit code {done.returncode}'}{lines}")
     return done.stdout
 
 
 def ip(where, *lines):
-    """Lines for `ip` in a namespace, all in one process."""
+    """Runs lines of `ip` in a namespace, all in one process."""
     call(["ip", "-n", where, "-batch", "-"], "\n".join(lines) + "\n")
 
 
@@ -47,8 +50,9 @@ def nft(where, rules):
 
 
 def sysctl(where, **values):
-    """Settings of a namespace by name, with '__' for the dots."""
-    call(["sysctl", "-q", "-w", *(f"{name.replace('__', '.')}={value}" for name, value in values.items())], where=where)
+    """Sets kernel settings of a namespace; their names have '__' in place of dots."""
+    call(["sysctl", "-q", "-w", *(f"{name.replace('__', '.')}={value}" for name, value in values.items())],
+         where=where)
 
 
 def namespaces():
@@ -57,7 +61,7 @@ def namespaces():
 
 
 def processes_in(namespace):
-    """Processes that live in a namespace, without this one and those it descends from."""
+    """The processes in a namespace, without this process and its ancestors."""
     own, process = set(), os.getpid()
     while process > 1:
         own.add(process)
@@ -68,7 +72,7 @@ def processes_in(namespace):
 
 @functools.cache
 def missing():
-    """Why there can be no lab on this machine, as a sentence, or None when there can."""
+    """Why no lab can be made on this machine, as a sentence, or None if one can."""
     if sys.platform != "linux":
         return "network namespaces exist on Linux only"
     if os.geteuid() != 0:
@@ -78,5 +82,8 @@ def missing():
     with open("/proc/self/status", encoding="utf-8") as stream:
         held = next(int(line.split()[1], 16) for line in stream if line.startswith("CapEff:"))
     if lacking := [name for name, bit in CAPABILITIES.items() if not held >> bit & 1]:
-        return f"root lacks {' and '.join(lacking)} here, as in a container, and cannot make network namespaces"
+        return (f"root lacks {' and '.join(lacking)} here, as in a container, and cannot make network "
+                "namespaces")
+    if not os.path.exists("/etc/hosts"):
+        return "there is no file /etc/hosts, in whose place the hosts of a lab see one of their own"
     return None

@@ -1,5 +1,8 @@
-"""What goes wrong with datagrams between hosts: UDP that is closed, a way that swallows long packets, cables that are cut, processes that compute.
-The same of connections, and what both share, is in test_failures.py."""
+"""Failures of datagrams between hosts.
+
+UDP is blocked, long packets disappear on the way, cables are cut, or processes compute. test_failures.py
+tests connections, and what both have in common.
+"""
 import os
 import pathlib
 import re
@@ -16,7 +19,7 @@ from lab.jobs import Hosts  # noqa: E402
 LONG = "LANYARD_TEST_ALL" in os.environ
 DGRAM = {"LANYARD_PATHS": "self,dgram"}
 PROC_ABORTED = 58
-PATIENCE_S = 30  # far above what is set, and below the usual LANYARD_PEER_TIMEOUT
+PATIENCE_S = 30  # far above the time-outs set here, and below the default of LANYARD_PEER_TIMEOUT
 
 
 @pytest.fixture(scope="module")
@@ -33,13 +36,14 @@ def hosts(three_hosts):
 
 
 def test_udp_that_is_closed_is_told_and_tcp_used_instead(hosts):
-    """Between one host and the others; the two others could go on, but all of a job take the same way."""
+    """UDP is blocked at one host. The two others could use it, but all ranks of a job use the same path."""
     words = "--host", "h1:2,h2:2,h3", "-n", "5", "-x", "LANYARD_LOG=info,paths", hosts.program("exchange")
     hosts.lab.set("h2", longest_udp=0)
     code, out, err = hosts.run(*words, environment=DGRAM)
     assert (code, out) == (0, "right\n"), err
-    told = re.findall(r"rank (\d+) \[paths\] no answer to datagrams of process 0 to process 2 for 3 s, between 10\.\d+\.0\.1:\d+ and "
-                      r"10\.\d+\.0\.2:\d+: UDP seems to be blocked there, by a firewall perhaps. TCP is used instead", err)
+    told = re.findall(r"rank (\d+) \[paths\] no answer to datagrams of process 0 to process 2 for 3 s, "
+                      r"between 10\.\d+\.0\.1:\d+ and 10\.\d+\.0\.2:\d+: UDP seems to be blocked there, by a "
+                      "firewall perhaps. TCP is used instead", err)
     assert told == ["0"], err
     assert err.count("UDP seems") == 1
     assert len(re.findall(r"tcp: ", err)) == 5 and "dgram: " not in err, err
@@ -47,53 +51,63 @@ def test_udp_that_is_closed_is_told_and_tcp_used_instead(hosts):
 
 @pytest.mark.parametrize(("progress", "told"), [("auto", True), ("caller", False)])
 def test_udp_that_is_closed_later_is_told_and_waited_for(hosts, progress, told):
-    """Without a thread that answers, the other may compute."""
+    """Without a thread that answers, a silent process may only be computing, so nothing is reported."""
     values = {**DGRAM, "LANYARD_PEER_TIMEOUT": "2", "LANYARD_PROGRESS": progress}
-    process = hosts.start("--host", "h1,h2", "-n", "2", hosts.program("silent"), "going-on", "2", environment=values)
+    process = hosts.start("--host", "h1,h2", "-n", "2", hosts.program("silent"), "going-on", "2",
+                          environment=values)
     assert process.stdout.readline() == "cut\n"
     hosts.lab.set(longest_udp=0)
     time.sleep(5)
     hosts.lab.set(longest_udp=None)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (0, "right\n"), err
-    lines = re.findall(r"lanyard rank (\d) \[dgram\] process (\d) has not answered for 2 s \(LANYARD_PEER_TIMEOUT\), between \S+ and \S+, and is "
-                       r"waited for, as it lives: .* a firewall was closed for UDP perhaps; leave dgram out of LANYARD_PATHS then\n", err)
-    assert sorted(lines) == ([("0", "1"), ("1", "0")] if told else []) and len(err.splitlines()) == len(lines), err
+    lines = re.findall(r"lanyard rank (\d) \[dgram\] process (\d) has not answered for 2 s "
+                       r"\(LANYARD_PEER_TIMEOUT\), between \S+ and \S+, and is waited for, as it lives: .* a "
+                       r"firewall was closed for UDP perhaps; leave dgram out of LANYARD_PATHS then\n", err)
+    assert (sorted(lines) == ([("0", "1"), ("1", "0")] if told else [])
+            and len(err.splitlines()) == len(lines)), err
 
 
 def test_different_means_are_not_taken_for_a_block(hosts):
-    first, second = (("-n", "1", "-env", "LANYARD_DGRAM_IO", io, hosts.program("exchange")) for io in ("udp", "libfabric:udp"))
+    first, second = (("-n", "1", "-env", "LANYARD_DGRAM_IO", io, hosts.program("exchange"))
+                     for io in ("udp", "libfabric:udp"))
     code, _, err = hosts.run("--host", "h1,h2", *first, ":", *second, environment=DGRAM)
     assert code not in (0, 134, 139)
     assert "set LANYARD_DGRAM_IO alike for all processes" in err and "UDP seems" not in err, err
 
 
 def test_udp_that_is_open_is_used(hosts):
-    code, out, err = hosts.run("--host", "h1:2,h2:2,h3", "-n", "5", "-x", "LANYARD_LOG=info,paths", hosts.program("exchange"), environment=DGRAM)
+    code, out, err = hosts.run("--host", "h1:2,h2:2,h3", "-n", "5", "-x", "LANYARD_LOG=info,paths",
+                               hosts.program("exchange"), environment=DGRAM)
     assert (code, out) == (0, "right\n"), err
     assert err.count("dgram: ") == 5, err
 
 
 @pytest.mark.parametrize("path", ["tcp", "dgram"])
 def test_hosts_of_one_kernel_share_its_processors(hosts, path):
-    """As containers of one machine do: each has fewer ranks than processors, both together have more."""
+    """Like containers on one machine: each has fewer ranks than processors, and both together have more."""
     processors = os.cpu_count()
     each = processors // 2 + 1
     settings = {"LANYARD_PATHS": f"self,{path}", "LANYARD_LOG": "info,engine"}
-    for ranks, does in ((2, "keeps its processor for a moment"), (2 * each, "gives its processor up")):
+    for ranks, does in ((2, "a waiting rank polls for a moment"),
+                        (2 * each, "a waiting rank yields its processor")):
         if ranks == 2 and processors == 1:
             continue
         slots = f"h1:{ranks // 2},h2:{ranks // 2}"
-        code, out, err = hosts.run("--host", slots, "-n", str(ranks), hosts.program("exchange"), environment=settings)
+        code, out, err = hosts.run("--host", slots, "-n", str(ranks), hosts.program("exchange"),
+                                   environment=settings)
         assert (code, out) == (0, "right\n"), err
         assert err.count(does) == ranks, err
     assert err.count(f"{ranks} ranks share {processors} processors") == ranks, err
 
 
 def test_way_that_swallows_long_packets(hosts):
-    """From one moment on, and nobody on the way says so; the flow finds what passes, and says it at the end. That it has
-    nearly the line's rate again is tested in virtual time (tests/sim/flow_test.cc)."""
-    hosts.lab.set(rate="50mbit")  # slow enough for a busy machine, whose kernel sends frame by frame then
+    """Suddenly long packets disappear without an error.
+
+    The flow finds the size that passes and reports it at the end. tests/sim/flow_test.cc tests in virtual
+    time that it then nearly reaches the line's rate again.
+    """
+    hosts.lab.set(rate="50mbit")  # slow enough for a busy machine, since the kernel then sends single frames
     process = hosts.start("--host", "h1,h2", "-n", "2", hosts.program("steady"), "6", environment=DGRAM)
     try:
         before = [float(process.stdout.readline()) for _ in range(3)]
@@ -103,22 +117,28 @@ def test_way_that_swallows_long_packets(hosts):
         hosts.lab.set(rate="none", longest_udp=None)
     after = [float(line) for line in out.split()]
     assert process.returncode == 0, err
-    told = re.findall(r"rank 0 \[dgram\] packets of (\d+) bytes to process 1, between \S+ and 10\.\d+\.0\.2:\d+ do not arrive, and nobody on the way "
-                      r"says so; those of (\d+) do, and are used\. Has a link there a smaller MTU, and is ICMP blocked\? Give the interfaces", err)
+    told = re.findall(r"rank 0 \[dgram\] packets of (\d+) bytes to process 1, between \S+ and "
+                      r"10\.\d+\.0\.2:\d+ do not arrive, and nobody on the way says so; those of (\d+) do, "
+                      r"and are used\. Has a link there a smaller MTU, and is ICMP blocked\? Give the "
+                      "interfaces", err)
     assert [int(longest) > 1000 >= int(used) > 900 for longest, used in told] == [True], err
     assert sum(after[-4:]) / 4 > 0.2 * sum(before[1:]) / 2, (before, after)
 
 
 @pytest.mark.parametrize("paths", ["self,dgram", "self,shm,dgram"])
 def test_rank_that_computes_longer_than_the_time_out_is_waited_for(hosts, paths):
-    """Nobody answers for it but the kernel of its host."""
+    """Only the kernel of its host answers for it."""
     values = {"LANYARD_PATHS": paths, "LANYARD_PROGRESS": "caller", "LANYARD_PEER_TIMEOUT": "2"}
-    code, out, err = hosts.run("--host", "h1:2,h2:2", "-n", "4", "--map-by", "node", hosts.program("computing"), "4", environment=values)
+    code, out, err = hosts.run("--host", "h1:2,h2:2", "-n", "4", "--map-by", "node",
+                               hosts.program("computing"), "4", environment=values)
     assert (code, out, err) == (0, "right\n", "")
 
 
 def cut_off(hosts, words, wait_s, timeout_s, environment=None):
-    """(exit code, output, errors, seconds from the cut to the end) of a job of two hosts whose cable is cut for so long, or to the end."""
+    """Cuts the cable of a job of two hosts for `wait_s`, or to the end.
+
+    Returns (exit code, output, errors, seconds from the cut to the end).
+    """
     values = {**DGRAM, "LANYARD_PEER_TIMEOUT": str(timeout_s), **(environment or {})}
     process = hosts.start("--host", "h1,h2", "-n", "2", *words, environment=values)
     try:
@@ -135,14 +155,15 @@ def cut_off(hosts, words, wait_s, timeout_s, environment=None):
     return process.returncode, out, err, time.monotonic() - began
 
 
-LOST = r"process [01] at 10\.\d+\.0\.[12]:\d+ (has not answered for 2 s \(LANYARD_PEER_TIMEOUT\)|does not answer any more: its process has ended, " \
-    r"or its host is cut off)"
+LOST = (r"process [01] at 10\.\d+\.0\.[12]:\d+ (has not answered for 2 s \(LANYARD_PEER_TIMEOUT\)|does not "
+        r"answer any more: its process has ended, or its host is cut off)")
 
 
 def test_host_that_is_cut_off_is_lost_in_time(hosts):
     code, _, err, seconds = cut_off(hosts, [hosts.program("silent"), "going-on", "30"], None, 2)
     assert code not in (0, 134, 139), err
-    assert len(re.findall(r"MPI_\w+\(.*\) on rank 0 \(h1\): .*" + LOST, err)) <= 1 and re.search(LOST, err), err
+    assert (len(re.findall(r"MPI_\w+\(.*\) on rank 0 \(h1\): .*" + LOST, err)) <= 1
+            and re.search(LOST, err)), err
     assert 1.4 < seconds < PATIENCE_S
 
 
@@ -154,15 +175,20 @@ def twins(possible, tmp_path):
 
 
 def test_host_that_is_cut_off_is_not_taken_for_this_one(twins):
-    """Both have an interface with the same address, and both processes the same port: who looks there whether the other lives finds itself."""
-    code, _, err, seconds = cut_off(twins, [twins.program("silent"), "going-on", "30"], None, 2, {"LANYARD_PORT_RANGE": "45000-45000"})
+    """A liveness check must not reach the process that makes it.
+
+    Both hosts have an interface with the same address, and both processes use the same port.
+    """
+    code, _, err, seconds = cut_off(twins, [twins.program("silent"), "going-on", "30"], None, 2,
+                                    {"LANYARD_PORT_RANGE": "45000-45000"})
     assert code not in (0, 134, 139) and re.search(LOST, err), err
     assert 1.4 < seconds < PATIENCE_S
 
 
 @pytest.mark.parametrize("progress", ["auto", "caller"])
 def test_host_that_is_cut_off_is_missed_by_who_waits_only(hosts, progress):
-    code, _, err, seconds = cut_off(hosts, [hosts.program("computing"), "30"], None, 2, {"LANYARD_PROGRESS": progress})
+    code, _, err, seconds = cut_off(hosts, [hosts.program("computing"), "30"], None, 2,
+                                    {"LANYARD_PROGRESS": progress})
     assert code not in (0, 134, 139), err
     assert re.search(r"MPI_\w+\(.*\) on rank 0 \(h1\): .*" + LOST, err), err
     assert seconds < PATIENCE_S
@@ -175,8 +201,12 @@ def test_cable_cut_for_less_than_the_time_out_is_a_pause(hosts, seconds):
 
 
 def silent_into_the_cut(hosts, how):
-    """(exit code, output, errors) of silent.c, whose rank 0 sends when the cable is cut, computes for 5 s, and only then calls MPI again."""
-    process = hosts.start("--host", "h1,h2", "-n", "2", hosts.program("silent"), how, 5, environment={**DGRAM, "LANYARD_PEER_TIMEOUT": "2"})
+    """Runs silent.c and cuts the cable. Returns (exit code, output, errors).
+
+    Rank 0 sends into the cut, computes for 5 s, and only then calls MPI again.
+    """
+    process = hosts.start("--host", "h1,h2", "-n", "2", hosts.program("silent"), how, 5,
+                          environment={**DGRAM, "LANYARD_PEER_TIMEOUT": "2"})
     try:
         first = process.stdout.readline()
         hosts.lab.cut("h2")
@@ -186,17 +216,20 @@ def silent_into_the_cut(hosts, how):
     return process.returncode, first + out, err
 
 
-# (While it computes a process answers nothing, so what it has may be among those.)
 SILENT = r"process 1 at 10\.\d+\.0\.2:\d+ has not answered for 2 s \(LANYARD_PEER_TIMEOUT\)"
 
 
-@pytest.mark.parametrize(("how", "lost"), [("told", "(3 messages of together 300|4 messages of together 304) bytes"),
-                                          ("freed", "(4 messages of together 400|5 messages of together 404) bytes")][:1 + LONG])
+# A process that computes acknowledges nothing, so a message that it has received may be among those reported.
+@pytest.mark.parametrize(("how", "lost"), [
+    ("told", "(3 messages of together 300|4 messages of together 304) bytes"),
+    ("freed", "(4 messages of together 400|5 messages of together 404) bytes"),
+][:1 + LONG])
 def test_messages_that_did_not_arrive_are_told_once_by_finalize(hosts, how, lost):
     code, out, err = silent_into_the_cut(hosts, how)
     assert (code, out) == (PROC_ABORTED, "cut\n"), err
-    assert re.search(rf"MPI_Finalize\(\) on rank 0 \(h1\): a process that messages were sent to cannot be reached any more: {SILENT}.*; {lost} that "
-                     "were sent to it before may not have arrived; the job is aborted", err), err
+    assert re.search(r"MPI_Finalize\(\) on rank 0 \(h1\): a process that messages were sent to cannot be "
+                     f"reached any more: {SILENT}.*; {lost} that were sent to it before may not have "
+                     "arrived; the job is aborted", err), err
     assert err.count("LANYARD_PEER_TIMEOUT") == 1, err
 
 
@@ -205,6 +238,7 @@ if LONG:
     def test_messages_that_did_not_arrive_are_told_by_the_next_call(hosts):
         code, out, err = silent_into_the_cut(hosts, "ask")
         assert code == 3, err
-        assert re.search(rf"MPI_Send.* on rank 0 .*: the process to send to cannot be reached any more: {SILENT}.*[34] messages of together 30[04] "
-                         "bytes that were sent to it before may not have arrived", out), out
+        assert re.search("MPI_Send.* on rank 0 .*: the process to send to cannot be reached any more: "
+                         f"{SILENT}.*[34] messages of together 30[04] bytes that were sent to it before may "
+                         "not have arrived", out), out
         assert "the class is right" in out

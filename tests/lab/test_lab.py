@@ -1,4 +1,4 @@
-"""The lab's links do what they are told: reach, rate, queue, loss, cuts, resets, traps, counters."""
+"""The lab's links do what is set: reach, rate, queue, loss, cuts, resets, traps, counters."""
 import json
 import subprocess
 import time
@@ -37,7 +37,8 @@ def test_hosts_reach_nobody_else(lab):
 
 
 def test_a_command_in_a_host_is_as_if_started_here(lab):
-    done = lab.run("h2", ["sh", "-c", "hostname; cat; echo $LANYARD_LAB $MORE >&2; exit 7"], input="typed\n", env={"MORE": "too"})
+    done = lab.run("h2", ["sh", "-c", "hostname; cat; echo $LANYARD_LAB $MORE >&2; exit 7"], input="typed\n",
+                   env={"MORE": "too"})
     assert (done.returncode, done.stdout, done.stderr) == (7, "h2\ntyped\n", f"{lab.name} too\n")
     with lab.popen("h1", ["sleep", "100"]) as process:
         process.terminate()
@@ -48,15 +49,19 @@ def test_a_command_in_a_host_is_as_if_started_here(lab):
 
 @pytest.mark.parametrize("pair", [("h1", "h2"), ("h2", "h1")])
 def test_the_rate_holds_both_ways(lab, streams, line_rate_mb_s, pair):
-    """No stream is faster than the line, and it is this rate's line. That one fills it depends on who else wants processors:
-    bench/run has a goal for that (lab-bandwidth)."""
+    """No stream is faster than the line, and the line has the set rate.
+
+    Whether a stream fills the line depends on the machine's other work. bench/run has a goal for that
+    (lab-bandwidth).
+    """
     [rate] = streams(lab, [pair])
     assert 0.1 * line_rate_mb_s < rate < 1.1 * line_rate_mb_s
 
 
 def dropped_at_port(lab, port):
-    [queue] = json.loads(subprocess.run(["tc", "-n", lab.switch, "-j", "-s", "qdisc", "show", "dev", port, "root"],
-                                        capture_output=True, check=True).stdout)
+    [queue] = json.loads(subprocess.run(
+        ["tc", "-n", lab.switch, "-j", "-s", "qdisc", "show", "dev", port, "root"],
+        capture_output=True, check=True).stdout)
     return queue["drops"]
 
 
@@ -86,18 +91,23 @@ def offloads(lab, host):
 
 
 def mean_packet(lab, raw):
-    """Mean size of the packets that h2 receives of a stream from h1, which is broken off: under loss TCP may need a minute for its end."""
+    """Mean size of the packets of a stream that h2 receives from h1.
+
+    The stream is killed, because under loss TCP may need a minute to end it.
+    """
     before = lab.counters("h2")["rail1"]
-    with check.server(lab, raw, "h2", 1) as port, lab.popen("h1", [raw, "bulk", lab.address("h2"), port, 60]) as sender:
+    with (check.server(lab, raw, "h2", 1) as port,
+          lab.popen("h1", [raw, "bulk", lab.address("h2"), port, 60]) as sender):
         time.sleep(0.5)
         sender.kill()
     after = lab.counters("h2")["rail1"]
-    return (after["received_bytes"] - before["received_bytes"]) / (after["received_packets"] - before["received_packets"])
+    return ((after["received_bytes"] - before["received_bytes"])
+            / (after["received_packets"] - before["received_packets"]))
 
 
 def test_loss_is_per_packet_and_ends(lab, raw):
     usual = offloads(lab, "h2")
-    assert mean_packet(lab, raw) > 1514  # whole segments pass while nothing is lost
+    assert mean_packet(lab, raw) > 1514  # without loss, whole segments pass
     lab.set("h2", 1, loss="10%")
     try:
         with check.server(lab, raw, "h2", 1) as port:
@@ -109,12 +119,14 @@ def test_loss_is_per_packet_and_ends(lab, raw):
         lab.set("h2", 1, loss=0)
     assert offloads(lab, "h2") == usual
     for namespace in (lab.switch, lab.namespace("h2")):
-        assert subprocess.run(["ip", "netns", "exec", namespace, "nft", "list", "ruleset"], capture_output=True, check=True).stdout == b""
+        assert subprocess.run(["ip", "netns", "exec", namespace, "nft", "list", "ruleset"],
+                              capture_output=True, check=True).stdout == b""
 
 
 def test_a_cut_cable_is_silent_and_heals(lab, greeter):
     lab.cut("h3", 1)
-    assert [greeter.greeting(source, lab.address("h3"), seconds=0.5) for source in ("h1", "h2")] == ["timeout", "timeout"]
+    assert ([greeter.greeting(source, lab.address("h3"), seconds=0.5) for source in ("h1", "h2")]
+            == ["timeout", "timeout"])
     assert lab.run("h3", ["cat", "/sys/class/net/rail1/carrier"]).stdout == "1\n"
     assert greeter.greeting("h1", lab.address("h3", 2)) == "h3"
     assert greeter.greeting("h1", lab.address("h2")) == "ECONNREFUSED"
@@ -124,7 +136,8 @@ def test_a_cut_cable_is_silent_and_heals(lab, greeter):
 
 def test_reset_kills_the_connections_asked_for(lab, raw):
     with check.server(lab, raw, "h2", 1) as port:
-        ping = lab.popen("h1", [raw, "ping", lab.address("h2"), port, 30, 1, "block"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        ping = lab.popen("h1", [raw, "ping", lab.address("h2"), port, 30, 1, "block"], stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True)
         assert eventually(lambda: f":{port}" in lab.run("h2", ["ss", "-Htn", "state", "established"]).stdout)
         assert (lab.reset("h2", port=port + 1), lab.reset("h2", peer="h3"), lab.reset("h3")) == (0, 0, 0)
         assert lab.reset("h2", port=port, peer="h1") == 1
@@ -151,7 +164,8 @@ def test_a_flow_has_a_cap_of_its_own(streams):
         [alone] = streams(lab, [("h1", "h2")])
         together = streams(lab, [("h1", "h2")] * 4)
     assert 0.1 * cap_mb_s < alone < 1.15 * cap_mb_s
-    assert sum(together) > 1.2 * cap_mb_s and max(together) < 1.15 * cap_mb_s, together  # two may share a class, of 1024
+    # Two flows may share one of the 1024 classes.
+    assert sum(together) > 1.2 * cap_mb_s and max(together) < 1.15 * cap_mb_s, together
 
 
 def test_counters_tell_the_rails_apart(lab, streams):
@@ -177,16 +191,19 @@ def test_large_frames_pass_whole(raw):
 def test_check_prints_figures_for_every_rail(lab):
     rows = check.check(lab, seconds=0.3)
     control = lab.run("h1", CONGESTION).stdout.strip()
-    assert [(row["rail"], row["mtu"], row["rate_mbit"]) for row in rows] == [(1, 1500, 100.0), (2, 1500, 100.0)]
+    assert ([(row["rail"], row["mtu"], row["rate_mbit"]) for row in rows]
+            == [(1, 1500, 100.0), (2, 1500, 100.0)])
     for row in rows:
-        assert row["congestion"] == control and row["tcp_mb_s"] > 0 and row["rtt_us"] > 0 and row["rtt_spin_us"] > 0
+        assert (row["congestion"] == control and row["tcp_mb_s"] > 0 and row["rtt_us"] > 0
+                and row["rtt_spin_us"] > 0)
         assert row["udp_mb_s"] > 0 and 0 <= row["udp_lost"] < 1
     lines = check.table(rows).splitlines()
     assert lines[0].split()[:3] == ["rail", "congestion", "mtu"] and len(lines) == 3
 
 
 @pytest.mark.parametrize(("keywords", "sentence"), [
-    ({"rate": "fast"}, "'fast' is not a rate"), ({"rate": "0gbit"}, "'0gbit' is not a rate"), ({"hosts": 0}, "1 to 64 hosts"),
+    ({"rate": "fast"}, "'fast' is not a rate"), ({"rate": "0gbit"}, "'0gbit' is not a rate"),
+    ({"hosts": 0}, "1 to 64 hosts"),
     ({"name": "a b"}, "no name for a lab"), ({"name": "x/y"}, "no name for a lab")])
 def test_what_cannot_be_is_refused_in_words(keywords, sentence):
     with pytest.raises(LabError, match=sentence):

@@ -1,4 +1,4 @@
-"""The relay does each of its troubles, to the byte, and nothing else."""
+"""The relay causes each of its troubles, exact to the byte, and no others."""
 import socket
 import struct
 import sys
@@ -23,7 +23,7 @@ PATTERN = bytes(range(256)) * 4096  # 1 MiB
 
 @pytest.fixture(scope="module")
 def echo():
-    """Address of a server that sends back what it gets."""
+    """The address of a server that sends back what it receives."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def serve(peer):
@@ -66,7 +66,7 @@ class Client:
         self.socket.close()
 
     def receive(self, size):
-        """Up to so many bytes, fewer at the end of the stream or at a reset."""
+        """Receives `size` bytes, or fewer if the stream ends or is reset."""
         got = bytearray()
         try:
             while len(got) < size and (data := self.socket.recv(size - len(got))):
@@ -76,7 +76,7 @@ class Client:
         return bytes(got)
 
     def exchange(self, data):
-        """(what came back, seconds)."""
+        """Sends data to the echo server. Returns (the bytes that return, seconds)."""
         start = time.monotonic()
         sender = threading.Thread(target=self.send, args=(data,))
         sender.start()
@@ -97,7 +97,7 @@ def test_without_trouble_all_passes_and_is_counted(relay):
         assert relay.counts() == {"connections": 2, "open": 2, "refused": 0, "resets": 0, "flips": 0,
                                   "forward_bytes": len(PATTERN) + 5, "backward_bytes": len(PATTERN) + 5}
         client.socket.shutdown(socket.SHUT_WR)
-        assert client.receive(1) == b""  # the end of one direction passes, and is answered
+        assert client.receive(1) == b""  # the end of one direction passes, and the server ends the other
 
 
 @pytest.mark.parametrize(("direction", "least_s"), [("forward", 0.2), ("backward", 0.2), ("both", 0.4)])
@@ -106,7 +106,8 @@ def test_delay(relay, direction, least_s):
     with Client(relay.address) as client:
         assert least_s <= client.exchange(b"x")[1]
         got, seconds = client.exchange(PATTERN * 32)
-        assert got == PATTERN * 32 and seconds < 50  # a delay is not a rate: 64 KiB at a time would take 100 s
+        # A delay is not a rate: if only 64 KiB passed in each delay, this would take 100 s.
+        assert got == PATTERN * 32 and seconds < 50
         relay.delay("both", 0)
         assert min(client.exchange(b"x")[1] for _ in range(20)) < 0.2
 
@@ -127,7 +128,7 @@ def test_bytewise(relay):
 
 
 def data_segments(end):
-    """tcpi_data_segs_in: segments with data that a connection received."""
+    """tcpi_data_segs_in: the segments with data that a connection has received."""
     return struct.unpack_from("I", end.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 200), 152)[0]
 
 
@@ -136,7 +137,8 @@ def test_one_flipped_bit(relay, direction):
     relay.flip(direction, 777_777, bit=5)
     with Client(relay.address) as client:
         got, _ = client.exchange(PATTERN)
-        assert [(at, one ^ two) for at, (one, two) in enumerate(zip(got, PATTERN)) if one != two] == [(777_777, 1 << 5)]
+        assert ([(at, one ^ two) for at, (one, two) in enumerate(zip(got, PATTERN)) if one != two]
+                == [(777_777, 1 << 5)])
         assert client.exchange(PATTERN)[0] == PATTERN
     assert relay.counts()["flips"] == 1
 
@@ -146,7 +148,7 @@ def test_reset_at_a_byte(relay, offset):
     relay.reset_at("backward", offset)
     with Client(relay.address) as client:
         assert client.exchange(PATTERN)[0] == PATTERN[:offset]
-    with Client(relay.address) as client:  # only the first connection to get there
+    with Client(relay.address) as client:  # only the first connection that reaches the offset is reset
         assert client.exchange(PATTERN)[0] == PATTERN
     assert relay.counts()["resets"] == 1
 
@@ -171,7 +173,8 @@ def test_a_target_that_is_not_there_resets_the_client():
 
 
 def test_random_troubles_come_from_a_seed_and_spare_the_data(echo, capsys):
-    with Relay(echo, seed=0, troubles={"split": 0.5, "bytewise": 0.1, "delay": 0.1}) as relay, Client(relay.address) as client:
+    with (Relay(echo, seed=0, troubles={"split": 0.5, "bytewise": 0.1, "delay": 0.1}) as relay,
+          Client(relay.address) as client):
         assert capsys.readouterr().out == f"relay: seed {relay.seed}\n"
         assert client.exchange(PATTERN)[0] == PATTERN
     with Relay(echo, seed=7, troubles={"reset": 1.0}) as relay, Client(relay.address) as client:
@@ -187,7 +190,8 @@ def test_in_a_host_of_the_lab(lab):
             assert relay.address[0] == lab.address("h3")
             relay.delay("forward", 20)
             relay.bytewise("backward", True)
-            script = "import socket, sys; c = socket.create_connection(sys.argv[1:]); c.sendall(b'hello'); print(c.recv(5, socket.MSG_WAITALL))"
+            script = ("import socket, sys; c = socket.create_connection(sys.argv[1:]); c.sendall(b'hello'); "
+                      "print(c.recv(5, socket.MSG_WAITALL))")
             done = lab.run("h1", [sys.executable, "-S", "-c", script, *relay.address])
             assert done.stdout == "b'hello'\n", done.stderr
             assert relay.counts()["backward_bytes"] == 5

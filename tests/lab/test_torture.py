@@ -1,4 +1,7 @@
-"""MPI programs across hosts of the lab: messages are right while connections are reset, bits flipped, and when a cable is cut for a while."""
+"""MPI programs across hosts of the lab.
+
+Messages are right while connections are reset, bits are flipped, or a cable is cut for a while.
+"""
 import contextlib
 import os
 import pathlib
@@ -20,21 +23,24 @@ LONG = "LANYARD_TEST_ALL" in os.environ
 @pytest.fixture(scope="module")
 def torture(tmp_path_factory):
     program = tmp_path_factory.mktemp("torture") / "torture"
-    subprocess.run([BUILD / "bin" / "mpicxx", "-O2", "-o", program, HERE / "programs" / "torture.cc"], check=True)
+    subprocess.run([BUILD / "bin" / "mpicxx", "-O2", "-o", program, HERE / "programs" / "torture.cc"],
+                   check=True)
     return program
 
 
 @pytest.fixture
 def hosts(possible):
-    """With a rail fast enough that resets find messages of all sizes on their way."""
+    """Two hosts with a rail so fast that resets hit messages of all sizes under way."""
     with Lab(hosts=2, rails=1, rate="1gbit") as made:
         yield made
 
 
 def start(lab, program, seconds, *ranks, environment=None):
-    command = [MPIRUN, "--ssh", HERE / "ssh", *(ranks or ("--host", "h1:2,h2:2", "-n", "4")), program, str(seconds)]
+    command = [MPIRUN, "--ssh", HERE / "ssh", *(ranks or ("--host", "h1:2,h2:2", "-n", "4")), program,
+               str(seconds)]
     variables = {**os.environ, "LANYARD_LAB": lab.name, **(environment or {})}
-    return lab.popen("h1", [str(word) for word in command], env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return lab.popen("h1", [str(word) for word in command], env=variables, stdout=subprocess.PIPE,
+                     stderr=subprocess.PIPE, text=True)
 
 
 def ended_well(process, patience):
@@ -45,7 +51,8 @@ def ended_well(process, patience):
 
 
 def test_messages_survive_resets(hosts, torture):
-    seconds, least = (60, 30) if LONG else (4, 2)  # resets, of which a machine without other work has six times as many
+    # `least` is the least number of resets; an idle machine reaches six times as many.
+    seconds, least = (60, 30) if LONG else (4, 2)
     process = start(hosts, torture, seconds)
     resets = 0
     while process.poll() is None:
@@ -56,7 +63,7 @@ def test_messages_survive_resets(hosts, torture):
 
 
 def test_messages_survive_a_cut_cable(hosts, torture):
-    """Longer than the kernel takes to notice nothing by itself; the host counts as lost after LANYARD_PEER_TIMEOUT only."""
+    """The kernel does not notice the cut, and the host counts as failed only after LANYARD_PEER_TIMEOUT."""
     cut = 30 if LONG else 3
     process = start(hosts, torture, 3)
     time.sleep(1)
@@ -68,10 +75,12 @@ def test_messages_survive_a_cut_cable(hosts, torture):
 
 @contextlib.contextmanager
 def relay_before(lab, host, port):
-    """What other hosts say to this port goes through a relay in the host itself."""
+    """Connections of other hosts to this port go through a relay in the host itself."""
     with RelayProcess(lab, host, (lab.address(host), port), (lab.address(host), port + 1000)) as relay:
         rule = f"iifname != lo tcp dport {port} redirect to :{port + 1000};"
-        lab.run(host, ["nft", f"table ip relayed {{ chain in {{ type nat hook prerouting priority -100; {rule} }}; }}"], check=True)
+        lab.run(host, [
+            "nft", f"table ip relayed {{ chain in {{ type nat hook prerouting priority -100; {rule} }}; }}"],
+            check=True)
         try:
             yield relay
         finally:
@@ -79,7 +88,10 @@ def relay_before(lab, host, port):
 
 
 def test_messages_survive_flipped_bits(hosts, torture):
-    """Of the greetings too. A flip ends its connection, and the next one to get further meets the next."""
+    """Bits of the greetings are flipped too.
+
+    Each flip ends its connection, and the next connection that gets further meets the next flip.
+    """
     offsets = [40, 130, 250, 5000, *range(100_000, 3_000_000, 100_007)]
     with relay_before(hosts, "h1", 5000) as one, relay_before(hosts, "h2", 5000) as other:
         for at, offset in enumerate(offsets):
@@ -93,7 +105,7 @@ def test_messages_survive_flipped_bits(hosts, torture):
     assert process.returncode == 0 and out.endswith(" rounds\n"), out + err
     assert int(out.split()[0]) > 0
     damaged = err.count("what came was damaged on its way")
-    assert 5 < damaged <= flips, (flips, err)  # several may meet one connection, or greetings
+    assert 5 < damaged <= flips, (flips, err)  # several flips may hit one connection, or greetings
 
 
 def test_the_rail_carries_the_messages(hosts, torture):

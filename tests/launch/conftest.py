@@ -1,10 +1,13 @@
-"""What the launcher's tests share: mpirun of the build named by LANYARD_BUILD, and a check after every test that no
-process it started, whatever it has become, is left, nor any file in /dev/shm.
+"""Fixtures shared by the launcher's tests: mpirun of the build named by LANYARD_BUILD, and a check after
+every test that no process it started, whatever it has become, and no file in /dev/shm is left.
 
-With LANYARD_TEST_ACROSS the ranks of every job that a test starts by mpirun are on two hosts of a lab in turn (tests/failures and
-test_mpi.py, in 'make test-all'). A test that would be another there, or none, is marked with one_host(reason).
-With LANYARD_TEST_HARMED ranks reach each other by datagrams only, some of which are lost, doubled, overtaken and damaged, unless the test
-itself chooses a path (the same tests, in 'make test-all' too). One that means nothing there is marked with own_paths(reason)."""
+With LANYARD_TEST_ACROSS, the ranks of every job that a test starts by mpirun alternate between two hosts of a
+lab (tests/failures and test_mpi.py, in 'make test-all'). A test that would then test something else, or
+nothing, is marked with one_host(reason).
+
+With LANYARD_TEST_HARMED, ranks reach each other by datagrams only, some of which are lost, duplicated,
+reordered and damaged, unless the test itself chooses a path (the same tests, also in 'make test-all'). A test
+that has no meaning over such paths is marked with own_paths(reason)."""
 import os
 import pathlib
 import select
@@ -23,17 +26,18 @@ from lab import Lab, missing  # noqa: E402
 from lab.system import processes_in  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", ROOT / "build" / "release")).absolute()
-DEADLINE_S = 120  # of what hangs
-# Of what happens at once, on a machine that has other work; less than LANYARD_PEER_TIMEOUT, after which it would happen anyway.
-# How long it really takes is measured by bench/endings.py.
+DEADLINE_S = 120  # limit for anything that hangs
+# The limit for what should happen at once, on a machine that has other work. It is less than
+# LANYARD_PEER_TIMEOUT, after which it would happen anyway. bench/endings.py measures how long it really
+# takes.
 SOON_S = 30
 ACROSS = "LANYARD_TEST_ACROSS" in os.environ
 HARMED = harmed.SETTINGS if "LANYARD_TEST_HARMED" in os.environ else {}
 LAB_SSH = ROOT / "tests" / "lab" / "ssh"
-# What an outer launcher or the test driver may have set.
+# Prefixes of variables that an outer launcher or the test driver may have set.
 DROPPED = ("PMI_", "PMIX_", "OMPI_", "SLURM_", "MPI_LOCAL", "LANYARD_", "LD_LIBRARY_PATH", "MPIEXEC_")
 
-# A rank that speaks PMI-1 by hand; what it says follows.
+# A rank that speaks PMI-1 by hand. The test appends what it says.
 PMI_CLIENT = '''
 import os, socket, sys, time
 rank, size = int(os.environ["PMI_RANK"]), int(os.environ["PMI_SIZE"])
@@ -45,23 +49,31 @@ def ask(text):
     return lines.readline().rstrip()
 def fields(line): return dict(word.split("=", 1) for word in line.split())
 def init():
-    assert ask("cmd=init pmi_version=1 pmi_subversion=1") == "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0"
+    answer = ask("cmd=init pmi_version=1 pmi_subversion=1")
+    assert answer == "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0"
     return fields(ask("cmd=get_my_kvsname"))["kvsname"]
 '''
 
 
 def processes_with(mark):
-    """(process id, command line) of the living processes whose environment has the mark; zombies have none."""
+    """(process id, command line) of the live processes whose environment has the mark. Zombies have no
+    environment."""
     found = {}
     for entry in pathlib.Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
         try:
             if mark.encode() in (entry / "environ").read_bytes():
-                found[int(entry.name)] = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                found[int(entry.name)] = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(
+                    errors="replace")
         except OSError:
             continue
     return found
+
+
+def shared_files():
+    """The names of this library's files in /dev/shm."""
+    return {name for name in os.listdir("/dev/shm") if "lanyard" in name}
 
 
 class Launcher:
@@ -83,14 +95,16 @@ class Launcher:
         return {**values, name: value, **HARMED, **{key: str(text) for key, text in extra.items()}}
 
     def start(self, *arguments, env=None, launcher=None, **keywords):
-        """Popen of mpirun (or `launcher`) in a folder of the test; standard streams are pipes unless said otherwise."""
+        """Popen of mpirun (or `launcher`) in a folder of the test. Standard streams are pipes unless
+        `keywords` names others."""
         for stream in ("stdout", "stderr"):
             keywords.setdefault(stream, subprocess.PIPE)
         keywords.setdefault("stdin", subprocess.DEVNULL)
         prepare = keywords.pop("preexec_fn", None)
 
         def with_signals():
-            """Tests that run in the background or under nohup have inherited signals that are ignored."""
+            """Restores signals that tests inherit as ignored when they run in the background or under
+            nohup."""
             for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
                 signal.signal(number, signal.SIG_DFL)
             if prepare:
@@ -98,7 +112,8 @@ class Launcher:
 
         words = [str(launcher or self.path), *map(str, arguments)]
         if self.lab and not launcher:
-            words = self.lab.command("h1", [words[0], "--ssh", str(LAB_SSH), "--host", "h1,h2", "--map-by", "node", *words[1:]])
+            words = self.lab.command("h1", [words[0], "--ssh", str(LAB_SSH), "--host", "h1,h2", "--map-by",
+                                            "node", *words[1:]])
         process = subprocess.Popen(words, env=self.environment(env or {}),
                                    cwd=keywords.pop("cwd", self.folder), preexec_fn=with_signals, **keywords)
         self.started.append(process)
@@ -113,8 +128,9 @@ class Launcher:
         return process.returncode, out, err
 
     def run_out(self, seconds, right, *arguments, **keywords):
-        """The same of a job that hangs and that --timeout ends after so many seconds, or after more where a busy machine
-        needs them until what is told then is right(standard error)."""
+        """The same for a job that hangs and that --timeout ends after `seconds`. A busy machine may need
+        longer for the complete report, so the job is repeated with longer limits until right(standard error)
+        holds."""
         for patience in (seconds, 10, 60):
             code, out, err = self.run("--timeout", patience, *arguments, timeout=DEADLINE_S, **keywords)
             if right(err):
@@ -122,8 +138,8 @@ class Launcher:
         return code, out, err
 
     def quit_until(self, process, lines, right):
-        """What a job says of itself on SIGQUIT, in so many lines; asked again while it is not right(text), as ranks may still
-        be on the way to where they wait."""
+        """The report of `lines` lines that a job prints on SIGQUIT. The signal is repeated until right(text)
+        holds, because ranks may still be on the way to the call in which they wait."""
         for pause_s in (0.5, 0.5, 2, 5, 10, 20):
             time.sleep(pause_s)
             process.send_signal(signal.SIGQUIT)
@@ -133,27 +149,31 @@ class Launcher:
         return text
 
     def python(self, text):
-        """Words of a command that runs these lines of Python."""
+        """The words of a command that runs these lines of Python."""
         return [sys.executable, "-S", "-c", text]
 
     def pmi_client(self, text):
-        """Words of a rank that speaks PMI-1 by hand: init(), ask(line), fields(line), rank, size."""
+        """The words of a rank that speaks PMI-1 by hand. It has init(), ask(line), fields(line), rank,
+        size."""
         return self.python(PMI_CLIENT + text)
 
     def alive(self):
-        there = processes_in(self.lab.namespace("h2")) if self.lab else ()  # to which the mark does not come
+        # The mark does not reach processes there.
+        there = processes_in(self.lab.namespace("h2")) if self.lab else ()
         return {**processes_with(self.mark), **{pid: "in h2" for pid in there}}
 
     def agents(self):
         """Process ids of the agents of jobs on several hosts."""
-        return [pid for pid, words in self.alive().items() if words.strip().endswith("mpirun --agent") and "setsid" not in words]
+        return [pid for pid, words in self.alive().items()
+                if words.strip().endswith("mpirun --agent") and "setsid" not in words]
 
     def agent_of(self, host):
-        """The agent that remote_shell has entered as this host."""
-        return next(pid for pid in self.agents() if f"ONLY_THERE={host}\0".encode() in pathlib.Path(f"/proc/{pid}/environ").read_bytes())
+        """The agent that remote_shell started as this host."""
+        return next(pid for pid in self.agents()
+                    if f"ONLY_THERE={host}\0".encode() in pathlib.Path(f"/proc/{pid}/environ").read_bytes())
 
     def wait_until(self, condition, what, timeout=DEADLINE_S):
-        """Waits for a condition to hold; returns its value."""
+        """Waits for a condition to hold and returns its value."""
         end = time.monotonic() + timeout
         while time.monotonic() < end:
             value = condition()
@@ -163,11 +183,12 @@ class Launcher:
         raise AssertionError(f"this did not happen within {timeout} s: {what}; alive: {self.alive()}")
 
     def read_until(self, stream, enough, timeout=DEADLINE_S):
-        """What a pipe gives until enough(bytes so far)."""
+        """Reads from a pipe until enough(bytes so far) holds, and returns these bytes."""
         text = b""
         end = time.monotonic() + timeout
         while not enough(text):
-            assert select.select([stream], [], [], max(0, end - time.monotonic()))[0], f"nothing more came than {text}"
+            assert select.select([stream], [], [], max(0, end - time.monotonic()))[0], (
+                f"nothing more came than {text}")
             chunk = os.read(stream.fileno(), 4096)
             assert chunk, f"the stream ended after {text}"
             text += chunk
@@ -187,7 +208,8 @@ class Launcher:
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "one_host(reason): not with the ranks on two hosts (LANYARD_TEST_ACROSS)")
+    config.addinivalue_line("markers",
+                            "one_host(reason): not with the ranks on two hosts (LANYARD_TEST_ACROSS)")
     config.addinivalue_line("markers", "own_paths(reason): not over harmed datagrams (LANYARD_TEST_HARMED)")
 
 
@@ -202,7 +224,7 @@ def pytest_runtest_setup(item):
 
 @pytest.fixture(scope="session")
 def across():
-    """Two hosts for the jobs of all tests, where that is asked for."""
+    """Two hosts for the jobs of all tests, if LANYARD_TEST_ACROSS is set."""
     if not ACROSS:
         yield None
         return
@@ -215,19 +237,22 @@ def across():
 @pytest.fixture
 def mpirun(tmp_path, across):
     launcher = Launcher(tmp_path, across)
-    files_before = set(os.listdir("/dev/shm"))
+    files_before = shared_files()
     yield launcher
     try:
         launcher.expect_nothing_left()
-        ours = {name for name in set(os.listdir("/dev/shm")) - files_before if "lanyard" in name}
-        assert not ours, f"files were left in /dev/shm: {ours}"
+        # Those of other tests, which run at the same time, go away.
+        made = shared_files() - files_before
+        launcher.wait_until(lambda: not made & shared_files(),
+                            f"no file is left in /dev/shm of {made}", SOON_S)
     finally:
         launcher.clean()
 
 
 @pytest.fixture
 def hosts(mpirun):
-    """hosts(names, words...): mpirun on these hosts, by the stand-in for ssh; hosts.start(...) is mpirun.start likewise."""
+    """hosts(names, words...) runs mpirun on these hosts through the stand-in for ssh; hosts.start(...) does
+    the same with mpirun.start."""
     def words(names, arguments):
         return ("--ssh", mpirun.remote_shell, "--host", names, *arguments)
 
@@ -239,7 +264,7 @@ def hosts(mpirun):
 
 @pytest.fixture(scope="session")
 def mpich():
-    """The virtual environment of MPICH's PyPI package, the one that bench/compare makes."""
+    """The virtual environment of MPICH's PyPI package, the same one that bench/compare makes."""
     sys.path.insert(0, str(ROOT / "bench"))
     import peers
     sys.path.remove(str(ROOT / "bench"))
@@ -265,7 +290,8 @@ def built(tmp_path_factory):
 
 @pytest.fixture
 def mpich_files():
-    """Aborted MPICH jobs leave files in /dev/shm; those of this test that nobody has mapped are removed."""
+    """Removes the files that this test's aborted MPICH jobs have left in /dev/shm, unless a process has
+    mapped them."""
     folder = pathlib.Path("/dev/shm")
     before = set(folder.glob("mpich_shm_*"))
     yield

@@ -1,5 +1,5 @@
-"""How jobs end: exit codes, messages, signals, time limits, and that nothing survives, whoever dies.
-That nothing is left is checked after every test by the fixture `mpirun` (conftest.py)."""
+"""How jobs end: exit codes, messages, signals and time limits. Nothing survives, whichever process dies.
+The fixture `mpirun` (conftest.py) checks after every test that nothing is left."""
 import os
 import pathlib
 import random
@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-# Starts, from a shell, what is hard to find again: in other process groups, sessions, and without a parent.
+# Shell commands whose processes are hard to find: in other process groups and sessions, and without a parent.
 FAMILY = """
 sleep 1000 &
 setsid sleep 1000 &
@@ -21,7 +21,7 @@ echo ready
 
 
 def ready(mpirun, process, lines):
-    """Waits for that many lines "ready"."""
+    """Waits for this many lines "ready"."""
     mpirun.read_until(process.stdout, lambda text: text.count(b"ready\n") >= lines)
 
 
@@ -38,11 +38,13 @@ def test_success_is_silent(mpirun):
 def test_exit_code_of_a_rank(mpirun):
     code, out, err = mpirun.run("-n", 3, "sh", "-c", "test $PMI_RANK = 1 && exit 17; sleep 1000")
     assert (code, out) == (17, "")
-    assert re.fullmatch(rf"mpirun: rank 1 \(sh, process \d+ on {os.uname().nodename}\) ended with exit code 17\n", err)
+    assert re.fullmatch(
+        rf"mpirun: rank 1 \(sh, process \d+ on {os.uname().nodename}\) ended with exit code 17\n", err)
 
 
 def test_first_failure_counts(mpirun):
-    code, _, err = mpirun.run("-n", 3, "sh", "-c", "test $PMI_RANK = 2 && exit 3; trap 'exit 9' TERM; sleep 1000 & wait")
+    code, _, err = mpirun.run("-n", 3, "sh", "-c",
+                              "test $PMI_RANK = 2 && exit 3; trap 'exit 9' TERM; sleep 1000 & wait")
     assert code == 3
     assert err.count("\n") == 1 and "rank 2" in err
 
@@ -56,16 +58,19 @@ def test_programs_are_named(mpirun):
 @pytest.mark.parametrize("name", ["SEGV", "ABRT", "KILL", "TERM", "USR1", "FPE"])
 def test_rank_killed_by_a_signal(mpirun, name):
     number = getattr(signal, f"SIG{name}")
-    code, _, err = mpirun.run("-n", 3, "sh", "-c", f"ulimit -c 0; test $PMI_RANK = 1 && kill -{name} $$; exec sleep 1000")
+    code, _, err = mpirun.run("-n", 3, "sh", "-c",
+                              f"ulimit -c 0; test $PMI_RANK = 1 && kill -{name} $$; exec sleep 1000")
     assert code == 128 + number
-    assert re.search(rf"^mpirun: rank 1 \(sh, process \d+ on .*\) was killed by signal {number:d} \(SIG{name}: ", err)
+    assert re.search(
+        rf"^mpirun: rank 1 \(sh, process \d+ on .*\) was killed by signal {number:d} \(SIG{name}: ", err)
     assert err.count("\n") == 1 and "memory" not in err
 
 
 def test_rank_killed_from_outside_with_its_family(mpirun):
     process = mpirun.start("-n", 2, "sh", "-c", FAMILY + "echo $$ > pid.$PMI_RANK; exec sleep 1000")
     ready(mpirun, process, 2)
-    mpirun.wait_until(lambda: (mpirun.folder / "pid.1").exists() and (mpirun.folder / "pid.1").read_text().strip(), "rank 1 wrote its id")
+    mpirun.wait_until(lambda: (mpirun.folder / "pid.1").exists() and
+                      (mpirun.folder / "pid.1").read_text().strip(), "rank 1 wrote its id")
     os.kill(int((mpirun.folder / "pid.1").read_text()), signal.SIGKILL)
     code, err = finish(process)
     assert code == 137
@@ -75,13 +80,16 @@ def test_rank_killed_from_outside_with_its_family(mpirun):
 
 def test_ranks_that_ignore_term_are_killed_soon(mpirun):
     began = time.monotonic()
-    code, _, _ = mpirun.run("-n", 2, "sh", "-c", "test $PMI_RANK = 0 && { sleep 0.2; exit 4; }; trap '' TERM; sleep 1000 & wait; wait; sleep 1000")
+    code, _, _ = mpirun.run("-n", 2, "sh", "-c",
+                            "test $PMI_RANK = 0 && { sleep 0.2; exit 4; }; trap '' TERM; sleep 1000 & wait; "
+                            "wait; sleep 1000")
     assert code == 4
     assert 0.9 < time.monotonic() - began < mpirun.soon_s
 
 
 def test_stopped_ranks_end_too(mpirun):
-    code, _, _ = mpirun.run("-n", 2, "sh", "-c", "test $PMI_RANK = 0 && { sleep 0.2; exit 4; }; kill -STOP $$")
+    code, _, _ = mpirun.run("-n", 2, "sh", "-c",
+                            "test $PMI_RANK = 0 && { sleep 0.2; exit 4; }; kill -STOP $$")
     assert code == 4
 
 
@@ -131,7 +139,7 @@ def test_process_group_of_the_launcher_killed(mpirun):
 
 
 def test_guard_has_a_name_of_its_own(mpirun):
-    """Killing all that is called mpirun leaves the guard to clean up."""
+    """A command that kills everything called mpirun does not kill the guard, which then cleans up."""
     process = mpirun.start("-n", 1, "sh", "-c", "echo ready; exec sleep 1000")
     ready(mpirun, process, 1)
     guard = child_of(process.pid)
@@ -171,7 +179,8 @@ def caught(number, frame):  # maybe inside the print below, which must not be en
 for name in ("HUP", "INT", "TERM", "USR1", "USR2", "ALRM", "WINCH", "CONT", "TSTP"):
     signal.signal(getattr(signal, "SIG" + name), caught)
 print("ready", flush=True)
-while True: time.sleep(0.05)  # a signal just before a sleep does not end it, and its Python function runs only after that
+# A signal just before a sleep does not end the sleep, and its Python function runs only after the sleep.
+while True: time.sleep(0.05)
 """
 
 
@@ -197,7 +206,7 @@ def test_other_signals_are_forwarded(mpirun, name):
 
 @pytest.mark.parametrize("name", ["HUP", "INT", "TERM", "USR1"])
 def test_ranks_that_die_of_a_forwarded_signal(mpirun, name):
-    """The user knows why: the exit code says it, nothing is printed."""
+    """The user knows the reason: the exit code shows it, and nothing is printed."""
     number = getattr(signal, "SIG" + name)
     process = mpirun.start("-n", 2, "sh", "-c", "echo ready; exec sleep 1000")
     ready(mpirun, process, 2)
@@ -225,7 +234,8 @@ def test_two_different_signals_end_with_the_code_of_the_first(mpirun):
 
 
 def test_ignored_hangup_stays_ignored(mpirun):
-    process = mpirun.start("-n", 2, "sh", "-c", "echo ready; exec sleep 1000", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    process = mpirun.start("-n", 2, "sh", "-c", "echo ready; exec sleep 1000",
+                           preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     ready(mpirun, process, 2)
     process.send_signal(signal.SIGHUP)
     time.sleep(0.2)
@@ -235,7 +245,7 @@ def test_ignored_hangup_stays_ignored(mpirun):
 
 
 def test_parent_that_ignores_its_children(mpirun):
-    """SIGCHLD ignored is inherited and would make the system forget exit codes."""
+    """An ignored SIGCHLD is inherited, and the kernel would then discard exit codes."""
     def ignore():
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     assert mpirun.run("-n", 2, "true", preexec_fn=ignore) == (0, "", "")
@@ -256,7 +266,8 @@ def test_suspending_and_resuming(mpirun):
     mpirun.wait_until(lambda: states(mpirun) == ["S", "S"], "the ranks run")
     process.send_signal(signal.SIGTSTP)
     mpirun.wait_until(lambda: states(mpirun) == ["T", "T"], "the ranks are stopped")
-    mpirun.wait_until(lambda: os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT), "mpirun is stopped")
+    mpirun.wait_until(lambda: os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT),
+                      "mpirun is stopped")
     process.send_signal(signal.SIGCONT)
     mpirun.wait_until(lambda: states(mpirun) == ["S", "S"], "the ranks go on")
     process.terminate()
@@ -268,7 +279,8 @@ def test_time_limit(mpirun):
     code, out, err = mpirun.run("--timeout", "0.5", "-n", 2, "sleep", "1000")
     assert (code, out) == (124, "")
     assert 0.5 <= time.monotonic() - began < mpirun.soon_s
-    assert err.startswith("mpirun: the job has run for the 0.5 s of --timeout and is ended; what the ranks are waiting for:\n")
+    assert err.startswith(
+        "mpirun: the job has run for the 0.5 s of --timeout and is ended; what the ranks are waiting for:\n")
     assert err.endswith("  nothing is known of the 2 ranks: none has called MPI_Init\n")
 
 
@@ -288,7 +300,8 @@ def test_time_limit_not_reached(mpirun):
 
 
 def test_quit_reports_and_leaves_the_ranks_running(mpirun):
-    process = mpirun.start("-n", 2, "sh", "-c", "echo ready; read line; echo $line; exit 0", stdin=subprocess.PIPE)
+    process = mpirun.start("-n", 2, "sh", "-c", "echo ready; read line; echo $line; exit 0",
+                           stdin=subprocess.PIPE)
     ready(mpirun, process, 2)
     process.send_signal(signal.SIGQUIT)
     text = mpirun.read_until(process.stderr, lambda text: text.count(b"\n") == 2)
@@ -299,7 +312,7 @@ def test_quit_reports_and_leaves_the_ranks_running(mpirun):
 
 
 def memory_group():
-    """A control group of our own with 80 MiB, version 1 or 2; None where none can be made."""
+    """A new memory control group with a limit of 80 MiB, version 1 or 2, or None if none can be created."""
     for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         if "memory" in controllers.split(","):
@@ -332,7 +345,8 @@ def test_out_of_memory_is_named(mpirun):
         swap_off = group / "memory.swap.max"
         if swap_off.exists():
             swap_off.write_text("0")
-        code, _, err = mpirun.run("-n", 2, *mpirun.python(eat), preexec_fn=lambda: (group / "cgroup.procs").write_text(str(os.getpid())))
+        code, _, err = mpirun.run("-n", 2, *mpirun.python(eat),
+                                  preexec_fn=lambda: (group / "cgroup.procs").write_text(str(os.getpid())))
         assert code == 137
         assert "rank 1 (" in err and "was killed by signal 9" in err and "out of memory" in err
     finally:

@@ -1,5 +1,6 @@
-"""Jobs on several hosts, started by a stand-in for ssh (remote_shell): all hosts are this machine, entered as by a login.
-That nothing is left on any of them is checked after every test by the fixture `mpirun` (conftest.py)."""
+"""Jobs on several hosts, started through a stand-in for ssh (remote_shell). All hosts are this machine,
+entered as by a login.
+The fixture `mpirun` (conftest.py) checks after every test that nothing is left on any of them."""
 import hashlib
 import os
 import pathlib
@@ -23,20 +24,24 @@ def finish(process):
 
 
 def test_every_rank_knows_its_place(hosts):
-    show = "echo $PMI_RANK/$PMI_SIZE $MPI_LOCALRANKID/$MPI_LOCALNRANKS $LANYARD_RANK/$LANYARD_SIZE $LANYARD_LOCAL_RANK/$LANYARD_LOCAL_SIZE $HOSTNAME"
+    show = ("echo $PMI_RANK/$PMI_SIZE $MPI_LOCALRANKID/$MPI_LOCALNRANKS $LANYARD_RANK/$LANYARD_SIZE "
+            "$LANYARD_LOCAL_RANK/$LANYARD_LOCAL_SIZE $HOSTNAME")
     code, out, err = hosts("a:2,b,c:2", "-n", 6, "sh", "-c", show)
     assert (code, err) == (0, "")
     places = [("a", 0, 3), ("a", 1, 3), ("b", 0, 1), ("c", 0, 2), ("c", 1, 2), ("a", 2, 3)]
-    assert sorted(out.splitlines()) == [f"{rank}/6 {at}/{of} {rank}/6 {at}/{of} {host}" for rank, (host, at, of) in enumerate(places)]
+    assert sorted(out.splitlines()) == [f"{rank}/6 {at}/{of} {rank}/6 {at}/{of} {host}"
+                                        for rank, (host, at, of) in enumerate(places)]
 
 
 @pytest.mark.parametrize(("options", "expected"), [
-    (["-f"], "aabccc"), (["--map-by", "node", "-hostfile"], "abcacc"), (["-rr", "--hostfile"], "abcacc"), (["-ppn", "1", "-machinefile"], "abcabc"),
+    (["-f"], "aabccc"), (["--map-by", "node", "-hostfile"], "abcacc"), (["-rr", "--hostfile"], "abcacc"),
+    (["-ppn", "1", "-machinefile"], "abcabc"),
     (["-perhost", "2", "-f"], "aabbcc"), (["--map-by=ppr:2:node", "-f"], "aabbcc"),
 ], ids=str)
 def test_host_files_and_mappings(mpirun, options, expected):
     (mpirun.folder / "my hosts").write_text("# three\na:2\n\nb\nc slots=3 max_slots=4  # the big one\n")
-    code, out, err = mpirun.run("--ssh", mpirun.remote_shell, *options, "my hosts", "-n", 6, "-l", "sh", "-c", "echo $HOSTNAME")
+    code, out, err = mpirun.run("--ssh", mpirun.remote_shell, *options, "my hosts", "-n", 6, "-l", "sh", "-c",
+                                "echo $HOSTNAME")
     assert (code, err) == (0, "")
     assert sorted(out.splitlines()) == [f"[{rank}] {host}" for rank, host in enumerate(expected)]
 
@@ -58,17 +63,19 @@ def test_ranks_per_host_alone_fill_all_hosts(hosts, options):
 
 def test_this_machine_among_others_needs_no_shell(hosts):
     own = os.uname().nodename
-    code, out, err = hosts(f"a,localhost,{own}", "-n", 3, "sh", "-c", "echo $PMI_RANK ${ONLY_THERE-here} $LANYARD_LOCAL_SIZE")
+    code, out, err = hosts(f"a,localhost,{own}", "-n", 3, "sh", "-c",
+                           "echo $PMI_RANK ${ONLY_THERE-here} $LANYARD_LOCAL_SIZE")
     assert (code, err) == (0, "")
     assert sorted(out.splitlines()) == ["0 a 1", "1 here 2", "2 here 2"]
 
 
 def test_a_job_of_this_machine_alone_is_started_without_one(mpirun):
-    assert mpirun.run("--ssh", "/nonexistent", "--host", "localhost:2,127.0.0.1", "-n", 4, "echo", "x") == (0, "x\n" * 4, "")
+    assert mpirun.run("--ssh", "/nonexistent", "--host", "localhost:2,127.0.0.1", "-n", 4, "echo",
+                      "x") == (0, "x\n" * 4, "")
 
 
 def test_hosts_start_hosts(mpirun, hosts):
-    """Seven hosts, two started by each: mpirun has two remote shells, and agents have the others."""
+    """Seven hosts, two started by each: mpirun has two remote shells, and the agents have the others."""
     process = hosts.start("a,b,c,d,e,f,g", "--fan-out", 2, "-n", 7, "sh", "-c", "echo ready; exec sleep 1000")
     ready(mpirun, process, 7)
     assert len(mpirun.agents()) == 7
@@ -86,9 +93,11 @@ def test_many_hosts(mpirun, hosts):
 
 
 def test_environment(hosts):
-    """mpirun's goes before the host's own, which is there besides; what names a host stays its own."""
+    """mpirun's variables take precedence over the host's own, which are kept too. Variables that name a host
+    keep the host's value."""
     show = "echo $A $B $C $ONLY_THERE $HOSTNAME ${PMI_JUNK-unset}"
-    code, out, err = hosts("a,b", "-genv", "B", "1", "-n", 1, "-x", "C=x y", "sh", "-c", show, ":", "-n", 1, "sh", "-c", show,
+    code, out, err = hosts("a,b", "-genv", "B", "1", "-n", 1, "-x", "C=x y", "sh", "-c", show, ":", "-n", 1,
+                           "sh", "-c", show,
                            env={"A": "mine", "HOSTNAME": "launcher", "PMI_JUNK": "1", "ONLY_HERE": "1"})
     assert (code, err) == (0, "")
     assert sorted(out.splitlines()) == ["mine 1 b b unset", "mine 1 x y a a unset"]
@@ -103,7 +112,8 @@ def test_words_reach_the_program_unchanged(hosts):
 def test_folder_and_file_mode(mpirun, hosts):
     (mpirun.folder / "sub").mkdir()
     command = 'pwd; touch "file.$PMI_RANK"'
-    code, out, err = hosts("a,b", "-n", 1, "sh", "-c", command, ":", "-n", 1, "-wdir", "sub", "sh", "-c", command, preexec_fn=lambda: os.umask(0o27))
+    code, out, err = hosts("a,b", "-n", 1, "sh", "-c", command, ":", "-n", 1, "-wdir", "sub", "sh", "-c",
+                           command, preexec_fn=lambda: os.umask(0o27))
     assert (code, err) == (0, "")
     assert sorted(out.splitlines()) == [str(mpirun.folder), str(mpirun.folder / "sub")]
     assert (mpirun.folder / "sub" / "file.1").stat().st_mode & 0o777 == 0o640
@@ -141,19 +151,23 @@ def test_lines_of_ranks_do_not_mix(mpirun, hosts, names):
 def test_tagged_lines_of_both_streams(hosts):
     code, out, err = hosts("a,b", "-l", "-n", 3, "sh", "-c", 'echo one; echo bad >&2; printf "no end"')
     assert code == 0
-    assert sorted(out.splitlines()) == sorted(f"[{rank}] {text}" for rank in range(3) for text in ("one", "no end"))
+    assert sorted(out.splitlines()) == sorted(f"[{rank}] {text}" for rank in range(3)
+                                              for text in ("one", "no end"))
     assert sorted(err.splitlines()) == [f"[{rank}] bad" for rank in range(3)]
 
 
 def test_files_of_output_are_written_where_mpirun_runs(mpirun, hosts):
-    assert hosts("a,localhost,b", "--output", "logs", "-n", 3, "sh", "-c", "echo out $PMI_RANK; echo err $PMI_RANK >&2") == (0, "", "")
+    assert hosts("a,localhost,b", "--output", "logs", "-n", 3, "sh", "-c",
+                 "echo out $PMI_RANK; echo err $PMI_RANK >&2") == (0, "", "")
     for rank in range(3):
         assert (mpirun.folder / "logs" / f"rank-{rank}.out").read_text() == f"out {rank}\nerr {rank}\n"
-    assert hosts("a,b", "-outfile-pattern", "o.%h.%r", "-n", 2, "sh", "-c", "echo out; echo err >&2") == (0, "", "err\nerr\n")
+    assert hosts("a,b", "-outfile-pattern", "o.%h.%r", "-n", 2, "sh", "-c",
+                 "echo out; echo err >&2") == (0, "", "err\nerr\n")
     assert [(mpirun.folder / name).read_text() for name in ("o.a.0", "o.b.1")] == ["out\n"] * 2
     code, _, err = hosts("a", "-outfile-pattern", "/nonexistent/%r", "sh", "-c", "echo x; sleep 1000")
     assert code == 1
-    assert err == "mpirun: what rank 0 prints cannot be written to /nonexistent/0: No such file or directory\n"
+    assert err == ("mpirun: what rank 0 prints cannot be written to /nonexistent/0: No such file or "
+                   "directory\n")
 
 
 def test_slow_reader_stops_the_ranks_not_the_agents(mpirun, hosts):
@@ -171,7 +185,8 @@ def test_slow_reader_stops_the_ranks_not_the_agents(mpirun, hosts):
 
 
 def test_reader_that_leaves_ends_the_job_quietly(mpirun):
-    command = f"{mpirun.path} --ssh {mpirun.remote_shell} --host a,b -n 2 yes | head -n 1; echo ${{PIPESTATUS[0]}}"
+    command = (f"{mpirun.path} --ssh {mpirun.remote_shell} --host a,b -n 2 yes | head -n 1; echo "
+               f"${{PIPESTATUS[0]}}")
     assert mpirun.run("-c", command, launcher="/bin/bash") == (0, "y\n141\n", "")
 
 
@@ -192,11 +207,12 @@ def test_input_reaches_one_rank_byte_for_byte(mpirun, hosts, rank, kind):
             code, out, err = hosts("a,b,localhost", *command, stdin=file)
     assert (code, err) == (0, "")
     nothing = hashlib.md5(b"").hexdigest()
-    assert sorted(out.splitlines()) == [f"[{i}] {hashlib.md5(data).hexdigest() if i == rank else nothing}" for i in range(3)]
+    assert sorted(out.splitlines()) == [f"[{i}] {hashlib.md5(data).hexdigest() if i == rank else nothing}"
+                                        for i in range(3)]
 
 
 def test_input_that_is_not_read(mpirun, hosts):
-    """Neither a rank that closes its input nor one that never reads keeps the job or mpirun's memory."""
+    """A rank that closes its input does not keep the job running, even if input for it is left."""
     process = hosts.start("a", "sh", "-c", "exec <&-; echo ready; sleep 0.3", stdin=subprocess.PIPE)
     ready(mpirun, process, 1)
     with pytest.raises(BrokenPipeError):
@@ -210,8 +226,10 @@ def test_input_that_is_not_read(mpirun, hosts):
 
 
 def test_time_limit_and_waits_of_all_hosts(mpirun, hosts):
-    lines = ["  rank 0: has called MPI_Init; what it waits for is not known, as its library tells mpirun nothing of it",
-             "  rank 1: waits in MPI_Init for rank 0, which has begun it"]
+    lines = [
+        "  rank 0: has called MPI_Init; what it waits for is not known, because its library does not report "
+        "it",
+        "  rank 1: waits in MPI_Init for rank 0, which has begun it"]
     program = mpirun.pmi_client("init(); rank and ask('cmd=barrier_in'); time.sleep(1000)")
     words = ("--ssh", mpirun.remote_shell, "--host", "a,b", "-n", 2, *program)
     code, _, err = mpirun.run_out(0.5, lambda err: err.splitlines()[1:] == lines, *words)
@@ -219,7 +237,8 @@ def test_time_limit_and_waits_of_all_hosts(mpirun, hosts):
 
 
 def test_waits_on_request_name_the_host_that_does_not_answer(mpirun, hosts):
-    process = hosts.start("a,b", "-n", 2, *mpirun.pmi_client("init(); print('ready', flush=True); time.sleep(1000)"))
+    process = hosts.start("a,b", "-n", 2,
+                          *mpirun.pmi_client("init(); print('ready', flush=True); time.sleep(1000)"))
     ready(mpirun, process, 2)
     stopped = mpirun.agent_of("b")
     os.kill(stopped, signal.SIGSTOP)
@@ -232,7 +251,7 @@ def test_waits_on_request_name_the_host_that_does_not_answer(mpirun, hosts):
 
 
 def test_host_file_from_windows(mpirun):
-    """With a byte-order mark, lines that end with CRLF, and spaces around '='."""
+    """The file has a byte-order mark, lines that end with CRLF, and spaces around '='."""
     (mpirun.folder / "hosts").write_bytes(b"\xef\xbb\xbf# hosts\r\na slots = 2\r\nb slots= 1\r\n")
     show = "sh", "-c", "echo $LANYARD_RANK $HOSTNAME"
     code, out, err = mpirun.run("--ssh", mpirun.remote_shell, "-f", "hosts", "-n", 3, *show)

@@ -1,5 +1,6 @@
-"""How jobs on several hosts end: exit codes, signals, who dies or falls silent, and what can be wrong with a host.
-That nothing is left on any of them is checked after every test by the fixture `mpirun` (conftest.py)."""
+"""How jobs on several hosts end: exit codes, signals, processes that die or stop answering, and faults of a
+host.
+The fixture `mpirun` (conftest.py) checks after every test that nothing is left on any of them."""
 import os
 import pathlib
 import re
@@ -27,30 +28,36 @@ def test_exit_code_and_place_of_the_first_that_fails(mpirun, hosts):
 
 
 def test_rank_that_is_killed(mpirun, hosts):
-    process = hosts.start("a,b,c", "--fan-out", 1, "-n", 3, "sh", "-c", "echo $$ > pid.$PMI_RANK; echo ready; exec sleep 1000")
+    process = hosts.start("a,b,c", "--fan-out", 1, "-n", 3, "sh", "-c",
+                          "echo $$ > pid.$PMI_RANK; echo ready; exec sleep 1000")
     ready(mpirun, process, 3)
     began = time.monotonic()
     os.kill(int((mpirun.folder / "pid.2").read_text()), signal.SIGKILL)
     code, _, err = finish(process)
     assert time.monotonic() - began < mpirun.soon_s
     assert code == 137
-    assert re.fullmatch(r"mpirun: rank 2 \(sh, process \d+ on c\) was killed by signal 9 \(SIGKILL: Killed\)\n", err)
+    assert re.fullmatch(
+        r"mpirun: rank 2 \(sh, process \d+ on c\) was killed by signal 9 \(SIGKILL: Killed\)\n", err)
 
 
 def test_message_comes_after_what_the_rank_said_last(hosts):
     for _ in range(5):
-        code, _, err = hosts("a,b", "-n", 2, "sh", "-c", 'test $PMI_RANK = 1 && { echo "my own words" >&2; exit 5; }; exec sleep 60')
+        code, _, err = hosts("a,b", "-n", 2, "sh", "-c",
+                             'test $PMI_RANK = 1 && { echo "my own words" >&2; exit 5; }; exec sleep 60')
         assert code == 5
         assert err.splitlines()[0] == "my own words" and "ended with exit code 5" in err.splitlines()[1]
 
 
 def test_what_ranks_leave_behind_is_ended(mpirun, hosts):
-    assert hosts("a,b", "-n", 2, "sh", "-c", "setsid sh -c 'sleep 1000 & sleep 1000' & (setsid sleep 1000 &) ; echo x") == (0, "x\nx\n", "")
+    assert hosts("a,b", "-n", 2, "sh", "-c",
+                 "setsid sh -c 'sleep 1000 & sleep 1000' & (setsid sleep 1000 &) ; echo x") == (
+                     0, "x\nx\n", "")
     mpirun.expect_nothing_left()
 
 
 def test_signals_are_passed_on(mpirun, hosts):
-    wait = "import signal; usr1 = {signal.SIGUSR1}; signal.pthread_sigmask(signal.SIG_BLOCK, usr1); print('ready', flush=True); signal.sigwait(usr1)"
+    wait = ("import signal; usr1 = {signal.SIGUSR1}; signal.pthread_sigmask(signal.SIG_BLOCK, usr1); "
+            "print('ready', flush=True); signal.sigwait(usr1)")
     process = hosts.start("a,b", "--fan-out", 1, "-n", 2, *mpirun.python(wait + "; print('got USR1')"))
     ready(mpirun, process, 2)
     process.send_signal(signal.SIGUSR1)
@@ -66,7 +73,8 @@ def test_one_interrupt_is_enough_before_the_ranks_have_started(mpirun, hosts):
 
 
 def test_second_interrupt_ends_what_ignores_the_first(mpirun, hosts):
-    process = hosts.start("a,b", "-n", 2, "sh", "-c", "trap '' INT TERM; echo ready; while :; do sleep 0.1; done")
+    process = hosts.start("a,b", "-n", 2, "sh", "-c",
+                          "trap '' INT TERM; echo ready; while :; do sleep 0.1; done")
     ready(mpirun, process, 2)
     process.send_signal(signal.SIGINT)
     time.sleep(0.3)
@@ -75,7 +83,8 @@ def test_second_interrupt_ends_what_ignores_the_first(mpirun, hosts):
 
 
 def test_suspended_job_is_not_taken_for_lost(mpirun, hosts):
-    process = hosts.start("a", "-n", 1, "sh", "-c", "echo ready; sleep 0.2; echo done", env={"LANYARD_PEER_TIMEOUT": 3})
+    process = hosts.start("a", "-n", 1, "sh", "-c", "echo ready; sleep 0.2; echo done",
+                          env={"LANYARD_PEER_TIMEOUT": 3})
     ready(mpirun, process, 1)
     process.send_signal(signal.SIGTSTP)
     time.sleep(4)
@@ -88,7 +97,8 @@ def test_quiet_hosts_with_short_patience_are_not_lost(hosts):
 
 
 def test_mpirun_killed(mpirun, hosts):
-    process = hosts.start("a,b,c,d", "--fan-out", 2, "-n", 8, "sh", "-c", "setsid sleep 1000 & trap '' TERM HUP; echo ready; exec sleep 1000")
+    process = hosts.start("a,b,c,d", "--fan-out", 2, "-n", 8, "sh", "-c",
+                          "setsid sleep 1000 & trap '' TERM HUP; echo ready; exec sleep 1000")
     ready(mpirun, process, 8)
     process.kill()
     mpirun.expect_nothing_left()
@@ -97,10 +107,11 @@ def test_mpirun_killed(mpirun, hosts):
 
 @pytest.mark.parametrize("host", ["a", "b", "c"])
 def test_agent_killed(mpirun, hosts, host):
-    process = hosts.start("a,b,c", "--fan-out", 1, "-n", 6, "sh", "-c", "setsid sleep 1000 & echo ready; exec sleep 1000")
+    process = hosts.start("a,b,c", "--fan-out", 1, "-n", 6, "sh", "-c",
+                          "setsid sleep 1000 & echo ready; exec sleep 1000")
     ready(mpirun, process, 6)
-    known = {"a": "ranks 0 and 3, and 2 hosts more that it started", "b": "ranks 1 and 4, and a host more that it started",
-             "c": "ranks 2 and 5"}[host]
+    known = {"a": "ranks 0 and 3, and 2 hosts more that it started",
+             "b": "ranks 1 and 4, and a host more that it started", "c": "ranks 2 and 5"}[host]
     began = time.monotonic()
     os.kill(mpirun.agent_of(host), signal.SIGKILL)
     code, _, err = finish(process)
@@ -125,7 +136,8 @@ def test_remote_shell_killed(mpirun, hosts):
 @pytest.mark.parametrize("victim", ["mpirun", "agent"])
 def test_killed_at_any_moment_of_the_start(mpirun, hosts, victim):
     for step in range(15):
-        process = hosts.start("a,b,c", "--fan-out", 1, "-n", 6, "sh", "-c", "setsid sleep 1000 & exec sleep 1000")
+        process = hosts.start("a,b,c", "--fan-out", 1, "-n", 6, "sh", "-c",
+                              "setsid sleep 1000 & exec sleep 1000")
         time.sleep(0.005 * step)
         for pid in mpirun.agents()[-1:] if victim == "agent" else [process.pid]:
             os.kill(pid, signal.SIGKILL)
@@ -141,19 +153,22 @@ def test_guard_killed(mpirun, hosts):
     os.kill(int(pathlib.Path(f"/proc/{agent}/task/{agent}/children").read_text().split()[0]), signal.SIGKILL)
     code, _, err = finish(process)
     assert code == 137
-    assert err == "mpirun: the process that guards the ranks on b (lanyard-guard) was killed, and the job with it\n"
+    assert err == ("mpirun: the process that guards the ranks on b (lanyard-guard) was killed, and the job "
+                   "with it\n")
 
 
 @pytest.mark.parametrize("fan_out", [2, 1])
 def test_silent_host_is_lost_only_after_the_time_that_is_set(mpirun, hosts, fan_out):
-    process = hosts.start("a,b", "--fan-out", fan_out, "-n", 2, "sh", "-c", "echo ready; exec sleep 1000", env={"LANYARD_PEER_TIMEOUT": 4})
+    process = hosts.start("a,b", "--fan-out", fan_out, "-n", 2, "sh", "-c", "echo ready; exec sleep 1000",
+                          env={"LANYARD_PEER_TIMEOUT": 4})
     ready(mpirun, process, 2)
     stopped = mpirun.agent_of("b")
     began = time.monotonic()
     os.kill(stopped, signal.SIGSTOP)
     code, _, err = finish(process)
     assert 3.5 < time.monotonic() - began < mpirun.soon_s
-    assert (code, err) == (1, "mpirun: host b (rank 1) is lost: nothing has been heard of it for 4 s (LANYARD_PEER_TIMEOUT)\n")
+    assert (code, err) == (
+        1, "mpirun: host b (rank 1) is lost: nothing has been heard of it for 4 s (LANYARD_PEER_TIMEOUT)\n")
     os.kill(stopped, signal.SIGCONT)
     mpirun.expect_nothing_left()
 
@@ -165,18 +180,26 @@ def test_host_that_does_not_confirm_the_end_does_not_keep_mpirun(mpirun, hosts):
     os.kill(stopped, signal.SIGSTOP)
     process.send_signal(signal.SIGTERM)
     code, _, err = finish(process)
-    assert (code, err) == (143, "mpirun: host b has not confirmed that the job's processes there have ended; they end when they miss mpirun\n")
+    assert (code, err) == (143,
+                           "mpirun: host b has not confirmed that the job's processes there have ended; they "
+                           "end when they miss mpirun\n")
     os.kill(stopped, signal.SIGCONT)
     mpirun.expect_nothing_left()
 
 
-# What can be wrong with a host.
+# Faults of a host.
 
 @pytest.mark.parametrize(("host", "words"), [
-    ("refusing", "host refusing refuses the login ({shell} said \"someone@refusing: Permission denied (publickey,password).\"); make a key"),
-    ("unreachable", "host unreachable cannot be reached ({shell} said \"ssh: connect to host unreachable port 22: No route to host\")"),
+    ("refusing",
+     "host refusing refuses the login ({shell} said \"someone@refusing: Permission denied "
+     "(publickey,password).\"); make a key"),
+    ("unreachable",
+     "host unreachable cannot be reached ({shell} said \"ssh: connect to host unreachable port 22: No route "
+     "to host\")"),
     ("unknown", "host unknown is not known by that name"),
-    ("asking", "host asking: {shell} asks for what nobody can type here (it said \"someone@asking's password:\"); make a key"),
+    ("asking",
+     "host asking: {shell} asks for what nobody can type here (it said \"someone@asking's password:\"); make "
+     "a key"),
     ("old", "host old has Lanyard 0.0.9, here it is 0."),
 ])
 @pytest.mark.parametrize("fan_out", [16, 1])
@@ -193,7 +216,8 @@ def test_host_that_never_speaks(mpirun, hosts):
     began = time.monotonic()
     code, _, err = hosts("a,silent", "-n", 2, "true", env={"LANYARD_PEER_TIMEOUT": 1})
     assert code == 1 and time.monotonic() - began < mpirun.soon_s
-    assert err.startswith(f"mpirun: host silent: Lanyard's agent did not start: {mpirun.remote_shell} does not answer, and it said nothing")
+    assert err.startswith(f"mpirun: host silent: Lanyard's agent did not start: {mpirun.remote_shell} does "
+                          "not answer, and it said nothing")
 
 
 def test_chatty_logins_do_not_disturb(hosts):
@@ -203,13 +227,15 @@ def test_chatty_logins_do_not_disturb(hosts):
 def test_missing_installation(hosts):
     code, _, err = hosts("a,b", "--prefix", "/not there", "-n", 2, "true")
     assert code == 1
-    assert re.match(r'mpirun: host [ab] has no /not there/bin/mpirun \(it said ".*not found"\); install Lanyard there', err) and err.count("\n") == 1
+    assert re.match(r'mpirun: host [ab] has no /not there/bin/mpirun \(it said ".*not found"\); install '
+                    r'Lanyard there', err) and err.count("\n") == 1
 
 
 def test_program_missing_on_one_host_starts_nothing(mpirun, hosts):
     code, out, err = hosts("a,b", "-n", 1, "touch", "started", ":", "-n", 1, "./absent")
     assert (code, out) == (127, "")
-    assert err == f"mpirun: rank 1 on b: the program ./absent cannot be started: No such file or directory in {mpirun.folder}\n"
+    assert err == ("mpirun: rank 1 on b: the program ./absent cannot be started: No such file or directory "
+                   f"in {mpirun.folder}\n")
     assert not (mpirun.folder / "started").exists()
 
 
@@ -217,16 +243,20 @@ def test_missing_folder(mpirun, hosts):
     (mpirun.folder / "sub").mkdir()
     code, _, err = hosts("vanishing", "true", cwd=mpirun.folder / "sub")
     assert code == 2
-    assert err == f"mpirun: host vanishing: the folder {mpirun.folder}/sub, in which mpirun was started, cannot be entered there: " \
+    assert err == f"mpirun: host vanishing: the folder {mpirun.folder}/sub, in which mpirun was started, " \
+                  "cannot be entered there: " \
                   "No such file or directory; make it there, or name another with -wdir\n"
     assert hosts("a,b", "-n", 2, "-wdir", "absent", "true")[2] in [
-        f"mpirun: rank {rank} on {host}: -wdir absent: No such file or directory\n" for rank, host in enumerate("ab")]
+        f"mpirun: rank {rank} on {host}: -wdir absent: No such file or directory\n"
+        for rank, host in enumerate("ab")]
 
 
 def test_missing_remote_shell(mpirun):
-    code, _, err = mpirun.run("--ssh", "no-such-shell -p 22", "--host", "a", "true", env={"PATH": "/usr/bin:/bin"})
+    code, _, err = mpirun.run("--ssh", "no-such-shell -p 22", "--host", "a", "true",
+                              env={"PATH": "/usr/bin:/bin"})
     assert code == 127
-    assert err == "mpirun: host a cannot be started: the program no-such-shell was not found in the folders of PATH; --ssh names it\n"
+    assert err == ("mpirun: host a cannot be started: the program no-such-shell was not found in the folders "
+                   "of PATH; --ssh names it\n")
 
 
 def test_agent_is_not_for_people(mpirun):

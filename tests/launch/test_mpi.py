@@ -1,4 +1,5 @@
-"""Programs of this library under mpirun, under other launchers and alone: how they start, fail, wait and end."""
+"""Programs linked with Lanyard, under mpirun, under other launchers and alone: how they start, fail, wait and
+end."""
 import os
 import re
 import signal
@@ -75,12 +76,14 @@ def test_ranks_find_each_other(mpirun, program, ranks):
 
 
 def test_singleton(mpirun, program):
-    done = subprocess.run([program], env=mpirun.environment({}), capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([program], env=mpirun.environment({}), capture_output=True, text=True, timeout=60,
+                          check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "0 of 1, sum 0\n", "")
 
 
 def test_singleton_in_the_job_of_another_launcher_stops(mpirun, program):
-    done = subprocess.run([program], env=mpirun.environment({"OMPI_COMM_WORLD_SIZE": 4, "OMPI_COMM_WORLD_RANK": 1}), capture_output=True,
+    done = subprocess.run([program], env=mpirun.environment({"OMPI_COMM_WORLD_SIZE": 4,
+                                                             "OMPI_COMM_WORLD_RANK": 1}), capture_output=True,
                           text=True, timeout=60, check=False)
     assert done.returncode != 0 and done.stdout == ""
     assert "started by Open MPI's mpirun as one of several (OMPI_COMM_WORLD_SIZE=4)" in done.stderr
@@ -93,7 +96,8 @@ def test_under_hydra(mpirun, program, mpich):
 
 
 def test_program_of_mpich_for_the_standard_abi_runs_on_this_library(mpirun, mpich, built, monkeypatch):
-    monkeypatch.setenv("MPICH_CC", os.environ.get("LANYARD_CC", "gcc"))  # with the sanitizer of the library, if it has one
+    # With the library's sanitizer, if it has one.
+    monkeypatch.setenv("MPICH_CC", os.environ.get("LANYARD_CC", "gcc"))
     theirs = built("abi_program", PROGRAM, mpich / "bin" / "mpicc_abi")
     code, out, err = mpirun.run("-n", 3, theirs)
     assert (code, sorted(out.splitlines()), err) == (0, lines_of(3), "")
@@ -113,12 +117,15 @@ def test_abort(mpirun, program, code, expected):
 
 
 def test_error_under_errors_abort_ends_the_whole_job(mpirun, program):
-    """Set on a copy by all, met by one, while the others wait for it. That all are gone is asked after every test."""
+    """All ranks set the handler on a copy, one meets the error, and the others wait for it. The fixture
+    `mpirun` checks that all of them have ended."""
     code, out, err = mpirun.run("-n", 3, program, "errors abort")
     assert (code, sorted(out.splitlines())) == (2, lines_of(3)), err  # MPI_ERR_COUNT
-    assert re.search(r"^Lanyard: MPI_Send\(.*count=-1, .*\) on rank 1 \([^)]+\): count is -1 but must not be negative; "
-                     r"the job is aborted \(error handler MPI_ERRORS_ABORT\)$", err, re.MULTILINE), err
-    assert re.search(r"^mpirun: rank 1 \(.*\) ended the job because of an error, code 2$", err, re.MULTILINE), err
+    assert re.search(
+        r"^Lanyard: MPI_Send\(.*count=-1, .*\) on rank 1 \([^)]+\): count is -1 but must not be negative; "
+        r"the job is aborted \(error handler MPI_ERRORS_ABORT\)$", err, re.MULTILINE), err
+    assert re.search(r"^mpirun: rank 1 \(.*\) ended the job because of an error, code 2$", err,
+                     re.MULTILINE), err
 
 
 def test_death_within_mpi(mpirun, program):
@@ -140,10 +147,12 @@ def wait_as_expected(text):
 
 
 def test_each_program_sees_its_own_number_of_ranks(mpirun, program):
-    """maxprocs of MPI_INFO_ENV is what the program itself was started with, and so it is before MPI_Init by MPI_Info_create_env."""
+    """maxprocs in MPI_INFO_ENV is the number of ranks with which the program itself was started.
+    MPI_Info_create_env gives the same number before MPI_Init."""
     code, out, err = mpirun.run("-n", 1, program, "maxprocs", ":", "-n", 2, program, "maxprocs")
     assert (code, sorted(out.splitlines()), err) == (0, ["0 1", "1 2", "2 2"], "")
-    done = subprocess.run([program, "maxprocs"], env=mpirun.environment({}), capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([program, "maxprocs"], env=mpirun.environment({}), capture_output=True, text=True,
+                          timeout=60, check=True)
     assert done.stdout == "0 1\n"
 
 
@@ -153,20 +162,26 @@ def test_a_job_within_a_job_does_not_see_the_number_of_ranks_of_the_outer(mpirun
 
 
 def test_hydra_does_not_say_the_number_of_ranks_of_a_program(mpirun, program, mpich):
-    code, out, _ = mpirun.run("-n", 1, program, "maxprocs", ":", "-n", 2, program, "maxprocs", launcher=mpich / "bin" / "mpiexec.hydra")
+    code, out, _ = mpirun.run("-n", 1, program, "maxprocs", ":", "-n", 2, program, "maxprocs",
+                              launcher=mpich / "bin" / "mpiexec.hydra")
     assert (code, sorted(out.splitlines())) == (0, ["0 absent", "1 absent", "2 absent"])
 
 
 @pytest.mark.parametrize(("script", "lines"), [
-    ("test $PMI_RANK = 1 && exec sleep 1000", ["rank 0: waits in MPI_Init for rank 1, which has not called it", "rank 1: has not called MPI_Init",
-                                               "rank 2: waits in MPI_Init for rank 1, which has not called it"]),
-    ("test $PMI_RANK = 0 && exec sleep 1000", ["rank 0: has not called MPI_Init", "rank 1: waits in MPI_Init for rank 0, which has not called it",
-                                               "rank 2: waits in MPI_Init for rank 0, which has not called it"]),
-    ("test $PMI_RANK = 0 || exec sleep 1000", ["rank 0: waits in MPI_Init for ranks 1 and 2, which have not called it",
-                                               "rank 1: has not called MPI_Init", "rank 2: has not called MPI_Init"]),
+    ("test $PMI_RANK = 1 && exec sleep 1000",
+     ["rank 0: waits in MPI_Init for rank 1, which has not called it", "rank 1: has not called MPI_Init",
+      "rank 2: waits in MPI_Init for rank 1, which has not called it"]),
+    ("test $PMI_RANK = 0 && exec sleep 1000",
+     ["rank 0: has not called MPI_Init", "rank 1: waits in MPI_Init for rank 0, which has not called it",
+      "rank 2: waits in MPI_Init for rank 0, which has not called it"]),
+    ("test $PMI_RANK = 0 || exec sleep 1000",
+     ["rank 0: waits in MPI_Init for ranks 1 and 2, which have not called it",
+      "rank 1: has not called MPI_Init", "rank 2: has not called MPI_Init"]),
     pytest.param("case $PMI_RANK in 1) exit 0;; 2) exec sleep 1000; esac",
-                 ["rank 0: waits in MPI_Init for rank 2, which has not called it, and for rank 1, which ended without calling it",
-                  "rank 1: has ended without calling MPI_Init", "rank 2: has not called MPI_Init"],
+                 [
+                     "rank 0: waits in MPI_Init for rank 2, which has not called it, and for rank 1, which "
+                     "ended without calling it",
+                     "rank 1: has ended without calling MPI_Init", "rank 2: has not called MPI_Init"],
                  marks=pytest.mark.one_host("an agent whose ranks have all ended says no more of them")),
 ], ids=["middle", "first", "others", "ended"])
 def test_ranks_that_wait_in_init(mpirun, program, script, lines):
@@ -178,9 +193,11 @@ def test_ranks_that_wait_in_init(mpirun, program, script, lines):
 
 
 def test_many_ranks_are_named_shortly(mpirun, program):
-    """The odd ranks of 24 wait for the even ones but for rank 2; a list of spans is cut."""
+    """Of 24 ranks, the odd ones and rank 2 wait for the others. A long list of ranks is cut, and consecutive
+    ranks are written as a span."""
     script = 'test $((PMI_RANK % 2)) = 1 || test $PMI_RANK = 2 || exec sleep 1000; exec "$0"'
-    line = "rank 2: waits in MPI_Init for ranks 0, 4, 6, 8, 10, 12, 14, 16, ... (11 ranks), which have not called it\n"
+    line = ("rank 2: waits in MPI_Init for ranks 0, 4, 6, 8, 10, 12, 14, 16, ... (11 ranks), which have not "
+            "called it\n")
     code, _, err = mpirun.run_out(4, lambda err: line in err, "-n", 24, "sh", "-c", script, program)
     assert code == 124 and line in err, err
     line = "rank 0: waits in MPI_Init for ranks 1 to 8, 10 and 11, which have not called it\n"
@@ -191,7 +208,8 @@ def test_many_ranks_are_named_shortly(mpirun, program):
 
 @pytest.mark.one_host("where MPICH waits depends on whether its ranks share memory")
 def test_waits_of_another_library(mpirun, mpich, built, mpich_files):
-    """MPICH's programs leave no records: what is known of them is what they told the PMI server. They run on MPICH where the user says so."""
+    """MPICH's programs write no wait records, so mpirun knows only what they have reported to the PMI server.
+    They run on MPICH because the user's library path names it."""
     own = {"LD_LIBRARY_PATH": str(mpich / "lib")}
     theirs = built("mpich_stuck", PROGRAM, mpich / "bin" / "mpicc")
     unknown = "has called MPI_Init; what it waits for is not known"
@@ -205,7 +223,8 @@ def test_waits_of_another_library(mpirun, mpich, built, mpich_files):
 def test_time_limit_says_what_ranks_wait_for(mpirun, program):
     code, _, err = mpirun.run_out(2, wait_as_expected, "-n", 3, program, "stuck")
     assert code == 124 and wait_as_expected(err), err
-    limit = r"mpirun: the job has run for the \d+ s of --timeout and is ended; what the ranks are waiting for:\n"
+    limit = (r"mpirun: the job has run for the \d+ s of --timeout and is ended; what the ranks are waiting "
+             r"for:\n")
     assert re.match(limit, err), err
 
 
@@ -220,8 +239,8 @@ def test_quit_says_what_ranks_wait_for(mpirun, program):
 
 
 def test_start_and_end_wait_for_no_timer(mpirun, program):
-    """Four ranks take some 30 ms (bench/run's goals: startup, start-nothing); what takes a hundred times as long at best has
-    waited for something."""
+    """Four ranks take about 30 ms (bench/run's goals: startup, start-nothing). If even the fastest of several
+    runs takes a hundred times as long, it has waited for a timer."""
     limit_s = 3 if mpirun.build.name == "release" else mpirun.soon_s
     times_s = []
     while not times_s or (len(times_s) < 20 and min(times_s) >= limit_s):

@@ -1,4 +1,4 @@
-"""mpirun's command line: what it understands, and the words and exit code for what it does not."""
+"""mpirun's command line: what it accepts, and the message and exit code for what it refuses."""
 import shutil
 import subprocess
 
@@ -16,7 +16,8 @@ def test_one_rank_without_a_number(mpirun):
 
 
 def test_several_programs(mpirun):
-    show = 'echo "$0 $LANYARD_RANK/$LANYARD_SIZE $LANYARD_LOCAL_RANK/$LANYARD_LOCAL_SIZE $MPI_LOCALRANKID/$MPI_LOCALNRANKS"'
+    show = ('echo "$0 $LANYARD_RANK/$LANYARD_SIZE $LANYARD_LOCAL_RANK/$LANYARD_LOCAL_SIZE '
+            '$MPI_LOCALRANKID/$MPI_LOCALNRANKS"')
     code, out, err = mpirun.run("-n", 1, "sh", "-c", show, "first", ":", "-n", 2, "sh", "-c", show, "second")
     assert (code, err) == (0, "")
     assert sorted(out.splitlines()) == ["first 0/3 0/3 0/3", "second 1/3 1/3 1/3", "second 2/3 2/3 2/3"]
@@ -55,8 +56,10 @@ REFUSED = [
     (["--bind-to", "socket", "true"], '--bind-to takes none, core or auto, not "socket"'),
     (["-x", "=3", "true"], "-x needs the name of a variable"),
     (["-genv", "A"], "-genv needs NAME VALUE after it"),
-    (["--genv", "A", "-n", "2", "true"], '--genv A would have the value "-n", which is an option; write --genv A=VALUE'),
-    (["-hostfile", "absent", "true"], "-hostfile absent: the host file cannot be read: No such file or directory"),
+    (["--genv", "A", "-n", "2", "true"],
+     '--genv A would have the value "-n", which is an option; write --genv A=VALUE'),
+    (["-hostfile", "absent", "true"],
+     "-hostfile absent: the host file cannot be read: No such file or directory"),
     (["-f", "/", "true"], "-f /: the host file cannot be read: Is a directory"),
     (["-f", "/dev/null", "true"], "/dev/null: the file names no host"),
     (["-host", "a:x", "true"], '-host a:x: the number of slots after \':\', "x" is not a number'),
@@ -69,13 +72,18 @@ REFUSED = [
     (["-n", "2", "-outfile-pattern", "out", "true"], "put %r (the rank) into it"),
     (["-outfile-pattern", "%q", "true"], "only %r (rank), %h (host) and %% are known"),
     (["--output", "d", "-outfile-pattern", "f%r", "true"], "use one of them"),
-    (["--output", "d1", "true", ":", "--output", "d2", "true"], "--output was given twice, with d1 and with d2"),
-    (["-outfile-pattern", "a%r", "-outfile-pattern", "b%r", "true"], "-outfile-pattern was given twice, with a%r and with b%r"),
-    (["--mca", "btl", "tcp", "true"], "--mca is an option of Open MPI; settings are variables LANYARD_NAME=VALUE here, and lanyard info --settings"),
+    (["--output", "d1", "true", ":", "--output", "d2", "true"],
+     "--output was given twice, with d1 and with d2"),
+    (["-outfile-pattern", "a%r", "-outfile-pattern", "b%r", "true"],
+     "-outfile-pattern was given twice, with a%r and with b%r"),
+    (["--mca", "btl", "tcp", "true"],
+     "--mca is an option of Open MPI; settings are variables LANYARD_NAME=VALUE here, and lanyard info "
+     "--settings"),
 ]
 
 
-@pytest.mark.parametrize(("arguments", "words"), REFUSED, ids=[" ".join(case[0]) or "nothing" for case in REFUSED])
+@pytest.mark.parametrize(("arguments", "words"), REFUSED,
+                         ids=[" ".join(case[0]) or "nothing" for case in REFUSED])
 def test_refused(mpirun, arguments, words):
     code, out, err = mpirun.run(*arguments)
     assert (code, out) == (2, "")
@@ -92,8 +100,10 @@ def test_two_dashes_end_the_options(mpirun):
 
 
 @pytest.mark.parametrize("accepted", [["--oversubscribe"], ["--allow-run-as-root"], ["-genvall", "-envall"],
-                                      ["--use-hwthread-cpus"], ["-host", "localhost:8"], ["-hosts", "localhost"], ["-ppn", "2"],
-                                      ["-H", "127.0.0.1", "-ppn", "1"], ["--map-by", "node"], ["-rr"], ["--ssh", "/nonexistent"]],
+                                      ["--use-hwthread-cpus"], ["-host", "localhost:8"],
+                                      ["-hosts", "localhost"], ["-ppn", "2"],
+                                      ["-H", "127.0.0.1", "-ppn", "1"], ["--map-by", "node"], ["-rr"],
+                                      ["--ssh", "/nonexistent"]],
                          ids=" ".join)
 def test_accepted_where_they_ask_for_what_happens_anyway(mpirun, accepted):
     assert mpirun.run(*accepted, "-n", 2, "true") == (0, "", "")
@@ -103,7 +113,8 @@ def test_accepted_where_they_ask_for_what_happens_anyway(mpirun, accepted):
 def test_help_tells_and_succeeds(mpirun, word):
     code, out, err = mpirun.run(word)
     assert (code, err) == (0, "")
-    for text in ("Usage: mpirun", "--timeout SECONDS", "--tag-output", "-genv", "--bind-to", "128+N", "LANYARD_SHM_DIR"):
+    for text in ("Usage: mpirun", "--timeout SECONDS", "--tag-output", "-genv", "--bind-to", "128+N",
+                 "LANYARD_SHM_DIR"):
         assert text in out
 
 
@@ -122,13 +133,15 @@ def test_manual_pages_have_what_help_says(mpirun, page):
     text = (mpirun.build / "share" / "man" / "man1" / f"{page}.1").read_text().replace("\\", "")
     for section in (".SH NAME", ".SH SYNOPSIS", ".SH DESCRIPTION", ".SH OPTIONS"):
         assert section in text
-    help_text = subprocess.run([mpirun.build / "bin" / page, "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
+    help_text = subprocess.run([mpirun.build / "bin" / page, "--help"], capture_output=True, text=True,
+                               check=True, timeout=60).stdout
     options = [line.strip() for line in help_text.splitlines() if line.startswith("  -")]
     assert len(options) >= 10
     for option in options:
         assert option in text
     if shutil.which("groff"):
-        done = subprocess.run(["groff", "-man", "-ww", "-z"], input=text, capture_output=True, text=True, check=True, timeout=60)
+        done = subprocess.run(["groff", "-man", "-ww", "-z"], input=text, capture_output=True, text=True,
+                              check=True, timeout=60)
         assert done.stderr == ""
 
 
@@ -142,7 +155,8 @@ def test_unknown_setting_suggests_the_nearest(mpirun):
 @pytest.mark.parametrize("name", ["LANYARD_FOO", "LANYARD_X", "LANYARD_LONGER_NAME"])
 def test_unknown_setting_that_is_near_to_none(mpirun, name):
     code, _, err = mpirun.run("true", env={name: "3"})
-    assert (code, err) == (0, f"mpirun: {name} is not a setting of Lanyard (all settings: lanyard info --settings)\n")
+    assert (code, err) == (
+        0, f"mpirun: {name} is not a setting of Lanyard (all settings: lanyard info --settings)\n")
 
 
 def test_setting_of_a_job_is_checked_too(mpirun):
@@ -152,7 +166,8 @@ def test_setting_of_a_job_is_checked_too(mpirun):
 
 
 def test_settings_of_all_programs_are_checked_and_told_once(mpirun):
-    code, _, err = mpirun.run("true", ":", "-x", "LANYARD_CHEKC=on", "true", ":", "-x", "LANYARD_CHEKC=on", "true")
+    code, _, err = mpirun.run("true", ":", "-x", "LANYARD_CHEKC=on", "true", ":", "-x", "LANYARD_CHEKC=on",
+                              "true")
     assert (code, err.count("did you mean LANYARD_CHECK?")) == (0, 1)
     code, _, err = mpirun.run("true", ":", "-x", "LANYARD_EAGER_LIMIT=many", "true")
     assert code == 2 and "LANYARD_EAGER_LIMIT=many cannot be used" in err

@@ -1,6 +1,6 @@
-"""Who is a rank: processes that have lost their variables or their connection, those that a rank starts, and
-ranks that close what they need. None of them may silently be "rank 0 of 1" where a rank is meant, nor be taken
-for a rank, nor keep others waiting."""
+"""Which processes are ranks: processes that have lost their variables or their connection, processes that a
+rank starts, and ranks that close descriptors they need. None of them may silently become "rank 0 of 1" where
+a rank is meant, be taken for a rank, or keep others waiting."""
 import os
 import re
 import sys
@@ -63,21 +63,22 @@ def expect_whole_job(done, size):
     assert (code, sorted(out.splitlines()), err) == (0, lines_of(size), "")
 
 
-# Ranks that have lost what mpirun told them -------------------------------------------------------
+# Ranks that have lost what mpirun passed to them --------------------------------------------------
 
 @pytest.mark.parametrize("wish", ["clear", "clear but some", "unset"])
 def test_program_that_clears_its_environment_is_the_rank_it_was(mpirun, program, wish):
     expect_whole_job(mpirun.run("-n", 3, program, wish), 3)
 
 
-LOST_ALL = "this process was started by {}, but without the variables and the connection by which it could join the job"
+LOST_ALL = ("this process was started by {}, but without the variables and the connection by which it could "
+            "join the job")
 WRAPPERS = [["env", "-i"], ["sh", "-c", 'exec env -i "$0"'], ["sh", "-c", 'env -i "$0"; exit $?'],
             ["env", "-u", "PMI_FD", "-u", "PMI_RANK", "-u", "PMI_SIZE"]]
 
 
 @pytest.mark.parametrize("wrapper", WRAPPERS, ids=" ".join)
 def test_wrapper_that_clears_the_environment_starts_the_rank(mpirun, program, wrapper):
-    """The connection alone says which rank it is; the segment, too, is found by it."""
+    """The connection alone identifies the rank, and the segment is found through it."""
     expect_whole_job(mpirun.run("-n", 3, *wrapper, program), 3)
 
 
@@ -105,8 +106,9 @@ WRAPPER = "import subprocess, sys; sys.exit(subprocess.run([{0!r}], {1}).returnc
 def test_wrapper_that_closes_descriptors_is_no_silent_singleton(mpirun, program, arguments, lost):
     code, out, err = mpirun.run("-n", 3, *mpirun.python(WRAPPER.format(str(program), arguments)))
     assert code != 0 and out == ""
-    said = re.search(rf"this process was started by mpirun's rank [012] of 3, or as it, but {lost}, and no process has "
-                     r"joined as that rank; running as rank 0 of 1 would be wrong\nwhat to do: (.*)\n", err)
+    said = re.search(
+        rf"this process was started by mpirun's rank [012] of 3, or as it, but {lost}, and no process has "
+        r"joined as that rank; running as rank 0 of 1 would be wrong\nwhat to do: (.*)\n", err)
     assert said and "close_fds=False" in said[1] and "mpirun -n 1 PROGRAM" in said[1], err
 
 
@@ -115,7 +117,7 @@ def test_wrapper_does_as_it_is_told(mpirun, program):
 
 
 def test_rank_that_has_lost_all_of_it(mpirun, program):
-    """Nothing but the processes above it shows that it is one of several."""
+    """Only the processes above it show that it is one of several ranks."""
     code, out, err = mpirun.run("-n", 2, "env", "-i", program, "close before")
     assert code != 0 and out == ""
     assert LOST_ALL.format("mpirun") in err
@@ -129,7 +131,7 @@ def test_job_of_one_may_lose_its_connection(mpirun, program):
 
 
 def test_other_socket_under_the_number_is_not_taken_for_the_connection(mpirun, program):
-    """As in workers of Python's forkserver: their connection to their parent has got the lowest free number."""
+    """As in workers of Python's forkserver, where the connection to the parent has the lowest free number."""
     code, out, err = mpirun.run("-n", 2, *mpirun.python(f"""
 import os, socket, subprocess
 ours, theirs = socket.socketpair()
@@ -146,14 +148,15 @@ except BlockingIOError: print(done.returncode != 0, "is not open in it" in done.
 
 @pytest.mark.parametrize("child", ["{}", "env -i {}", "env -u PMI_FD -u PMI_RANK {}", "sh -c '{}; exit $?'"])
 def test_program_that_a_rank_starts_is_alone(mpirun, program, child):
-    """While the rank uses MPI, and when it has finalised."""
+    """Both while the rank uses MPI and after it has finalised."""
     child = child.format(program)
     code, out, err = mpirun.run("-n", 3, program, "start", child, child)
     assert (code, sorted(out.splitlines()), err) == (0, sorted(lines_of(3) + lines_of(1) * 2), "")
 
 
 def test_program_that_a_rank_of_hydra_starts_is_alone(mpirun, program, mpich):
-    code, out, err = mpirun.run("-n", 3, program, "start", program, program, launcher=mpich / "bin" / "mpiexec.hydra")
+    code, out, err = mpirun.run("-n", 3, program, "start", program, program,
+                                launcher=mpich / "bin" / "mpiexec.hydra")
     assert (code, sorted(out.splitlines()), err) == (0, sorted(lines_of(3) + lines_of(1) * 2), "")
     job = f"{mpich / 'bin' / 'mpiexec.hydra'} -n 3 {program}"
     code, out, err = mpirun.run("-n", 3, program, "start", job, launcher=mpich / "bin" / "mpiexec.hydra")
@@ -167,7 +170,8 @@ def test_job_that_a_rank_starts(mpirun, program):
 
 
 def test_job_within_a_rank_does_not_lead_to_the_rank_around_it(mpirun, program):
-    """A wrapper has left that rank's connection open; what is started below the inner job must not join by it."""
+    """A wrapper has left that rank's connection open. A program started below the inner job must not join
+    through it."""
     for child in (program, f"env -i {program}"):
         code, out, err = mpirun.run("-n", 2, "sh", "-c", f'{mpirun.path} -n 2 {program} start "{child}"')
         assert (code, sorted(out.splitlines()), err) == (0, sorted(lines_of(2) * 2 + lines_of(1) * 2), "")
@@ -180,7 +184,8 @@ def test_job_of_hydra_that_a_rank_starts(mpirun, program, mpich):
 
 
 def test_process_of_another_launcher_within_a_rank_is_not_alone(mpirun, program):
-    told = "PMIX_RANK=1 PMIX_NAMESPACE=inner", "OMPI_COMM_WORLD_SIZE=7 OMPI_COMM_WORLD_RANK=1", "PMI_PORT=host:1 PMI_ID=1"
+    told = ("PMIX_RANK=1 PMIX_NAMESPACE=inner", "OMPI_COMM_WORLD_SIZE=7 OMPI_COMM_WORLD_RANK=1",
+            "PMI_PORT=host:1 PMI_ID=1")
     for variables in told:
         code, out, err = mpirun.run("-n", 2, program, "start", f"env {variables} {program}")
         assert (code, sorted(out.splitlines())) == (0, sorted(lines_of(2) + ["the child failed"])), err
@@ -188,7 +193,8 @@ def test_process_of_another_launcher_within_a_rank_is_not_alone(mpirun, program)
 
 
 def test_allocation_around_the_job_does_not_concern_what_a_rank_starts(mpirun, program):
-    code, out, err = mpirun.run("-n", 2, program, "start", program, env={"SLURM_NTASKS": 2, "SLURM_JOB_ID": 7})
+    code, out, err = mpirun.run("-n", 2, program, "start", program,
+                                env={"SLURM_NTASKS": 2, "SLURM_JOB_ID": 7})
     assert (code, sorted(out.splitlines()), err) == (0, sorted(lines_of(2) + lines_of(1)), "")
 
 
@@ -196,21 +202,28 @@ def test_programs_of_one_rank_one_after_the_other_and_at_once(mpirun, program):
     code, out, err = mpirun.run("-n", 2, "sh", "-c", '"$0" && "$0"', program)
     assert (code, sorted(out.splitlines()), err) == (0, sorted(lines_of(2) * 2), "")
     first = "touch joined; while ! test -e refused; do sleep 0.01; done"
-    at_once = f'"$0" start "{first}" & while ! test -e joined; do sleep 0.01; done; "$0" 2>said; touch refused; wait $!'
+    at_once = (f'"$0" start "{first}" & while ! test -e joined; do sleep 0.01; done; "$0" 2>said; touch '
+               'refused; wait $!')
     assert mpirun.run("-n", 1, "sh", "-c", at_once, program) == (0, "0 of 1, sum 0\n", "")
-    assert re.search(r"was started as rank 0 of 1, but process \d+ has joined as that rank and is still running",
-                     (mpirun.folder / "said").read_text())
+    assert re.search(
+        r"was started as rank 0 of 1, but process \d+ has joined as that rank and is still running",
+        (mpirun.folder / "said").read_text())
 
 
 # Descriptors closed under MPI ---------------------------------------------------------------------
 
-CLOSED = (r"^mpirun: rank [012] \(.*\) (ended with exit code \d+: it )?closed its connection to mpirun while it was using "
-          r"MPI, as programs do that close all descriptors \(daemon, closefrom\); let it close only those that it has opened$")
+CLOSED = (
+    r"^mpirun: rank [012] \(.*\) (ended with exit code \d+: it )?closed its connection to mpirun while it "
+    r"was using "
+    r"MPI, as programs do that close all descriptors \(daemon, closefrom\); let it close only those that it "
+    r"has opened$")
 
 
 def test_programs_that_close_all_descriptors_end_with_a_sentence(mpirun, program):
-    """One rank those above 2, and all ranks all of them, over each path; at the same time, as each takes a second."""
-    jobs = [(paths, who, first) for paths in ("self,shm", "self,tcp", "self,dgram") for who, first in ((1, 3), (-1, 0))]
+    """Either one rank closes its descriptors above 2, or all ranks close all of theirs, over each path. The
+    jobs run at the same time, as each takes a second."""
+    jobs = [(paths, who, first) for paths in ("self,shm", "self,tcp", "self,dgram")
+            for who, first in ((1, 3), (-1, 0))]
     running = [mpirun.start("-n", 3, program, "close", who, first, env={"LANYARD_PATHS": paths}, text=True)
                for paths, who, first in jobs]
     for job, process in zip(jobs, running):
@@ -230,13 +243,13 @@ def test_ranks_without_variables_on_several_hosts(hosts, program):
 def test_single_rank_that_closes_all_descriptors(mpirun, program):
     code, _, err = mpirun.run("-n", 1, program, "close", 0, 0)
     assert code != 0 and "closed its connection to mpirun while it was using MPI" in err
-    assert mpirun.run("close", 0, 3, launcher=program) == (0, "0 of 1, sum 0\n", "")  # which has no connection
+    assert mpirun.run("close", 0, 3, launcher=program) == (0, "0 of 1, sum 0\n", "")  # it has no connection
 
 
 # Python's pools -----------------------------------------------------------------------------------
 
-# A script with MPI at its top, as mpi4py's users write it; every worker of a pool imports it again. By ctypes, so
-# that nothing need be installed; tests/mpich_abi does the same with mpi4py's wheel.
+# A script that initialises MPI at its top, as mpi4py's users write it. Every worker of a pool imports it
+# again. It uses ctypes, so that nothing need be installed. tests/mpich_abi does the same with mpi4py's wheel.
 POOL = """
 import ctypes, multiprocessing, os, sys
 mpi = ctypes.CDLL(os.environ["LIBRARY"])
@@ -271,12 +284,13 @@ def test_pools_of_python(mpirun):
 # Names of other launchers -------------------------------------------------------------------------
 
 def test_variables_of_open_mpi(mpirun):
-    """Wrapper scripts read them."""
+    """Wrapper scripts read these variables."""
     names = "RANK", "SIZE", "LOCAL_RANK", "LOCAL_SIZE", "NODE_RANK"
     show = "sh", "-c", "echo " + " ".join(f"$OMPI_COMM_WORLD_{name}" for name in names)
     outer = {"OMPI_COMM_WORLD_RANK": 77, "OMPI_COMM_WORLD_SIZE": 99}
     code, out, err = mpirun.run("-n", 1, *show, ":", "-n", 2, *show, env=outer)
-    assert (code, sorted(out.splitlines()), err) == (0, [f"{rank} 3 {rank} 3 {rank}" for rank in range(3)], "")
+    assert (code, sorted(out.splitlines()), err) == (0,
+                                                     [f"{rank} 3 {rank} 3 {rank}" for rank in range(3)], "")
 
 
 def test_doctor_does_not_take_them_for_open_mpi(mpirun):

@@ -1,4 +1,5 @@
-"""The PMI-1 server of mpirun, spoken to by hand and by MPICH; and our client under MPICH's launcher."""
+"""mpirun's PMI-1 server, with requests written by hand and with MPICH, and Lanyard's client under MPICH's
+launcher."""
 import pathlib
 import re
 import subprocess
@@ -16,8 +17,10 @@ def job(mpirun, ranks, text, *options, **keywords):
 def test_identity(mpirun):
     code, out, err = job(mpirun, 3, """
 name = init()
-print(name == os.environ["LANYARD_JOB"], ask("cmd=get_maxes"), ask("cmd=get_appnum"), ask("cmd=get_universe_size"), ask("cmd=finalize"), sep="|")""")
-    line = "True|cmd=maxes rc=0 kvsname_max=256 keylen_max=256 vallen_max=4096|cmd=appnum rc=0 appnum=0 maxprocs=3|cmd=universe_size rc=0 size=3" \
+print(name == os.environ["LANYARD_JOB"], ask("cmd=get_maxes"), ask("cmd=get_appnum"),
+      ask("cmd=get_universe_size"), ask("cmd=finalize"), sep="|")""")
+    line = "True|cmd=maxes rc=0 kvsname_max=256 keylen_max=256 vallen_max=4096|cmd=appnum rc=0 appnum=0 " \
+           "maxprocs=3|cmd=universe_size rc=0 size=3" \
            "|cmd=finalize_ack rc=0\n"
     assert (code, out, err) == (0, line * 3, "")
 
@@ -26,7 +29,8 @@ def test_appnum_counts_programs(mpirun):
     program = mpirun.pmi_client("init(); print(rank, ask('cmd=get_appnum'))")
     code, out, _ = mpirun.run("-n", 1, *program, ":", "-n", 2, *program)
     assert code == 0
-    assert sorted(out.splitlines()) == [f"{rank} cmd=appnum rc=0 appnum={min(rank, 1)} maxprocs={1 + min(rank, 1)}" for rank in range(3)]
+    assert sorted(out.splitlines()) == [
+        f"{rank} cmd=appnum rc=0 appnum={min(rank, 1)} maxprocs={1 + min(rank, 1)}" for rank in range(3)]
 
 
 def test_put_barrier_get(mpirun):
@@ -69,7 +73,8 @@ if rank == 0: print(ask(f"cmd=get kvsname={name} key=PMI_process_mapping"))""")
     ("cmd=publish_name service=s port=p", "cmd=publish_result rc=-1 msg=this launcher publishes no names"),
     ("cmd=lookup_name service=s", "cmd=lookup_result rc=-1 msg=this launcher publishes no names"),
     ("cmd=unpublish_name service=s", "cmd=unpublish_result rc=-1 msg=this launcher publishes no names"),
-    ("mcmd=spawn\\nnprocs=1\\nexecname=x\\nendcmd", "cmd=spawn_result rc=-1 status=-1 msg=this launcher does not start further processes"),
+    ("mcmd=spawn\\nnprocs=1\\nexecname=x\\nendcmd",
+     "cmd=spawn_result rc=-1 status=-1 msg=this launcher does not start further processes"),
     ("cmd=nonsense", "cmd=nonsense_result rc=-1 msg=unknown command"),
     ("", "cmd=_result rc=-1 msg=unknown command"),
 ], ids=lambda value: value[:24])
@@ -134,7 +139,9 @@ init()
 if rank == 1: sys.exit(0)
 ask("cmd=barrier_in")""")
     assert code == 1
-    assert "rank 1 (" in err and "ended with exit code 0 but without calling MPI_Finalize, while 2 other ranks were running" in err
+    assert ("rank 1 (" in err and
+            "ended with exit code 0 but without calling MPI_Finalize, while 2 other ranks were "
+            "running" in err)
 
 
 def test_leaving_without_finalize_all_together_is_success(mpirun):
@@ -169,7 +176,7 @@ def mpich_hello(mpich, built):
 
 @pytest.fixture
 def on_mpich(mpich):
-    """The user's library path says that its programs run on MPICH; else they would run on Lanyard."""
+    """The user's library path makes these programs run on MPICH. Without it they would run on Lanyard."""
     return {"LD_LIBRARY_PATH": str(mpich / "lib")}
 
 
@@ -192,13 +199,13 @@ def test_mpich_program_aborts(mpirun, mpich_hello, on_mpich, mpich_files):
 
 
 def test_mpich_job_within_a_rank(mpirun, mpich_hello, on_mpich, mpich):
-    """MPICH's own launcher started by a rank of ours is not confused by our variables."""
+    """MPICH's own launcher, started by a rank of Lanyard, is not confused by Lanyard's variables."""
     code, out, _ = mpirun.run("-n", 1, mpich / "bin" / "mpiexec", "-n", 2, mpich_hello, env=on_mpich)
     assert code == 0
     assert sorted(out.splitlines()) == [f"{rank} of 2, sum 1, program 0" for rank in range(2)]
 
 
-# The library's side -------------------------------------------------------------------------------------------------
+# The library's side ---------------------------------------------------------------------------------------
 
 PROBE = '''
 #include <cstdio>
@@ -224,11 +231,14 @@ int main(int count, char **words) {
         pause();
     }
     std::string value;
-    std::string line = std::to_string(own.rank) + "/" + std::to_string(own.size) + " " + std::to_string(own.local_rank) + "/" +
-                       std::to_string(own.local_size) + " nodes " + std::to_string(own.node_of_rank.size()) + " by " + own.launcher +
-                       " segment " + (own.segment_fd >= 0 ? "yes" : "no") + " job " + (own.job.empty() ? "unnamed" : own.job);
+    std::string line = std::to_string(own.rank) + "/" + std::to_string(own.size) + " " +
+                       std::to_string(own.local_rank) + "/" + std::to_string(own.local_size) + " nodes " +
+                       std::to_string(own.node_of_rank.size()) + " by " + own.launcher +
+                       " segment " + (own.segment_fd >= 0 ? "yes" : "no") +
+                       " job " + (own.job.empty() ? "unnamed" : own.job);
     std::puts(line.c_str());
-    show("put", bootstrap->put("key" + std::to_string(own.rank), "value-" + std::to_string(own.rank)), "done");
+    std::string rank = std::to_string(own.rank);
+    show("put", bootstrap->put("key" + rank, "value-" + rank), "done");
     show("barrier", bootstrap->barrier(), "passed");
     Error got = bootstrap->get("key" + std::to_string((own.rank + 1) % own.size), value);
     show("get", got, value);
@@ -280,7 +290,8 @@ def test_client_aborts(mpirun, probe):
     code, out, err = mpirun.run("-n", 3, probe, "abort")
     assert (code, out) == (5, "")
     assert err.splitlines()[0] == "my reason"
-    assert re.match(r"mpirun: rank 1 \(.*probe, on .*\) ended the job with MPI_Abort, code 5$", err.splitlines()[1])
+    assert re.match(r"mpirun: rank 1 \(.*probe, on .*\) ended the job with MPI_Abort, code 5$",
+                    err.splitlines()[1])
 
 
 def alone(mpirun, probe, **variables):
@@ -290,8 +301,10 @@ def alone(mpirun, probe, **variables):
     return done.returncode, done.stdout
 
 
-@pytest.mark.parametrize("variables", [{}, {"PMI_SIZE": 1, "PMI_RANK": 0, "PMI_FD": 99}, {"SLURM_NTASKS": 1, "SLURM_PROCID": 0},
-                                       {"OMPI_COMM_WORLD_SIZE": 1, "OMPI_COMM_WORLD_RANK": 0, "PMIX_RANK": 0, "PMIX_NAMESPACE": "x"}],
+@pytest.mark.parametrize("variables", [{}, {"PMI_SIZE": 1, "PMI_RANK": 0, "PMI_FD": 99},
+                                       {"SLURM_NTASKS": 1, "SLURM_PROCID": 0},
+                                       {"OMPI_COMM_WORLD_SIZE": 1, "OMPI_COMM_WORLD_RANK": 0, "PMIX_RANK": 0,
+                                        "PMIX_NAMESPACE": "x"}],
                          ids=lambda value: " ".join(value) or "nothing set")
 def test_singleton(mpirun, probe, variables):
     code, out = alone(mpirun, probe, **variables)
@@ -302,22 +315,31 @@ def test_singleton(mpirun, probe, variables):
 
 FOREIGN = [
     ({"SLURM_NTASKS": 4}, "started by Slurm as one of several (SLURM_NTASKS=4)", "env -u SLURM_NTASKS"),
-    ({"SLURM_NTASKS": 4, "SLURM_STEP_NUM_TASKS": 4, "SLURM_PROCID": 1}, "started by Slurm (srun)", "env -u SLURM_STEP_NUM_TASKS -u SLURM_NTASKS"),
-    ({"OMPI_COMM_WORLD_SIZE": 2}, "started by Open MPI's mpirun as one of several (OMPI_COMM_WORLD_SIZE=2)", "mpirun -n N PROGRAM"),
-    ({"PMIX_RANK": 0}, "started by a PMIx launcher as part of a job (PMIX_RANK=0), but it cannot join it", "env -u PMIX_RANK"),
+    ({"SLURM_NTASKS": 4, "SLURM_STEP_NUM_TASKS": 4, "SLURM_PROCID": 1}, "started by Slurm (srun)",
+     "env -u SLURM_STEP_NUM_TASKS -u SLURM_NTASKS"),
+    ({"OMPI_COMM_WORLD_SIZE": 2}, "started by Open MPI's mpirun as one of several (OMPI_COMM_WORLD_SIZE=2)",
+     "mpirun -n N PROGRAM"),
+    ({"PMIX_RANK": 0}, "started by a PMIx launcher as part of a job (PMIX_RANK=0), but it cannot join it",
+     "env -u PMIX_RANK"),
     ({"PMIX_NAMESPACE": "job1"}, "PMIX_NAMESPACE=job1", "env -u PMIX_NAMESPACE"),
     ({"PMI_RANK": 1}, "PMI_FD, the connection to the launcher, is not set", "env -u PMI_RANK"),
-    ({"PMI_RANK": 1, "PMI_SIZE": 4, "PMI_FD": 99}, "the descriptor PMI_FD=99 is no open socket", "env -u PMI_SIZE -u PMI_FD -u PMI_RANK"),
-    ({"PMI_FD": 77}, "as part of a job (PMI_FD=77), but it cannot join it: the descriptor PMI_FD=77 is no open socket", "env -u PMI_FD"),
+    ({"PMI_RANK": 1, "PMI_SIZE": 4, "PMI_FD": 99}, "the descriptor PMI_FD=99 is no open socket",
+     "env -u PMI_SIZE -u PMI_FD -u PMI_RANK"),
+    ({"PMI_FD": 77},
+     "as part of a job (PMI_FD=77), but it cannot join it: the descriptor PMI_FD=77 is no open socket",
+     "env -u PMI_FD"),
     ({"PMI_FD": "x"}, "the descriptor PMI_FD=x is no open socket", "env -u PMI_FD"),
-    ({"PMI_PORT": "host:4000", "PMI_ID": 0}, "as part of a job (PMI_PORT=host:4000), but it cannot join it: PMI_FD, the connection to the launcher, "
+    ({"PMI_PORT": "host:4000", "PMI_ID": 0},
+     "as part of a job (PMI_PORT=host:4000), but it cannot join it: PMI_FD, the connection to the launcher, "
      "is not set, and the address PMI_PORT is not used",
-     "or with mpiexec.hydra without -pmi-port; to run it alone on purpose, start it with env -u PMI_PORT -u PMI_ID"),
+     "or with mpiexec.hydra without -pmi-port; to run it alone on purpose, start it with env -u PMI_PORT -u "
+     "PMI_ID"),
     ({"PMI_ID": 0}, "PMI_FD, the connection to the launcher, is not set", "env -u PMI_ID"),
 ]
 
 
-@pytest.mark.parametrize(("variables", "seen", "remedy"), FOREIGN, ids=lambda value: " ".join(value) if isinstance(value, dict) else None)
+@pytest.mark.parametrize(("variables", "seen", "remedy"), FOREIGN,
+                         ids=lambda value: " ".join(value) if isinstance(value, dict) else None)
 def test_singleton_in_the_job_of_another_launcher_stops(mpirun, probe, variables, seen, remedy):
     code, out = alone(mpirun, probe, **variables)
     assert code == 3
@@ -327,14 +349,17 @@ def test_singleton_in_the_job_of_another_launcher_stops(mpirun, probe, variables
 
 
 def test_launcher_that_dies_is_reported(mpirun, probe):
-    """A socket whose other side is closed: an error, no endless wait and no SIGPIPE."""
+    """The other end of the socket is closed. The library reports an error, does not wait for ever, and raises
+    no SIGPIPE."""
     code = f"""
 import os, socket, subprocess
 ours, theirs = socket.socketpair()
 theirs.set_inheritable(True)
 ours.close()
-done = subprocess.run(["{probe}"], env={{**os.environ, "PMI_FD": str(theirs.fileno()), "PMI_RANK": "0", "PMI_SIZE": "2"}}, close_fds=False)
+variables = {{"PMI_FD": str(theirs.fileno()), "PMI_RANK": "0", "PMI_SIZE": "2"}}
+done = subprocess.run(["{probe}"], env={{**os.environ, **variables}}, close_fds=False)
 print(done.returncode)"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True, env=mpirun.environment({}))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60,
+                          check=True, env=mpirun.environment({}))
     assert "rank 0 lost its launcher" in done.stdout
     assert done.stdout.splitlines()[-1] == "3"

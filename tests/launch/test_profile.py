@@ -1,4 +1,4 @@
-"""mpirun --profile: the table at the end and the file beside it, against a program whose calls and messages are known."""
+"""mpirun --profile: the table at the end and the file, for a program whose calls and messages are known."""
 import json
 import pathlib
 import re
@@ -51,7 +51,7 @@ def program(mpirun, built):
 
 
 def run(mpirun, folder, *words, **options):
-    """(standard error, the file's content) of a job that has a profile."""
+    """(standard error, the file's content) of a job with a profile."""
     code, out, err = mpirun.run(*words, cwd=folder, **options)
     assert (code, out) == (0, ""), err
     (file,) = folder.glob("lanyard-profile-*.json")
@@ -65,15 +65,17 @@ def test_what_is_counted(mpirun, program, tmp_path, paths):
     first, second = numbers["ranks"]
     assert [rank["rank"] for rank in numbers["ranks"]] == [0, 1]
     calls = {name: call["calls"] for name, call in first["calls"].items()}
-    assert calls == {"MPI_Comm_rank": 1, "MPI_Comm_size": 1, "MPI_Op_create": 1, "MPI_Irecv": 10, "MPI_Isend": 10, "MPI_Waitall": 10,
-                     "MPI_Send": 11, "MPI_Allreduce": 10, "MPI_Op_free": 1}
+    assert calls == {"MPI_Comm_rank": 1, "MPI_Comm_size": 1, "MPI_Op_create": 1, "MPI_Irecv": 10,
+                     "MPI_Isend": 10, "MPI_Waitall": 10, "MPI_Send": 11, "MPI_Allreduce": 10,
+                     "MPI_Op_free": 1}
     assert second["calls"]["MPI_Recv"]["calls"] == 11
-    assert all(0 <= call["waiting"] <= call["seconds"] <= rank["seconds"] for rank in numbers["ranks"] for call in rank["calls"].values())
+    assert all(0 <= call["waiting"] <= call["seconds"] <= rank["seconds"] for rank in numbers["ranks"]
+               for call in rank["calls"].values())
     # Rank 1 waits for the last message, which rank 0 sends late.
     assert 0.2 < second["waits"]["late senders"]["seconds"] - second["waits"]["late senders"]["moving"] < 60
     assert second["calls"]["MPI_Recv"]["waiting"] > 0.2
     sent = first["sent"]
-    # Over TCP some of their receives announced themselves early enough.
+    # Over TCP, some of the receives were announced early enough for the write protocol.
     long_ones = [sent["by protocol"][name] for name in ("rendezvous", "write")]
     assert [sum(one[what] for one in long_ones) for what in ("messages", "bytes")] == [10, 10 << 19]
     assert sent["by size class"][20] == {"messages": 10, "bytes": 10 << 19}
@@ -83,7 +85,7 @@ def test_what_is_counted(mpirun, program, tmp_path, paths):
     assert set(sent["by path"]) == {"shm" if "shm" in paths else "tcp"}
     assert "Profile of 2 ranks: " in err
     assert "MPI_Waitall                            20 " in err
-    # One way may have taken a single message.
+    # A copy method may have moved a single message, which the table calls "message".
     by_way = re.findall(r"^ *(?:rendezvous|write) .*?(\d+) messages? ", err, re.MULTILINE)
     assert sum(int(messages) for messages in by_way) == 20, err
 
@@ -95,14 +97,16 @@ def test_four_ranks(mpirun, program, tmp_path):
 
 
 def test_datagrams_that_were_lost(mpirun, program, tmp_path):
-    """What became of packets, by both ends, where some are lost, doubled and damaged; over no other path is there anything about them."""
+    """What happened to packets, counted at both ends, when some are lost, duplicated and damaged."""
     harm = "loss=4,double=4,damage=1"
-    err, numbers = run(mpirun, tmp_path, "--profile", "-n", 3, program, env={"LANYARD_PATHS": "self,dgram", "LANYARD_DGRAM_HARM": harm})
+    err, numbers = run(mpirun, tmp_path, "--profile", "-n", 3, program,
+                       env={"LANYARD_PATHS": "self,dgram", "LANYARD_DGRAM_HARM": harm})
     ranks = [rank["datagrams"] for rank in numbers["ranks"]]
     total = {name: sum(rank[name] for rank in ranks) for name in ranks[0] if name != "peers"}
     again = sum(total[f"given up by {why}"] for why in ("order", "time", "probe"))
     assert 0 < total["missing"] < total["received"]
-    assert total["missing"] - 3 <= again, "what never came went again; the last packets may not have been missed by anybody"
+    assert total["missing"] - 3 <= again, (
+        "what never came went again; the last packets may not have been missed by anybody")
     assert 0 < total["doubled"] < total["packets"] and 0 < total["damaged"] < total["packets"]
     assert total["strangers"] == total["stale"] == total["garbage"] == 0
     assert total["acknowledgements alone"] > 0 and total["acknowledgements carried"] > 0
@@ -110,17 +114,19 @@ def test_datagrams_that_were_lost(mpirun, program, tmp_path):
     for own, rank in enumerate(ranks):
         peers = {peer["rank"]: peer for peer in rank["peers"]}
         assert peers.keys() == {0, 1, 2} - {own}
-        assert sum(peer["sent again"] for peer in peers.values()) == sum(rank[f"given up by {why}"] for why in ("order", "time", "probe"))
+        assert sum(peer["sent again"] for peer in peers.values()) == sum(
+            rank[f"given up by {why}"] for why in ("order", "time", "probe"))
         assert sum(peer["missing"] for peer in peers.values()) == rank["missing"]
         assert sum(peer["received"] for peer in peers.values()) == rank["received"]
         assert all(0 < peer["least round trip"] <= peer["round trip"] < 60 for peer in peers.values())
         for other, peer in peers.items():
             (back,) = (each for each in ranks[other]["peers"] if each["rank"] == own)
-            assert abs(back["received"] + back["missing"] - peer["sent"]) < 50, "but for what comes and goes while they are counted"
+            assert abs(back["received"] + back["missing"] - peer["sent"]) < 50, (
+                "but for what comes and goes while they are counted")
     row = re.search(r"^ +declared lost, sent again +([\d,]+) packets? +[\d.]+ %$", err, re.M)
     assert int(row[1].replace(",", "")) == again
     assert re.search(r"^ +never received +" + f"{total['missing']:,} packets?", err, re.M)
-    assert f"Dropped: {total['damaged']:,} damaged, 0 of strangers, " in err
+    assert f"Dropped: {total['damaged']:,} damaged, 0 from strangers, " in err
     pairs = re.findall(r"^(\d to \d) +[\d,]+ +([\d,]+) +[\d,]+ +\S+ [mu]?s +\S+ [mu]?s$", err, re.M)
     assert len(pairs) == 6 and sum(int(number.replace(",", "")) for _, number in pairs) == again
 
@@ -137,7 +143,7 @@ def test_by_setting(mpirun, program, tmp_path):
 
 
 def test_other_door(mpirun, tmp_path):
-    """Programs of the second ABI have a profile, too: the doors count in one place."""
+    """Programs of the second ABI have a profile too, because all front ends count in one place."""
     err, numbers = run(mpirun, tmp_path, "--profile", "-n", 2, mpirun.build / "tests" / "mpich-coll-moves")
     assert numbers["ranks"][1]["calls"]["MPI_Bcast"]["calls"] > 0
     assert "MPI_Bcast" in err
@@ -162,7 +168,8 @@ def test_no_profile_is_said_once(mpirun, built, tmp_path, words, why):
     assert list(tmp_path.iterdir()) == []
 
 
-NOT_WRITTEN = r"the file lanyard-profile-\S+\.json with the profile's numbers could not be written in {folder}: {why}; " \
+NOT_WRITTEN = r"the file lanyard-profile-\S+\.json with the profile's numbers could not be written in " \
+              r"{folder}: {why}; " \
               r"start the program in another folder \(mpirun -wdir DIR\)\n"
 
 
@@ -189,8 +196,9 @@ int main(int argc, char **argv) {
 
 
 def test_no_part_of_a_file_is_left(mpirun, built, tmp_path):
-    """It takes 64 bytes of the file only, as where the file system is full."""
-    code, out, err = mpirun.run("--profile", "-n", 1, built("full", FULL, mpirun.build / "bin" / "mpicc"), cwd=tmp_path)
+    """Only 64 bytes of the file can be written, as on a full file system."""
+    code, out, err = mpirun.run("--profile", "-n", 1, built("full", FULL, mpirun.build / "bin" / "mpicc"),
+                                cwd=tmp_path)
     assert (code, out) == (0, ""), err
     assert re.search(NOT_WRITTEN.format(folder=re.escape(str(tmp_path)), why="File too large"), err), err
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,5 @@
-"""Programs that use MPI by sessions, under mpirun: they end without MPI_Finalize, go on after it, and are waited for by name."""
+"""Programs that use MPI through sessions, under mpirun: they end without MPI_Finalize and continue after it,
+and reports of waits name the session's functions."""
 import re
 
 import pytest
@@ -70,7 +71,7 @@ int main(int count, char **words) {
 }
 """
 
-# Rank 0 alone, with others, over shared memory and over sockets.
+# Over shared memory, and over sockets only.
 PATHS = ["self,shm,tcp", "self,tcp"]
 
 
@@ -94,7 +95,8 @@ def test_a_rank_may_end_before_the_sessions_of_others(mpirun, program, wish, pat
 def test_what_a_session_leaves_behind_is_told_in_debug_mode(mpirun, program):
     code, _, err = mpirun.run("-n", 2, program, "left", env={"LANYARD_CHECK": "on"})
     assert code == 0
-    told = "rank 1 [check] MPI_Session_finalize: 1 message was sent to this rank, but never received; the first came from rank 0 with tag 9"
+    told = ("rank 1 [check] MPI_Session_finalize: 1 message was sent to this rank, but never received; the "
+            "first came from rank 0 with tag 9")
     assert told in err, err
     assert mpirun.run("-n", 2, program, "again again", env={"LANYARD_CHECK": "on"}) == (0, "", "")
 
@@ -115,16 +117,19 @@ def test_an_exit_code_after_the_session_counts(mpirun, program):
 @pytest.mark.parametrize("wish", ["inside", "again"])
 def test_leaving_within_a_session_is_told(mpirun, program, wish):
     code, _, err = mpirun.run("-n", 2, program, wish)
-    assert code != 0 and re.search(r"rank 1 .* ended with exit code 0 but without calling MPI_Finalize", err), err
+    assert (code != 0 and
+            re.search(r"rank 1 .* ended with exit code 0 but without calling MPI_Finalize", err)), err
 
 
 def test_abort_of_a_session(mpirun, program):
     code, _, err = mpirun.run("-n", 2, program, "abort")
-    assert code == 13 and "x://none" in err and "; the process is aborted (error handler MPI_ERRORS_ABORT)" in err, err
+    assert (code == 13 and "x://none" in err and
+            "; the process is aborted (error handler MPI_ERRORS_ABORT)" in err), err
 
 
 def test_waiting_for_who_has_not_begun(mpirun, program):
-    lines = ["  rank 0: waits in MPI_Session_init for rank 1, which has not called it", "  rank 1: has not called MPI_Init",
+    lines = ["  rank 0: waits in MPI_Session_init for rank 1, which has not called it",
+             "  rank 1: has not called MPI_Init",
              "  rank 2: waits in MPI_Session_init for rank 1, which has not called it"]
     code, _, err = mpirun.run_out(1, lambda err: err.splitlines()[1:] == lines, "-n", 3, program, "late")
     assert (code, err.splitlines()[1:]) == (124, lines)
@@ -161,7 +166,8 @@ def test_initial_error_handler(mpirun, built, option, code):
 def test_a_wrong_initial_error_handler_is_refused(mpirun):
     code, _, err = mpirun.run("-n", 1, "--initial-errhandler", "mpi_errors_retrun", "true")
     assert code == 2
-    assert err.startswith('mpirun: --initial-errhandler mpi_errors_retrun cannot be used: there is no initial error handler "mpi_errors_retrun", '
+    assert err.startswith('mpirun: --initial-errhandler mpi_errors_retrun cannot be used: there is no '
+                          'initial error handler "mpi_errors_retrun", '
                           "did you mean mpi_errors_return?"), err
 
 
@@ -187,4 +193,5 @@ def test_kinds_of_memory(mpirun, built):
     """
     program = built("kinds", source, mpirun.build / "bin" / "mpicc")
     assert mpirun.run("-n", 1, program)[1] == "system,mpi\n" * 2
-    assert mpirun.run("-n", 1, "--memory-alloc-kinds", "mpi:alloc_mem,cuda", program)[1] == "system,mpi,mpi:alloc_mem\n" * 2
+    assert mpirun.run("-n", 1, "--memory-alloc-kinds", "mpi:alloc_mem,cuda",
+                      program)[1] == "system,mpi,mpi:alloc_mem\n" * 2

@@ -1,4 +1,5 @@
-"""What a rank finds when it starts: program, environment, folder, standard input, binding. How fast that is bench/run tells."""
+"""What a rank finds when it starts: program, environment, folder, standard input, binding. bench/run measures
+how fast it starts."""
 import hashlib
 import json
 import os
@@ -21,16 +22,19 @@ def test_missing_program(mpirun):
 def test_missing_program_of_a_later_rank_starts_nothing(mpirun):
     code, out, err = mpirun.run("-n", 2, "echo", "x", ":", "-n", 1, "./absent")
     assert (code, out) == (127, "")
-    assert err == f"mpirun: rank 2: the program ./absent cannot be started: No such file or directory in {mpirun.folder}\n"
+    assert err == ("mpirun: rank 2: the program ./absent cannot be started: No such file or directory in "
+                   f"{mpirun.folder}\n")
 
 
 def test_missing_program_in_a_folder_of_its_own(mpirun):
     (mpirun.folder / "inner").mkdir()
     for named in ("inner", mpirun.folder / "inner"):
         _, _, err = mpirun.run("-n", 1, "-wdir", named, "./absent")
-        assert err == f"mpirun: rank 0: the program ./absent cannot be started: No such file or directory in {mpirun.folder}/inner\n"
+        assert err == ("mpirun: rank 0: the program ./absent cannot be started: No such file or directory "
+                       f"in {mpirun.folder}/inner\n")
     _, _, err = mpirun.run("-n", 1, "/no/such/program")
-    assert err == "mpirun: rank 0: the program /no/such/program cannot be started: No such file or directory\n"
+    assert err == ("mpirun: rank 0: the program /no/such/program cannot be started: No such file or "
+                   "directory\n")
 
 
 def test_program_in_this_folder_is_pointed_out(mpirun):
@@ -81,7 +85,8 @@ def test_script_from_windows(mpirun, folder):
     program.chmod(0o755)
     code, out, err = mpirun.run(*folder, program)
     assert (code, out) == (126, "")
-    assert "its first line ends with CRLF, as in files from Windows, and no interpreter has such a name; sed -i 's/\\r$//'" in err
+    assert ("its first line ends with CRLF, as in files from Windows, and no interpreter has such a name; "
+            "sed -i 's/\\r$//'") in err
 
 
 def test_script_without_an_interpreter_is_run_by_sh(mpirun):
@@ -107,23 +112,27 @@ def test_program_is_searched_in_the_path_given_to_the_ranks(mpirun):
     (["-genv", "A", "general", "-env", "A", "own"], "own unset"),
 ], ids=lambda value: " ".join(value) if isinstance(value, list) else None)
 def test_variables(mpirun, options, expected):
-    code, out, err = mpirun.run(*options, "sh", "-c", ASSIGNED, env={"A": "outer"} if options == ["-x", "A"] else {})
-    if expected is None:  # "A,B" names one variable as soon as there is a value
+    code, out, err = mpirun.run(*options, "sh", "-c", ASSIGNED,
+                                env={"A": "outer"} if options == ["-x", "A"] else {})
+    if expected is None:  # "A,B=3" sets one variable, whose name is "A,B"
         assert code == 0 and err == ""
     else:
         assert (code, out, err) == (0, expected + "\n", "")
 
 
 def test_variables_of_several_programs(mpirun):
-    """-x and -env are for the program they stand before, -genv is for all, those before it too."""
-    arguments = ["-x", "A=first", "sh", "-c", ASSIGNED, ":", "sh", "-c", ASSIGNED, ":", "-x", "A=third", "-genv", "B", "all", "sh", "-c", ASSIGNED]
+    """-x and -env apply to the program they precede. -genv applies to all programs, including those before
+    it."""
+    arguments = ["-x", "A=first", "sh", "-c", ASSIGNED, ":", "sh", "-c", ASSIGNED, ":", "-x", "A=third",
+                 "-genv", "B", "all", "sh", "-c", ASSIGNED]
     code, out, err = mpirun.run(*arguments)
     assert (code, sorted(out.splitlines()), err) == (0, ["first all", "third all", "unset all"], "")
     code, out, _ = mpirun.run("-env", "A", "first", "sh", "-c", ASSIGNED, ":", "sh", "-c", ASSIGNED)
     assert sorted(out.splitlines()) == ["first unset", "unset unset"]
 
 
-@pytest.mark.parametrize("spelled", [["-genv", "A", "1"], ["--genv", "A", "1"], ["-genv", "A=1"], ["--genv=A=1"]], ids=" ".join)
+@pytest.mark.parametrize("spelled", [["-genv", "A", "1"], ["--genv", "A", "1"], ["-genv", "A=1"],
+                                     ["--genv=A=1"]], ids=" ".join)
 def test_variable_of_all_programs(mpirun, spelled):
     code, out, err = mpirun.run("sh", "-c", ASSIGNED, ":", *spelled, "sh", "-c", ASSIGNED)
     assert (code, out, err) == (0, "1 unset\n" * 2, "")
@@ -138,33 +147,37 @@ def test_folder(mpirun):
 
 
 def test_variable_that_is_not_set_is_told_and_the_job_runs(mpirun):
-    """As with Open MPI, whose users list variables that some machines do not have."""
+    """Open MPI does the same, as its users list variables that some machines do not have."""
     note = "mpirun: -x B: B is not set, here or for the ranks; -x B=VALUE would set it\n"
     for options in (["-x", "B"], ["-x", "A,B"], ["-x=B", "-x", "A=outer"]):
         code, out, err = mpirun.run("-n", 2, *options, "sh", "-c", ASSIGNED, env={"A": "outer"})
         assert (code, out, err) == (0, "outer unset\n" * 2, note)
     code, out, err = mpirun.run("-x", "B", "sh", "-c", ASSIGNED, ":", "-x", "B", "sh", "-c", ASSIGNED)
-    assert (code, out, err) == (0, "unset unset\n" * 2, note)  # once for all programs
+    assert (code, out, err) == (0, "unset unset\n" * 2, note)  # one note for all programs
     code, out, err = mpirun.run("-x", "B", "-genv", "B", "all", "sh", "-c", ASSIGNED)
     assert (code, out) == (0, "unset all\n")
 
 
 def test_folder_of_several_programs(mpirun):
-    """A folder is that of the program it stands before; the next one starts in mpirun's own."""
-    code, out, err = mpirun.run("-l", "-n", 1, "-wdir", "/usr", "pwd", ":", "-n", 1, "pwd", ":", "-n", 1, "--wdir=/etc", "pwd")
+    """-wdir applies to the program it precedes; the next program starts in mpirun's own folder."""
+    code, out, err = mpirun.run("-l", "-n", 1, "-wdir", "/usr", "pwd", ":", "-n", 1, "pwd", ":", "-n", 1,
+                                "--wdir=/etc", "pwd")
     assert (code, sorted(out.splitlines()), err) == (0, ["[0] /usr", f"[1] {mpirun.folder}", "[2] /etc"], "")
 
 
-OUTER = {"PMI_FD": 99, "PMI_RANK": 7, "PMI_SIZE": 9, "PMI_PORT": "x", "PMIX_RANK": 3, "PMIX_NAMESPACE": "n", "OMPI_COMM_WORLD_SIZE": 5,
-         "OMPI_MCA_x": 1, "MPI_LOCALRANKID": 7, "LANYARD_JOB": "outer", "LANYARD_SEGMENT_FD": 77, "LANYARD_RANK": 7}
+OUTER = {"PMI_FD": 99, "PMI_RANK": 7, "PMI_SIZE": 9, "PMI_PORT": "x", "PMIX_RANK": 3, "PMIX_NAMESPACE": "n",
+         "OMPI_COMM_WORLD_SIZE": 5, "OMPI_MCA_x": 1, "MPI_LOCALRANKID": 7, "LANYARD_JOB": "outer",
+         "LANYARD_SEGMENT_FD": 77, "LANYARD_RANK": 7}
 
 
 def test_an_outer_job_is_not_visible(mpirun):
-    code, out, _ = mpirun.run("-n", 1, *mpirun.python("import os, json; print(json.dumps(dict(os.environ)))"), env=OUTER)
+    code, out, _ = mpirun.run("-n", 1, *mpirun.python("import os, json; print(json.dumps(dict(os.environ)))"),
+                              env=OUTER)
     assert code == 0
     seen = json.loads(out)
     assert not {"PMI_PORT", "PMIX_RANK", "PMIX_NAMESPACE", "OMPI_MCA_x"} & set(seen)
-    assert (seen["PMI_RANK"], seen["PMI_SIZE"], seen["LANYARD_RANK"], seen["MPI_LOCALRANKID"]) == ("0", "1", "0", "0")
+    assert (seen["PMI_RANK"], seen["PMI_SIZE"], seen["LANYARD_RANK"],
+            seen["MPI_LOCALRANKID"]) == ("0", "1", "0", "0")
     assert (seen["OMPI_COMM_WORLD_RANK"], seen["OMPI_COMM_WORLD_SIZE"]) == ("0", "1")
     assert seen["LANYARD_JOB"] != "outer" and len(seen["LANYARD_JOB"]) == 32
 
@@ -184,7 +197,8 @@ SEGMENT = """
 import os, stat
 fd = int(os.environ["LANYARD_SEGMENT_FD"])
 about = os.fstat(fd)
-print(about.st_ino, about.st_nlink, os.readlink(f"/proc/self/fd/{fd}").rpartition("/")[0], oct(about.st_mode & 0o777), os.get_inheritable(fd))
+folder = os.readlink(f"/proc/self/fd/{fd}").rpartition("/")[0]
+print(about.st_ino, about.st_nlink, folder, oct(about.st_mode & 0o777), os.get_inheritable(fd))
 """
 
 
@@ -197,15 +211,18 @@ def test_segment_is_one_file_without_a_name(mpirun):
 
 
 def test_segment_in_a_chosen_folder(mpirun):
-    # The folder of the test may be on a file system that knows no unnamed files; /tmp's relatives in memory do.
+    # The test's folder may be on a file system without unnamed files; /dev/shm supports them.
     code, out, _ = mpirun.run("-n", 1, *mpirun.python(SEGMENT), env={"LANYARD_SHM_DIR": "/dev/shm/."})
     assert code == 0 and "/dev/shm" in out
 
 
 def test_segment_without_a_folder_is_a_memory_file(mpirun):
-    code, out, err = mpirun.run("-n", 2, "sh", "-c", "readlink /proc/self/fd/$LANYARD_SEGMENT_FD", env={"LANYARD_SHM_DIR": "/proc"})
+    code, out, err = mpirun.run("-n", 2, "sh", "-c", "readlink /proc/self/fd/$LANYARD_SEGMENT_FD",
+                                env={"LANYARD_SHM_DIR": "/proc"})
     assert (code, out) == (0, "/memfd:lanyard (deleted)\n" * 2)
-    assert re.fullmatch(r"mpirun: /proc cannot be used for the memory that ranks share: .+; a memory file is used instead\n", err), err
+    assert re.fullmatch(
+        r"mpirun: /proc cannot be used for the memory that ranks share: .+; a memory file is used instead\n",
+        err), err
     alone = mpirun.run("-n", 1, "true", env={"LANYARD_SHM_DIR": "/proc"})
     apart = mpirun.run("-n", 2, "true", env={"LANYARD_SHM_DIR": "/proc", "LANYARD_PATHS": "self,tcp"})
     assert alone == apart == (0, "", ""), "nobody shares memory, so nobody need know"
@@ -214,7 +231,8 @@ def test_segment_without_a_folder_is_a_memory_file(mpirun):
 DESCRIPTORS = """
 import os
 own = {int(os.environ["PMI_FD"]), int(os.environ["LANYARD_SEGMENT_FD"])}
-print(sorted(fd for fd in map(int, os.listdir("/proc/self/fd")) if fd > 2 and fd not in own and os.path.exists(f"/proc/self/fd/{fd}")))
+print(sorted(fd for fd in map(int, os.listdir("/proc/self/fd"))
+             if fd > 2 and fd not in own and os.path.exists(f"/proc/self/fd/{fd}")))
 """
 
 
@@ -224,10 +242,11 @@ def test_ranks_inherit_no_other_descriptors(mpirun):
 
 def test_ranks_have_the_signals_that_mpirun_was_started_with(mpirun):
     def masks(text):
-        own = 0b11 << 32 - 1  # the C library keeps signals 32 and 33 for itself: nobody can set them
-        return {name: int(value, 16) & ~own for name, value in re.findall(r"^(SigBlk|SigIgn):\s*(\w+)", text, re.M)}
+        own = 0b11 << 32 - 1  # the C library reserves signals 32 and 33; no program can set them
+        return {name: int(value, 16) & ~own
+                for name, value in re.findall(r"^(SigBlk|SigIgn):\s*(\w+)", text, re.M)}
 
-    def ignore():  # as a shell does with what it starts in the background; those who start jobs so rely on it
+    def ignore():  # as a shell does for background jobs; users who start jobs that way rely on it
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGQUIT, signal.SIG_IGN)
 
@@ -249,7 +268,8 @@ data = sys.stdin.buffer.read()
 print(os.environ["PMI_RANK"], len(data), hashlib.sha256(data).hexdigest())"""), input=data, text=False)
     assert (code, err) == (0, b"")
     empty = hashlib.sha256(b"").hexdigest()
-    assert sorted(out.decode().splitlines()) == [f"0 3000000 {hashlib.sha256(data).hexdigest()}", f"1 0 {empty}", f"2 0 {empty}"]
+    assert sorted(out.decode().splitlines()) == [f"0 3000000 {hashlib.sha256(data).hexdigest()}",
+                                                 f"1 0 {empty}", f"2 0 {empty}"]
 
 
 def test_standard_input_of_a_file_is_the_file(mpirun):
@@ -265,13 +285,17 @@ def test_unread_input_stays_for_the_next_command(mpirun):
 
 @pytest.mark.parametrize(("choice", "reader"), [("2", "2"), ("none", None)])
 def test_standard_input_of_a_chosen_rank(mpirun, choice, reader):
-    code, out, _ = mpirun.run("--stdin", choice, "-n", 3, "sh", "-c", 'echo "$PMI_RANK:$(cat)"', input="words")
+    code, out, _ = mpirun.run("--stdin", choice, "-n", 3, "sh", "-c", 'echo "$PMI_RANK:$(cat)"',
+                              input="words")
     assert code == 0
-    assert sorted(out.splitlines()) == [f"{rank}:{'words' if str(rank) == reader else ''}" for rank in range(3)]
+    assert sorted(out.splitlines()) == [f"{rank}:{'words' if str(rank) == reader else ''}"
+                                        for rank in range(3)]
 
 
 def test_closed_standard_input(mpirun):
-    code, out, err = mpirun.run("-c", f"{mpirun.path} -n 2 sh -c 'wc -c; ls /proc/self/fd/0 >/dev/null && echo open' <&-", launcher="/bin/sh")
+    code, out, err = mpirun.run("-c",
+                                f"{mpirun.path} -n 2 sh -c 'wc -c; ls /proc/self/fd/0 >/dev/null && echo "
+                                "open' <&-", launcher="/bin/sh")
     assert (code, sorted(out.split()), err) == (0, ["0", "0", "open", "open"], "")
 
 
@@ -289,8 +313,9 @@ def test_bind_to_none_leaves_all_processors(mpirun):
 
 
 def test_two_jobs_do_not_crowd_one_processor(mpirun):
-    """Left to itself, mpirun ties no rank to a single processor, so the kernel can keep two jobs apart."""
-    both = [mpirun.start("-n", 2, *mpirun.python(AFFINITY + "; import time; time.sleep(0.5)"), text=True) for _ in range(2)]
+    """By default mpirun binds no rank to a single processor, so that the kernel can keep two jobs apart."""
+    both = [mpirun.start("-n", 2, *mpirun.python(AFFINITY + "; import time; time.sleep(0.5)"), text=True)
+            for _ in range(2)]
     allowed = len(os.sched_getaffinity(0))
     for process in both:
         out, err = process.communicate(timeout=60)
@@ -302,7 +327,8 @@ def test_two_jobs_do_not_crowd_one_processor(mpirun):
 def test_bind_to_core_gives_each_rank_its_own(mpirun):
     cores = set()
     for processor in os.sched_getaffinity(0):
-        with open(f"/sys/devices/system/cpu/cpu{processor}/topology/thread_siblings_list", encoding="ascii") as file:
+        with open(f"/sys/devices/system/cpu/cpu{processor}/topology/thread_siblings_list",
+                  encoding="ascii") as file:
             cores.add(file.read())
     code, out, err = mpirun.run("--bind-to", "core", "-n", len(cores), *mpirun.python(AFFINITY))
     assert (code, err) == (0, "")
@@ -318,7 +344,8 @@ def test_bind_to_core_with_too_many_ranks_runs_unbound(mpirun):
 
 
 def test_many_ranks_and_few_descriptors(mpirun):
-    code, out, err = mpirun.run("-c", f"ulimit -Sn 64; exec {mpirun.path} -n 40 sh -c 'ulimit -Sn'", launcher="/bin/sh")
+    code, out, err = mpirun.run("-c", f"ulimit -Sn 64; exec {mpirun.path} -n 40 sh -c 'ulimit -Sn'",
+                                launcher="/bin/sh")
     assert (code, out, err) == (0, "64\n" * 40, "")
 
 
@@ -338,17 +365,21 @@ def test_library_of_this_build_is_found_first(mpirun):
 
 
 def test_library_that_the_user_names_comes_first(mpirun):
-    """A folder with a library of one ABI stays before ours, which supplies the other ABI; one with both needs nothing of ours."""
+    """A user's folder with a library of one ABI stays before Lanyard's folder, which supplies the other ABI.
+    If the user's folders have both, Lanyard's is not added."""
     show = ["sh", "-c", "echo ${LD_LIBRARY_PATH-unset}"]
     own = str(mpirun.build / "lib")
     other, third = mpirun.folder / "other", mpirun.folder / "third"
     for folder in (other, third):
         folder.mkdir()
     (other / "libmpi_abi.so.1").write_bytes(b"")
-    assert mpirun.run(*show, env={"LD_LIBRARY_PATH": f"/somewhere:{other}"})[1] == f"/somewhere:{other}:{own}\n"
+    assert mpirun.run(*show,
+                      env={"LD_LIBRARY_PATH": f"/somewhere:{other}"})[1] == f"/somewhere:{other}:{own}\n"
     (third / "libmpi.so.12").write_bytes(b"")
     assert mpirun.run(*show, env={"LD_LIBRARY_PATH": f"{third}"})[1] == f"{third}:{own}\n"
-    assert mpirun.run(*show, env={"LD_LIBRARY_PATH": f"{third}:/somewhere:{other}"})[1] == f"{third}:/somewhere:{other}\n"
+    assert mpirun.run(
+        *show, env={"LD_LIBRARY_PATH": f"{third}:/somewhere:{other}"})[1] == f"{third}:/somewhere:{other}\n"
     (third / "libmpi.so.12").rename(third / "libmpi.so.40")
     (third / "libmpi.so").symlink_to("libmpi.so.40")
-    assert mpirun.run(*show, env={"LD_LIBRARY_PATH": f"{third}"})[1] == f"{own}:{third}\n", "Open MPI has another ABI"
+    assert mpirun.run(*show, env={"LD_LIBRARY_PATH": f"{third}"})[1] == f"{own}:{third}\n", (
+        "Open MPI has another ABI")

@@ -1,4 +1,5 @@
-"""What ranks print: whole lines, tagged or in files, byte for byte otherwise, with slow and absent readers."""
+"""What ranks print: whole lines, tagged or in files, otherwise byte for byte, with slow and absent
+readers."""
 import os
 import pty
 import re
@@ -31,9 +32,11 @@ def test_lines_of_ranks_do_not_mix(mpirun):
 
 @pytest.mark.parametrize("option", ["-l", "--tag-output", "-prepend-rank"])
 def test_tagged_lines(mpirun, option):
-    code, out, err = mpirun.run(option, "-n", 3, "sh", "-c", 'echo one; echo two; echo bad >&2; printf "no end"')
+    code, out, err = mpirun.run(option, "-n", 3, "sh", "-c",
+                                'echo one; echo two; echo bad >&2; printf "no end"')
     assert code == 0
-    assert sorted(out.splitlines()) == sorted(f"[{rank}] {text}" for rank in range(3) for text in ("one", "two", "no end"))
+    assert sorted(out.splitlines()) == sorted(f"[{rank}] {text}" for rank in range(3)
+                                              for text in ("one", "two", "no end"))
     assert sorted(err.splitlines()) == [f"[{rank}] bad" for rank in range(3)]
 
 
@@ -41,7 +44,7 @@ def test_output_is_passed_on_byte_for_byte(mpirun):
     data = os.urandom(2_000_000)
     (mpirun.folder / "data").write_bytes(data)
     assert mpirun.run("cat", "data", text=False) == (0, data, b"")
-    # Several ranks: nothing is added to or taken from an unfinished last line.
+    # With several ranks, nothing is added to or removed from an unfinished last line.
     assert mpirun.run("-n", 2, "printf", r"a\0b", text=False) == (0, b"a\0ba\0b", b"")
 
 
@@ -52,8 +55,10 @@ def test_very_long_lines(mpirun):
 
 
 def whole_lines(out):
-    """{rank: {line: how many}} of lines that consist of their rank's digit alone, those put together that were cut."""
-    form = re.compile(r"(?:\[rank (\d): the line goes on\] )?(\d*)(?: \[rank (\d): the line goes on below\])?")
+    """{rank: {line: how often}} of lines that consist only of their rank's digit. Lines that were cut are
+    joined."""
+    form = re.compile(
+        r"(?:\[rank (\d): the line goes on\] )?(\d*)(?: \[rank (\d): the line goes on below\])?")
     whole, begun = {}, {}
     for line in out.splitlines():
         goes_on, text, cut = form.fullmatch(line).groups()
@@ -80,14 +85,15 @@ def test_lines_of_several_mebibytes_do_not_mix(mpirun, options):
         return
     count = dict.fromkeys("012", 0)
     for line in out.splitlines():
-        rank, text = re.fullmatch(r"\[(\d)\] (\d+)", line).groups()
-        assert set(text) == {rank}
+        # A line that stood still may be cut, also just before its end.
+        rank, text = re.fullmatch(r"\[(\d)\] (\d*)", line).groups()
+        assert set(text) <= {rank}
         count[rank] += len(text)
     assert count == dict.fromkeys("012", 4_000_000)
 
 
 def test_endless_line_does_not_keep_the_others_waiting(mpirun):
-    """Rank 0 stands in the middle of a line until rank 1, which has much to say, has said it."""
+    """Rank 0 stops in the middle of a line until rank 1, which prints a lot, has printed all of it."""
     code, out, err = mpirun.run("-n", 2, *mpirun.python("""
 import os, time
 if os.environ["PMI_RANK"] == "0":
@@ -105,7 +111,7 @@ else:
 
 
 def test_short_line_behind_one_that_stands_still_comes_out(mpirun):
-    """Rank 0 goes on only when somebody has read what rank 1 says."""
+    """Rank 0 continues only after the test has read what rank 1 prints."""
     process = mpirun.start("-n", 2, *mpirun.python("""
 import os, time
 if os.environ["PMI_RANK"] == "0":
@@ -124,7 +130,7 @@ else:
 
 
 def test_endless_line_that_ends_with_its_rank(mpirun):
-    """What others said meanwhile is not lost, nor what mpirun says itself."""
+    """What other ranks printed meanwhile is not lost, nor is mpirun's own message."""
     code, out, err = mpirun.run("-n", 3, *mpirun.python("""
 import os, time
 rank = os.environ["PMI_RANK"]
@@ -143,21 +149,26 @@ open("said" + rank, "w").close()"""), stderr=subprocess.STDOUT)
 
 
 def test_both_streams_into_one_pipe_keep_lines_whole(mpirun):
-    program = mpirun.python("import os\nfor i in range(500):\n  os.write(1 + i % 2, b'ab'); os.write(1 + i % 2, b'cd' + bytes([10]))")
+    program = mpirun.python(
+        "import os\nfor i in range(500):\n  os.write(1 + i % 2, b'ab'); os.write(1 + i % 2, b'cd' + "
+        "bytes([10]))")
     code, out, _ = mpirun.run("-n", 4, *program, stderr=subprocess.STDOUT)
     assert code == 0
     assert out.splitlines() == ["abcd"] * 2000
 
 
 def test_one_file_for_each_rank(mpirun):
-    assert mpirun.run("--output", "sub/logs", "-n", 3, "sh", "-c", "echo out $PMI_RANK; echo err $PMI_RANK >&2") == (0, "", "")
+    assert mpirun.run("--output", "sub/logs", "-n", 3, "sh", "-c",
+                      "echo out $PMI_RANK; echo err $PMI_RANK >&2") == (0, "", "")
     for rank in range(3):
-        assert (mpirun.folder / "sub" / "logs" / f"rank-{rank}.out").read_text() == f"out {rank}\nerr {rank}\n"
+        assert (
+            mpirun.folder / "sub" / "logs" / f"rank-{rank}.out").read_text() == f"out {rank}\nerr {rank}\n"
     assert len(os.listdir(mpirun.folder / "sub" / "logs")) == 3
 
 
 def test_file_patterns(mpirun):
-    code, out, err = mpirun.run("-outfile-pattern", "o.%r.%h.%%", "--errfile-pattern=e.%r", "-n", 2, "sh", "-c", "echo out; echo err >&2")
+    code, out, err = mpirun.run("-outfile-pattern", "o.%r.%h.%%", "--errfile-pattern=e.%r", "-n", 2, "sh",
+                                "-c", "echo out; echo err >&2")
     assert (code, out, err) == (0, "", "")
     for rank in range(2):
         assert (mpirun.folder / f"o.{rank}.{os.uname().nodename}.%").read_text() == "out\n"
@@ -183,12 +194,14 @@ def test_full_device_is_reported(mpirun):
 
 
 def test_reader_that_leaves_ends_the_job_quietly(mpirun):
-    code, out, err = mpirun.run("-c", f"{mpirun.path} -n 2 yes | head -n 1; echo ${{PIPESTATUS[0]}}", launcher="/bin/bash")
+    code, out, err = mpirun.run("-c", f"{mpirun.path} -n 2 yes | head -n 1; echo ${{PIPESTATUS[0]}}",
+                                launcher="/bin/bash")
     assert (code, out, err) == (0, "y\n141\n", "")
 
 
 def test_slow_reader_stops_the_ranks_not_mpirun(mpirun):
-    """Nobody reads, ranks print without end: mpirun keeps little, hears its signal and ends."""
+    """The ranks print without end and nothing reads it: mpirun buffers little, receives its signal and
+    ends."""
     process = mpirun.start("-n", 2, "yes")
     def resident_kb():
         with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
@@ -199,7 +212,7 @@ def test_slow_reader_stops_the_ranks_not_mpirun(mpirun):
     time.sleep(0.5)
     assert resident_kb() < (50_000 if mpirun.build.name == "release" else 500_000)
     process.send_signal(15)
-    mpirun.wait_until(lambda: not ranks_run(), "the ranks ended")  # or 2 overtakes 15
+    mpirun.wait_until(lambda: not ranks_run(), "the ranks ended")  # otherwise signal 2 may overtake 15
     process.send_signal(2)
     process.communicate(timeout=60)
     assert process.returncode == 128 + 15
@@ -207,7 +220,8 @@ def test_slow_reader_stops_the_ranks_not_mpirun(mpirun):
 
 def test_message_comes_after_what_the_rank_said_last(mpirun):
     for _ in range(10):
-        code, _, err = mpirun.run("-n", 2, "sh", "-c", 'test $PMI_RANK = 0 && { echo "my own words" >&2; exit 5; }; sleep 60')
+        code, _, err = mpirun.run("-n", 2, "sh", "-c",
+                                  'test $PMI_RANK = 0 && { echo "my own words" >&2; exit 5; }; sleep 60')
         assert code == 5
         assert err.splitlines()[0] == "my own words" and "ended with exit code 5" in err.splitlines()[1]
 
@@ -227,8 +241,10 @@ def read_terminal(master, until, timeout=60):
 
 def test_prompt_without_a_newline_shows_on_a_terminal(mpirun):
     master, slave = pty.openpty()
-    process = mpirun.start("-n", 2, "sh", "-c", 'test $PMI_RANK = 0 && { printf "name? "; read name; echo "hello $name"; }; true',
-                           stdin=slave, stdout=slave, stderr=slave, start_new_session=True, preexec_fn=lambda: take_terminal(slave))
+    process = mpirun.start("-n", 2, "sh", "-c",
+                           'test $PMI_RANK = 0 && { printf "name? "; read name; echo "hello $name"; }; true',
+                           stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+                           preexec_fn=lambda: take_terminal(slave))
     os.close(slave)
     assert b"name? " in read_terminal(master, b"name? ")
     os.write(master, b"you\n")
@@ -244,10 +260,10 @@ def take_terminal(terminal):
 
 
 def test_keys_of_the_terminal_reach_the_ranks(mpirun):
-    """Ctrl-C typed at mpirun's terminal ends ranks that are not of its process group."""
+    """Ctrl-C typed at mpirun's terminal ends ranks that are not in its process group."""
     master, slave = pty.openpty()
-    process = mpirun.start("-n", 2, "sh", "-c", "echo ready; exec sleep 60", stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
-                           preexec_fn=lambda: take_terminal(slave))
+    process = mpirun.start("-n", 2, "sh", "-c", "echo ready; exec sleep 60", stdin=slave, stdout=slave,
+                           stderr=slave, start_new_session=True, preexec_fn=lambda: take_terminal(slave))
     os.close(slave)
     text = read_terminal(master, b"ready\r\nready")
     assert text.count(b"ready") == 2

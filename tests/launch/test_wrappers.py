@@ -1,5 +1,6 @@
-"""mpicc, mpicxx, mpic++ and the pkg-config files: what they add, what they answer, and that build systems find them.
-Programs are compiled and linked against the build named by LANYARD_BUILD, which must have the library."""
+"""mpicc, mpicxx, mpic++ and the pkg-config files: what they add, what they print, and that build systems find
+them.
+Programs are compiled and linked against the build named by LANYARD_BUILD, which must contain the library."""
 import os
 import pathlib
 import re
@@ -8,7 +9,8 @@ import subprocess
 
 import pytest
 
-BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", pathlib.Path(__file__).resolve().parents[2] / "build" / "release")).absolute()
+BUILD = pathlib.Path(os.environ.get(
+    "LANYARD_BUILD", pathlib.Path(__file__).resolve().parents[2] / "build" / "release")).absolute()
 BIN = BUILD / "bin"
 PROGRAM = """
 #include <mpi.h>
@@ -22,13 +24,14 @@ int main(int count, char **words) {
     return MPI_Finalize();
 }
 """
-# The compiler wrappers are asked without the compilers that the test driver may have chosen.
-PLAIN = {name: value for name, value in os.environ.items() if name not in ("LANYARD_CC", "LANYARD_CXX", "CC", "CXX", "LD_LIBRARY_PATH")}
+# The wrappers run without the compilers that the test driver may have chosen.
+PLAIN = {name: value for name, value in os.environ.items()
+         if name not in ("LANYARD_CC", "LANYARD_CXX", "CC", "CXX", "LD_LIBRARY_PATH")}
 
 
 def run(*words, env=None, cwd=None, check=True):
-    done = subprocess.run([str(word) for word in words], env={**PLAIN, **(env or {})}, cwd=cwd, capture_output=True, text=True, timeout=300,
-                          check=False)
+    done = subprocess.run([str(word) for word in words], env={**PLAIN, **(env or {})}, cwd=cwd,
+                          capture_output=True, text=True, timeout=300, check=False)
     assert not check or done.returncode == 0, done
     return done
 
@@ -66,7 +69,8 @@ def test_questions(wrapper, compiler, question, expected):
 def test_version_of_the_wrapper():
     assert re.match(r"mpicc: Lanyard \d+\.\d+\.\d+ \(Language: C\)$", answer("mpicc", "--showme:version"))
     both = answer("mpicc", "--version").splitlines()
-    assert "Free Software Foundation" in " ".join(both) or "clang" in both[0]  # build systems look for the compiler's words
+    # Build systems look for the compiler's own text.
+    assert "Free Software Foundation" in " ".join(both) or "clang" in both[0]
     assert re.match(r"mpicc of Lanyard \d", both[-1])
 
 
@@ -121,11 +125,12 @@ def test_found_through_a_link_and_after_moving(tmp_path):
     shutil.copy(BIN / "mpicc", moved / "bin" / "mpicc")
     (tmp_path / "link").symlink_to(moved / "bin" / "mpicc")
     assert run(tmp_path / "link", "--showme:incdirs").stdout == f'"{moved}/include"\n'
-    assert run("link", "--showme:libdirs", env={"PATH": f"{tmp_path}:{PLAIN['PATH']}"}).stdout == f'"{moved}/lib"\n'
+    assert run("link", "--showme:libdirs",
+               env={"PATH": f"{tmp_path}:{PLAIN['PATH']}"}).stdout == f'"{moved}/lib"\n'
 
 
 def test_folders_with_blanks_are_shown_as_a_shell_reads_them(tmp_path):
-    """What -show prints may be given to a shell again, with the user's own arguments."""
+    """The output of -show can be passed to a shell again, with the user's own arguments."""
     moved = tmp_path / 'a "moved" folder of $5'
     (moved / "bin").mkdir(parents=True)
     shutil.copy(BIN / "mpicc", moved / "bin" / "mpicc")
@@ -134,8 +139,10 @@ def test_folders_with_blanks_are_shown_as_a_shell_reads_them(tmp_path):
         shown = run(moved / "bin" / "mpicc", *question).stdout
         return run("sh", "-c", f"printf '%s\\n' {shown}").stdout.splitlines()
 
-    compile, link = [f"-I{moved}/include"], [f"-L{moved}/lib", f"-Wl,-rpath,{moved}/lib", "-Wl,--enable-new-dtags", "-lmpi_abi"]
-    assert words("-show", '-DTEXT="two words"', "a b.c") == ["cc", '-DTEXT="two words"', "a b.c", *compile, *link]
+    compile, link = [f"-I{moved}/include"], [f"-L{moved}/lib", f"-Wl,-rpath,{moved}/lib",
+                                             "-Wl,--enable-new-dtags", "-lmpi_abi"]
+    assert words("-show", '-DTEXT="two words"', "a b.c") == ["cc", '-DTEXT="two words"', "a b.c", *compile,
+                                                             *link]
     assert (words("--showme:compile"), words("--showme:link")) == (compile, link)
     assert (words("--showme:incdirs"), words("--showme:libdirs")) == ([f"{moved}/include"], [f"{moved}/lib"])
     assert (words("-compile-info"), words("-link-info")) == (["cc", *compile, "-c"], ["cc", *link])
@@ -153,22 +160,25 @@ def test_list_of_the_forms():
 def test_compiler_that_is_not_there(words):
     done = run(BIN / "mpicc", *words, env={"LANYARD_CC": "nosuch -m64"}, check=False)
     assert (done.returncode, done.stdout) == (127, "")
-    assert done.stderr == "mpicc: LANYARD_CC=nosuch -m64 cannot be used: there is no program nosuch; name a C compiler that is installed\n"
+    assert done.stderr == ("mpicc: LANYARD_CC=nosuch -m64 cannot be used: there is no program nosuch; name a "
+                           "C compiler that is installed\n")
 
 
 def test_compiler_option_that_names_nothing():
     done = run(BIN / "mpicxx", "-cxx=nosuch", "x.cc", check=False)
-    assert done.returncode == 127 and done.stderr.startswith("mpicxx: -cxx=nosuch cannot be used: there is no program nosuch; ")
+    assert (done.returncode == 127 and
+            done.stderr.startswith("mpicxx: -cxx=nosuch cannot be used: there is no program nosuch; "))
 
 
 def test_system_folders_are_not_named(tmp_path):
-    """In /usr the compiler finds everything by itself; a copy that believes to be there shows it."""
+    """In /usr the compiler finds everything itself. A copy of mpicc whose prefix is /usr shows that nothing
+    is added."""
     text = (BIN / "mpicc").read_text().replace("prefix=${prefix%/*}", "prefix=/usr", 1)
     (tmp_path / "mpicc").write_text(text)
     assert run("sh", tmp_path / "mpicc", "-show", "x.c").stdout.split() == ["cc", "x.c", "-lmpi_abi"]
 
 
-# With the library --------------------------------------------------------------------------------------------------
+# With the library -----------------------------------------------------------------------------------------
 
 def check_runs(program, mpirun, ranks=3):
     code, out, err = mpirun.run("-n", ranks, program)
@@ -201,18 +211,22 @@ def test_compiled_and_linked_apart(tmp_path, mpirun):
     check_runs(tmp_path / "program", mpirun)
 
 
-@pytest.mark.parametrize(("package", "compiler", "suffix"), [("mpi-c", "LANYARD_CC", ".c"), ("mpi-cxx", "LANYARD_CXX", ".cc")])
+@pytest.mark.parametrize(("package", "compiler", "suffix"),
+                         [("mpi-c", "LANYARD_CC", ".c"), ("mpi-cxx", "LANYARD_CXX", ".cc")])
 def test_pkg_config(tmp_path, mpirun, package, compiler, suffix):
     path = {"PKG_CONFIG_PATH": str(BUILD / "lib" / "pkgconfig")}
     flags = run("pkg-config", "--cflags", "--libs", package, env=path).stdout.split()
-    assert [flag.split("/")[0] for flag in flags] == ["-I", "-L", "-lmpi_abi", "-Wl,-rpath,", "-Wl,--enable-new-dtags"]
+    assert [flag.split("/")[0] for flag in flags] == ["-I", "-L", "-lmpi_abi", "-Wl,-rpath,",
+                                                      "-Wl,--enable-new-dtags"]
     (tmp_path / f"program{suffix}").write_text(PROGRAM)
     words = os.environ.get(compiler, "gcc" if suffix == ".c" else "g++").split()
-    subprocess.run([*words, f"program{suffix}", *flags, "-o", "program"], cwd=tmp_path, check=True, timeout=300)
+    subprocess.run([*words, f"program{suffix}", *flags, "-o", "program"], cwd=tmp_path, check=True,
+                   timeout=300)
     check_runs(tmp_path / "program", mpirun)
-    assert run(tmp_path / "program").returncode == 0  # alone, too
-    # Where the flags of the linker get lost, mpirun shows the library to a program without a RUNPATH.
-    subprocess.run([*words, f"program{suffix}", *flags[:3], "-o", "bare"], cwd=tmp_path, check=True, timeout=300)
+    assert run(tmp_path / "program").returncode == 0  # also without mpirun
+    # If the linker's flags are lost, mpirun makes the library known to a program without a RUNPATH.
+    subprocess.run([*words, f"program{suffix}", *flags[:3], "-o", "bare"], cwd=tmp_path, check=True,
+                   timeout=300)
     check_runs(tmp_path / "bare", mpirun)
 
 
@@ -232,11 +246,12 @@ def configure(folder, *options, env=None):
     (folder / "CMakeLists.txt").write_text(CMAKE)
     (folder / "program.c").write_text(PROGRAM)
     (folder / "programxx.cc").write_text(PROGRAM)
-    compilers = [f"-DCMAKE_{name}_COMPILER={words.split()[0]}" for name, words in (("C", os.environ.get("LANYARD_CC", "gcc")),
-                                                                                  ("CXX", os.environ.get("LANYARD_CXX", "g++")))]
+    compilers = [f"-DCMAKE_{name}_COMPILER={words.split()[0]}"
+                 for name, words in (("C", os.environ.get("LANYARD_CC", "gcc")),
+                                    ("CXX", os.environ.get("LANYARD_CXX", "g++")))]
     flags = " ".join(os.environ.get("LANYARD_CC", "gcc").split()[1:])
-    done = run("cmake", "-S", folder, "-B", folder / "out", *compilers, f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}", *options,
-               env=env)
+    done = run("cmake", "-S", folder, "-B", folder / "out", *compilers, f"-DCMAKE_C_FLAGS={flags}",
+               f"-DCMAKE_CXX_FLAGS={flags}", *options, env=env)
     run("cmake", "--build", folder / "out")
     return done.stdout
 
@@ -250,7 +265,8 @@ def test_cmake_finds_the_wrappers(tmp_path, mpirun):
 
 
 def test_cmake_compiles_with_the_wrappers(tmp_path, mpirun):
-    (tmp_path / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.16)\nproject(direct C)\nadd_executable(program program.c)\n")
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.16)\nproject(direct C)\nadd_executable(program program.c)\n")
     (tmp_path / "program.c").write_text(PROGRAM)
     keep = {name: os.environ[name] for name in ("LANYARD_CC",) if name in os.environ}
     run("cmake", "-S", tmp_path, "-B", tmp_path / "out", f"-DCMAKE_C_COMPILER={BIN / 'mpicc'}", env=keep)
@@ -263,7 +279,8 @@ def test_installed_folder_may_be_moved(tmp_path, mpirun):
     (tmp_path / "first").rename(tmp_path / "second place")
     prefix = tmp_path / "second place"
     (tmp_path / "program.c").write_text(PROGRAM)
-    subprocess.run([prefix / "bin" / "mpicc", "program.c", "-o", "program"], cwd=tmp_path, check=True, timeout=300)
+    subprocess.run([prefix / "bin" / "mpicc", "program.c", "-o", "program"], cwd=tmp_path, check=True,
+                   timeout=300)
     code, out, err = mpirun.run("-n", 3, tmp_path / "program", launcher=prefix / "bin" / "mpiexec")
     assert (code, sorted(out.splitlines()), err) == (0, ["0 of 3", "1 of 3", "2 of 3"], "")
     assert f"Library runpath: [{prefix}/lib]" in run("readelf", "-d", tmp_path / "program").stdout
@@ -272,4 +289,5 @@ def test_installed_folder_may_be_moved(tmp_path, mpirun):
     assert f"found {prefix}/lib/libmpi_abi.so version 5.0" in found
     check_runs(tmp_path / "consumer" / "out" / "program", mpirun)
     needed = run("ldd", tmp_path / "program").stdout
-    assert f"{prefix}/lib/libmpi_abi.so.1" in needed and f"{prefix}/lib/liblanyard.so.0" in needed.replace("/./", "/")
+    assert (f"{prefix}/lib/libmpi_abi.so.1" in needed and
+            f"{prefix}/lib/liblanyard.so.0" in needed.replace("/./", "/"))

@@ -1,8 +1,8 @@
-"""One rank of a run of mpi4py's own tests: runs them and writes what happened to each into a JSON file.
+"""One rank of a run of mpi4py's own tests. It runs them and writes the outcome of each into a JSON file.
 
-Started by tests/mpi4py/run as: mpirun -n N python rank.py TESTS REPORTS [arguments of mpi4py's test/main.py].
-Every rank runs the same tests in the same order and writes REPORTS/rank-R.json; while a test runs its name stands in
-REPORTS/rank-R.now, so that a run that hangs can be told where.
+tests/mpi4py/run starts it as: mpirun -n N python rank.py TESTS REPORTS [arguments of mpi4py's test/main.py].
+Every rank runs the same tests in the same order and writes REPORTS/rank-R.json. While a test runs, its name
+is in REPORTS/rank-R.now, which shows where a run hangs.
 """
 import json
 import os
@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True
 
 
 class Recorder(unittest.TextTestResult):
-    """Outcomes by full test name; `now` holds the name of the running test."""
+    """Records outcomes by full test name, and the name of the running test in rank-R.now."""
 
     reports = pathlib.Path()
     rank = 0
@@ -28,7 +28,7 @@ class Recorder(unittest.TextTestResult):
 
     def note(self, test, outcome, text=""):
         known = self.outcomes.get(test.id())
-        if known is None or known["outcome"] == "passed":  # of several subtests the first failure counts
+        if known is None or known["outcome"] == "passed":  # the first failure of several subtests counts
             seconds = time.monotonic() - getattr(self, "started", time.monotonic())
             self.outcomes[test.id()] = {"outcome": outcome, "text": text, "seconds": seconds}
 
@@ -78,7 +78,8 @@ def main():
         everything = original(loader, case)
         loader.excludePatterns = patterns
         chosen = original(loader, case)
-        left_out.extend(f"{case.__module__}.{case.__qualname__}.{name}" for name in everything if name not in chosen)
+        left_out.extend(f"{case.__module__}.{case.__qualname__}.{name}" for name in everything
+                        if name not in chosen)
         return chosen
 
     mpi4py_tests.TestLoader.getTestCaseNames = names_and_left_out

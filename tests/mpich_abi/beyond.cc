@@ -1,9 +1,10 @@
-// What the MPICH ABI has beside the standard's functions: conversions for Fortran, variables, names that MPI-3.0 removed. Any ranks.
+// What the MPICH ABI has in addition to the standard's functions: conversions for Fortran, variables, and
+// names that MPI-3.0 removed. Runs with any number of ranks.
 #include "mpi/comm/check.h"
 
 namespace {
 
-// Handles are integers in C already: the conversions keep them, and the result is the same object.
+// Handles are integers in C already. The conversions keep them, and the result is the same object.
 void handles_for_fortran() {
     MPI_Comm copy;
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
@@ -49,7 +50,7 @@ void statuses_for_fortran() {
         check_equal(elements, MPI_Count{5} << 33);
         check(cancelled);
     }
-    // There is nothing to convert of a status that is ignored.
+    // A status that is ignored has nothing to convert.
     check(MPI_F_STATUS_IGNORE && MPI_F_STATUSES_IGNORE && MPI_F_STATUS_IGNORE != MPI_F_STATUSES_IGNORE);
     check_class(MPI_Status_f2c(MPI_F_STATUS_IGNORE, &back), MPI_ERR_ARG);
     check_class(MPI_Status_c2f(MPI_STATUS_IGNORE, in_fortran), MPI_ERR_ARG);
@@ -96,7 +97,7 @@ void removed_datatypes() {
     check_class(MPI_Type_ub(MPI_INT, nullptr), MPI_ERR_ARG);
 }
 
-// MPI_LB and MPI_UB: no data, but the bounds.
+// MPI_LB and MPI_UB have no data and set the bounds.
 void removed_markers() {
     int lengths[] = {1, 1, 1};
     MPI_Aint places[] = {-8, 0, 24}, lower = 0, extent = 0;
@@ -143,7 +144,7 @@ void removed_error_handlers() {
     MPI_Comm_free(&comm);
 }
 
-// MPI_COMM_DUP_FN is a function here.
+// In this ABI, MPI_COMM_DUP_FN is a function.
 void duplicated_attributes() {
     int keyval, flag = 0, value = 5, *got = nullptr;
     MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &keyval, nullptr);

@@ -1,4 +1,7 @@
-"""What the tests of libmpi.so.12 share: the build, environments with packages from PyPI (made once, below build/), a way to run jobs."""
+"""Fixtures for the tests of libmpi.so.12: the build, environments with packages from PyPI, and a job runner.
+
+The environments are created once, below build/.
+"""
 import importlib.machinery
 import importlib.util
 import os
@@ -17,7 +20,7 @@ INTEL_VERSION = re.search(r"impi-rt==(\S+)", (ROOT / "bench" / "peers.txt").read
 
 
 def clean_environment(**more):
-    """The environment without what an outer launcher or the test driver has set."""
+    """The environment without the variables that an outer launcher or the test driver has set."""
     dropped = ("PMI_", "LANYARD_JOB", "LD_LIBRARY_PATH", "MPI_LOCAL")
     return {**{name: value for name, value in os.environ.items() if not name.startswith(dropped)}, **more}
 
@@ -29,16 +32,17 @@ def library():
 
 @pytest.fixture(scope="session")
 def job():
-    """Runs a program under mpirun; gives exit code, standard output and standard error."""
+    """Runs a program with mpirun. Returns the exit code, standard output and standard error."""
     def run(ranks, *command, **variables):
-        done = subprocess.run([BUILD / "bin" / "mpirun", "-n", str(ranks), *command], capture_output=True, text=True, timeout=180, check=False,
-                              env=clean_environment(**variables), stdin=subprocess.DEVNULL)
+        done = subprocess.run([BUILD / "bin" / "mpirun", "-n", str(ranks), *command], capture_output=True,
+                              text=True, timeout=180, check=False, env=clean_environment(**variables),
+                              stdin=subprocess.DEVNULL)
         return done.returncode, done.stdout, done.stderr
     return run
 
 
 def environment(*packages):
-    """Python of an environment with mpi4py's wheel, numpy and `packages`."""
+    """The Python interpreter of an environment with mpi4py's wheel, numpy and `packages`."""
     path = ROOT / "tests" / "mpi4py" / "build"
     loader = importlib.machinery.SourceFileLoader("mpi4py_build", str(path))
     build = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
@@ -49,8 +53,9 @@ def environment(*packages):
 
 @pytest.fixture(scope="session")
 def unsanitized(library):
-    """Programs that others have compiled cannot load a library that needs a sanitizer's runtime."""
-    if re.search("__[at]san_init", subprocess.run(["nm", "-D", library], capture_output=True, text=True, check=True).stdout):
+    """Skips sanitizer builds: programs of others cannot load a library that needs a sanitizer's runtime."""
+    if re.search("__[at]san_init",
+                 subprocess.run(["nm", "-D", library], capture_output=True, text=True, check=True).stdout):
         pytest.skip("a library built with sanitizers needs their runtime")
 
 
@@ -66,15 +71,19 @@ def wheel_and_mpich(unsanitized):
 
 @pytest.fixture(scope="session")
 def intel(unsanitized):
-    """The folder with Intel MPI's runtime, its compiled benchmarks (impi-rt), its mpicc and headers (impi-devel). Installed without what it
-    depends on: impi-rt names a package "libfabric" that PyPI does not have."""
+    """The folder with Intel MPI's runtime and benchmarks (impi-rt), its mpicc and its headers (impi-devel).
+
+    They are installed without their dependencies, because impi-rt names a package "libfabric" that PyPI does
+    not have.
+    """
     folder = ROOT / "build" / "mpich_abi" / "intel"
     packages = [f"{name}=={INTEL_VERSION}" for name in ("impi-rt", "impi-devel")]
     stamp = folder / "installed.txt"
     if not stamp.exists() or stamp.read_text() != "\n".join(packages):
         shutil.rmtree(folder, ignore_errors=True)
-        command = [ROOT / ".venv" / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:",
-                   "--no-deps", "--ignore-installed", "--prefix", folder, *packages]
+        command = [ROOT / ".venv" / "bin" / "python", "-m", "pip", "install", "--quiet",
+                   "--disable-pip-version-check", "--only-binary", ":all:", "--no-deps", "--ignore-installed",
+                   "--prefix", folder, *packages]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"installing {' and '.join(packages)} from PyPI: {done.stderr}"
         stamp.write_text("\n".join(packages))

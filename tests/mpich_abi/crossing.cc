@@ -1,19 +1,28 @@
-// Values of the MPICH ABI on their way through the real library: names, ranks, codes, attributes, callbacks and what made a datatype.
+// Values of the MPICH ABI pass through the real library: names, ranks, codes, attributes, callbacks, and the
+// arguments that created a datatype.
 #include "mpi/comm/check.h"
 
 #include <vector>
 
 namespace {
 
-// A handle that stood for another datatype would tell another name.
+// A handle that stood for another datatype would give another name.
 void names() {
     struct Named {
         MPI_Datatype type;
         const char *name;
     };
-    constexpr Named all[] = {{MPI_CHAR, "MPI_CHAR"}, {MPI_INT, "MPI_INT"}, {MPI_DOUBLE_INT, "MPI_DOUBLE_INT"}, {MPI_2INT, "MPI_2INT"},
-        {MPI_FLOAT_INT, "MPI_FLOAT_INT"}, {MPI_UINT64_T, "MPI_UINT64_T"}, {MPI_C_DOUBLE_COMPLEX, "MPI_C_DOUBLE_COMPLEX"},
-        {MPI_PACKED, "MPI_PACKED"}, {MPI_BYTE, "MPI_BYTE"}, {MPI_COUNT, "MPI_COUNT"}, {MPI_LONG_DOUBLE_INT, "MPI_LONG_DOUBLE_INT"}};
+    constexpr Named all[] = {{MPI_CHAR, "MPI_CHAR"},
+                             {MPI_INT, "MPI_INT"},
+                             {MPI_DOUBLE_INT, "MPI_DOUBLE_INT"},
+                             {MPI_2INT, "MPI_2INT"},
+                             {MPI_FLOAT_INT, "MPI_FLOAT_INT"},
+                             {MPI_UINT64_T, "MPI_UINT64_T"},
+                             {MPI_C_DOUBLE_COMPLEX, "MPI_C_DOUBLE_COMPLEX"},
+                             {MPI_PACKED, "MPI_PACKED"},
+                             {MPI_BYTE, "MPI_BYTE"},
+                             {MPI_COUNT, "MPI_COUNT"},
+                             {MPI_LONG_DOUBLE_INT, "MPI_LONG_DOUBLE_INT"}};
     for (const Named &each : all) {
         char name[MPI_MAX_OBJECT_NAME];
         int length;
@@ -47,7 +56,7 @@ void translated_ranks() {
     MPI_Group world, none;
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     MPI_Group_incl(world, 0, nullptr, &none);
-    std::vector<int> from(100, MPI_PROC_NULL), to(100, 7);  // more than lie on the stack
+    std::vector<int> from(100, MPI_PROC_NULL), to(100, 7);  // more than fit on the stack
     from[0] = 0;
     MPI_Group_translate_ranks(world, 100, from.data(), world, to.data());
     check_equal(to[0], 0);
@@ -58,7 +67,7 @@ void translated_ranks() {
     MPI_Group_free(&world);
 }
 
-// MPI_PROC_NULL is -1, as is MPI_ANY_TAG; MPI_ANY_SOURCE is -2.
+// MPI_PROC_NULL is -1, as is MPI_ANY_TAG. MPI_ANY_SOURCE is -2.
 void wildcards() {
     int out = 5, in = 0;
     MPI_Status status;
@@ -82,7 +91,7 @@ void wildcards() {
     check_equal(sum, size_of(MPI_COMM_WORLD));
 }
 
-// Of several receives one fails: each status has its own code, in this ABI's numbers.
+// One of several receives fails. Each status has its own code, with this ABI's number.
 void codes_in_statuses() {
     int out[2] = {1, 2}, small = 0, fits = 0;
     MPI_Request requests[3];
@@ -122,7 +131,8 @@ void attributes() {
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_IO, &value, &flag);
     check(!flag || *value == MPI_ANY_SOURCE || *value == MPI_PROC_NULL || *value >= 0);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    for (int standard : {501, 0}) check_class(MPI_Comm_get_attr(MPI_COMM_WORLD, standard, &value, &flag), MPI_ERR_KEYVAL);
+    for (int standard : {501, 0})
+        check_class(MPI_Comm_get_attr(MPI_COMM_WORLD, standard, &value, &flag), MPI_ERR_KEYVAL);
 }
 
 int seen_keyval = 0;
@@ -145,7 +155,7 @@ void add(void *in, void *inout, int *count, MPI_Datatype *type) {
     for (int i = 0; i < *count; ++i) static_cast<int *>(inout)[i] += static_cast<int *>(in)[i];
 }
 
-// The program's functions get this ABI's values, and what they return comes back to the caller.
+// The program's functions get this ABI's values, and their return codes reach the caller.
 void callbacks() {
     int keyval, value = 1;
     MPI_Comm comm, copy;
@@ -172,7 +182,8 @@ void callbacks() {
 void generalised_requests() {
     MPI_Request request;
     MPI_Status status;
-    int code = MPI_Grequest_start(filled, refuse_free, ignore_cancel, nullptr, &request), error_class = MPI_SUCCESS, count = 0;
+    int code = MPI_Grequest_start(filled, refuse_free, ignore_cancel, nullptr, &request),
+        error_class = MPI_SUCCESS, count = 0;
     MPI_Error_class(code, &error_class);
     if (error_class == MPI_ERR_UNSUPPORTED_OPERATION) return;
     MPI_Grequest_complete(request);
@@ -183,9 +194,12 @@ void generalised_requests() {
 
 void contents() {
     int sizes[] = {4, 6}, distributions[] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC};
-    int arguments[] = {MPI_DISTRIBUTE_DFLT_DARG, 2}, processes[] = {1, 1}, starts[] = {0, 1}, parts[] = {2, 3};
+    int arguments[] = {MPI_DISTRIBUTE_DFLT_DARG, 2}, processes[] = {1, 1}, starts[] = {0, 1},
+        parts[] = {2, 3};
     MPI_Datatype array, part;
-    check_equal(MPI_Type_create_darray(1, 0, 2, sizes, distributions, arguments, processes, MPI_ORDER_FORTRAN, MPI_INT, &array), MPI_SUCCESS);
+    check_equal(MPI_Type_create_darray(1, 0, 2, sizes, distributions, arguments, processes, MPI_ORDER_FORTRAN,
+                                       MPI_INT, &array),
+                MPI_SUCCESS);
     check_equal(MPI_Type_create_subarray(2, sizes, parts, starts, MPI_ORDER_C, MPI_INT, &part), MPI_SUCCESS);
     int integers[20], integer_count, address_count, type_count, combiner;
     MPI_Datatype types[1];
@@ -193,8 +207,10 @@ void contents() {
     check_equal(combiner, MPI_COMBINER_DARRAY);
     check_equal(integer_count, 12);
     MPI_Type_get_contents(array, 20, 0, 1, integers, nullptr, types);
-    int wanted[] = {1, 0, 2, 4, 6, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_DFLT_DARG, 2, 1, 1, MPI_ORDER_FORTRAN};
-    check(std::memcmp(integers, wanted, sizeof wanted) == 0, "the integers of the distributed array are others");
+    int wanted[] = {1, 0, 2, 4, 6, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC,
+                    MPI_DISTRIBUTE_DFLT_DARG, 2, 1, 1, MPI_ORDER_FORTRAN};
+    check(std::memcmp(integers, wanted, sizeof wanted) == 0,
+          "the integers of the distributed array are others");
     check_equal(types[0], MPI_INT);
     MPI_Type_get_envelope(part, &integer_count, &address_count, &type_count, &combiner);
     check_equal(combiner, MPI_COMBINER_SUBARRAY);
@@ -204,7 +220,7 @@ void contents() {
     MPI_Type_free(&part);
 }
 
-// Keys are shorter than the standard's: what goes in comes out whole.
+// Keys are shorter than the standard's. A key of the maximum length is returned complete.
 void long_texts() {
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Info info;
@@ -225,12 +241,14 @@ void errors() {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     int data = 0;
     check_class(MPI_Send(&data, 1, MPI_INT, size_of(MPI_COMM_WORLD), 0, MPI_COMM_WORLD), MPI_ERR_RANK);
-    check_class(MPI_Send(&data, 1, MPI_INT, -4, 0, MPI_COMM_WORLD), MPI_ERR_RANK);  // MPI_ROOT, in the standard's ABI
+    // In the standard's ABI, -4 is MPI_ROOT.
+    check_class(MPI_Send(&data, 1, MPI_INT, -4, 0, MPI_COMM_WORLD), MPI_ERR_RANK);
     check_class(MPI_Send(&data, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD), MPI_ERR_RANK);
     check_class(MPI_Send(&data, 1, MPI_INT, 0, MPI_ANY_TAG, MPI_COMM_WORLD), MPI_ERR_TAG);
     check_class(MPI_Send(&data, 1, MPI_COMM_WORLD, 0, 0, MPI_COMM_WORLD), MPI_ERR_TYPE);
     check_class(MPI_Send(&data, 1, MPI_INT, 0, 0, MPI_INT), MPI_ERR_COMM);
-    check_class(MPI_Send(&data, 1, static_cast<MPI_Datatype>(0xcc00ffff), 0, 0, MPI_COMM_WORLD), MPI_ERR_TYPE);
+    check_class(MPI_Send(&data, 1, static_cast<MPI_Datatype>(0xcc00ffff), 0, 0, MPI_COMM_WORLD),
+                MPI_ERR_TYPE);
     MPI_Request bad = 0x12345;
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     check_class(MPI_Wait(&bad, MPI_STATUS_IGNORE), MPI_ERR_REQUEST);

@@ -1,4 +1,5 @@
-/* imported LIBRARY LIST: loads the library and looks up every name of the list, one a line: what some compiled program imports. */
+/* imported LIBRARY LIST: loads the library and looks up every name in the list, one per line. The list
+ * contains the names that a compiled program imports. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +7,8 @@
 int main(int argc, char **argv) {
     void *library = argc == 3 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
     FILE *list = argc == 3 ? fopen(argv[2], "r") : NULL;
-    if (!library || !list) return fprintf(stderr, "imported: %s cannot be opened\n", library ? argv[2] : dlerror()), 1;
+    if (!library || !list)
+        return fprintf(stderr, "imported: %s cannot be opened\n", library ? argv[2] : dlerror()), 1;
     int names = 0, missing = 0;
     for (char name[256]; fgets(name, sizeof name, list); ++names) {
         name[strcspn(name, "\n")] = 0;

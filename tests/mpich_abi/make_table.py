@@ -1,7 +1,9 @@
-"""Writes every constant of the MPICH ABI that crosses the door as a row of C++: its name, its value here and in the standard's ABI, and the
-functions that translate it. Reads the description itself, not by the generators that it checks.
+"""Writes every constant of the MPICH ABI that its front end translates as a row of C++.
 
     make_table.py API_FOLDER OUTPUT
+
+A row has the constant's name, its value in the MPICH ABI and in the standard's ABI, and the functions that
+translate it. This program reads the description itself and uses none of the generators, which it checks.
 """
 import fnmatch
 import pathlib
@@ -17,10 +19,12 @@ def load(name):
 
 kinds, groups, here = load("kinds.toml"), load("constants.toml"), load("mpich_abi/values.toml")
 taken_for = {more["taken_for"]: more["value"] for more in here.pop("abi")["more_datatypes"].values()}
-standard = {name: constant["value"] for group in groups.values() for name, constant in group["values"].items()}
+standard = {name: constant["value"] for group in groups.values()
+            for name, constant in group["values"].items()}
 value_here = {name: value for group in here.values() for name, value in group.items()}
 
-lines = ["struct Number { const char *name; int64_t here, standard; int64_t (*in)(int64_t); int64_t (*out)(int64_t); };",
+lines = ["struct Number { const char *name; int64_t here, standard; int64_t (*in)(int64_t); "
+         "int64_t (*out)(int64_t); };",
          "const Number numbers[] = {"]
 crossing = set()
 for kind, about in kinds.items():
@@ -28,11 +32,14 @@ for kind, about in kinds.items():
     if isinstance(constants, str):
         continue
     for name in (n for pattern in constants for n in standard if fnmatch.fnmatchcase(n, pattern)):
-        functions = [f"[](int64_t v) {{ return int64_t{{Abi::{kind}_{way}(static_cast<{about['core']}>(v))}}; }}" for way in ("in", "out")]
+        functions = [f"[](int64_t v) {{ return int64_t{{Abi::{kind}_{way}("
+                     f"static_cast<{about['core']}>(v))}}; }}" for way in ("in", "out")]
         if name in value_here:
             lines.append(f'    {{"{name}", {value_here[name]}, {standard[name]}, {", ".join(functions)}}},')
             crossing.add(name)
-lines += ["};", "", "struct Handle { const char *name; uint32_t here; int standard; int (*in)(uint32_t); uint32_t (*out)(int); };",
+lines += ["};", "",
+          "struct Handle { const char *name; uint32_t here; int standard; int (*in)(uint32_t); "
+          "uint32_t (*out)(int); };",
           "const Handle handles[] = {"]
 datatypes = {name: d["value"] for name, d in load("datatypes.toml").items() if "value" in d}
 for group in ("op", "comm", "group", "message", "info", "errhandler", "datatype"):
@@ -42,10 +49,13 @@ for group in ("op", "comm", "group", "message", "info", "errhandler", "datatype"
         if name.endswith("_NULL") or name in taken_for:
             continue
         table = f"HandleType<{c_type}>::predefined"
-        lines.append(f'    {{"{name}", 0x{value:08x}, {standard.get(name, datatypes.get(name))}, [](uint32_t v) {{ return {table}.standard(v); }}, '
+        lines.append(f'    {{"{name}", 0x{value:08x}, {standard.get(name, datatypes.get(name))}, '
+                     f"[](uint32_t v) {{ return {table}.standard(v); }}, "
                      f"[](int v) {{ return {table}.bits(v); }}}},")
-# Translated by functions of their own, or of the same value in both, or never given as a number.
-apart = set(here["buffer"]) | set(here["ignore"]) | set(here["length"]) | set(here["fortran_status"]) | {n for n in value_here if n.endswith("_NULL")}
+# These constants have translation functions of their own, the same value in both ABIs, or are never passed as
+# numbers.
+apart = (set(here["buffer"]) | set(here["ignore"]) | set(here["length"]) | set(here["fortran_status"])
+         | {n for n in value_here if n.endswith("_NULL")})
 forgotten = [name for name in value_here if name not in crossing | apart]
 if forgotten:
     raise SystemExit(f"no kind of parameter has these constants: {forgotten}")

@@ -1,4 +1,4 @@
-"""libmpi.so.12 by itself: what it shows, what it costs, and that it does not share a process with the other door."""
+"""Tests of libmpi.so.12 itself: its symbols, the cost of a call, and that a process uses one ABI only."""
 import json
 import re
 import subprocess
@@ -8,9 +8,9 @@ import pytest
 
 from .conftest import BUILD, MPICH, ROOT, clean_environment
 
-# Beside functions: variables that the ABI's header names, and MPI_COMM_DUP_FN.
-MORE = {"MPI_UNWEIGHTED", "MPI_WEIGHTS_EMPTY", "MPI_T_PVAR_ALL_HANDLES", "MPI_F_STATUS_IGNORE", "MPI_F_STATUSES_IGNORE", "MPI_F08_STATUS_IGNORE",
-        "MPI_F08_STATUSES_IGNORE", "MPIR_Dup_fn"}
+# In addition to functions: variables that the ABI's header names, and MPI_COMM_DUP_FN.
+MORE = {"MPI_UNWEIGHTED", "MPI_WEIGHTS_EMPTY", "MPI_T_PVAR_ALL_HANDLES", "MPI_F_STATUS_IGNORE",
+        "MPI_F_STATUSES_IGNORE", "MPI_F08_STATUS_IGNORE", "MPI_F08_STATUSES_IGNORE", "MPIR_Dup_fn"}
 
 
 def names_shown(library):
@@ -25,7 +25,8 @@ def described():
     sys.dont_write_bytecode = True
     from generator.abi import ForeignAbi
     from generator.description import Description
-    return {name for function in ForeignAbi(Description(), "mpich_abi").functions for name, _ in function.forms()}
+    return {name for function in ForeignAbi(Description(), "mpich_abi").functions
+            for name, _ in function.forms()}
 
 
 def test_shows_its_functions_under_both_names_and_its_variables(library, functions):
@@ -35,12 +36,16 @@ def test_shows_its_functions_under_both_names_and_its_variables(library, functio
 
 
 def test_is_found_under_all_its_names(library):
-    dynamic = subprocess.run(["readelf", "-d", "-V", library], capture_output=True, text=True, check=True).stdout
-    assert "Library soname: [libmpi.so.12]" in dynamic and "[$ORIGIN]" in dynamic and "[liblanyard.so.0]" in dynamic
+    dynamic = subprocess.run(["readelf", "-d", "-V", library], capture_output=True, text=True,
+                             check=True).stdout
+    assert ("Library soname: [libmpi.so.12]" in dynamic and "[$ORIGIN]" in dynamic
+            and "[liblanyard.so.0]" in dynamic)
     assert "Version definition section" not in dynamic
     assert (library.parent / "libmpich.so.12").resolve() == library.resolve()
-    # The names for linking: one is of the other library (tests/launch/test_linking.py), the other would lead here with no mpi.h for it.
-    assert (library.parent / "libmpi.so").resolve() != library.resolve() and not (library.parent / "libmpich.so").exists()
+    # Of the names for linking, libmpi.so belongs to the other library (tests/launch/test_linking.py), and
+    # libmpich.so would lead to this one, for which no mpi.h is installed.
+    assert ((library.parent / "libmpi.so").resolve() != library.resolve()
+            and not (library.parent / "libmpich.so").exists())
 
 
 ASK_VERSION = """
@@ -52,12 +57,15 @@ print(text.value.decode(), end="")
 
 
 def version_of(library):
-    return subprocess.run([sys.executable, "-c", ASK_VERSION, library], capture_output=True, text=True, check=True,
-                          env=clean_environment()).stdout
+    return subprocess.run([sys.executable, "-c", ASK_VERSION, library], capture_output=True, text=True,
+                          check=True, env=clean_environment()).stdout
 
 
 def test_text_of_the_version_is_understood(library, unsanitized):
-    """The beginnings by which mpi4py (sscanf) and MPI.jl know a library of this ABI, which must not be seen in the other one."""
+    """mpi4py (sscanf) and MPI.jl recognise a library of this ABI by the beginning of this text.
+
+    The library for the standard's ABI must not have it.
+    """
     text, other = version_of(library), version_of(library.parent / "libmpi_abi.so.1")
     assert re.match(r"MPICH2? Version:\s+(\d+\.\d+(?:\.\d+)?\w*)\n", text)[1] == MPICH.partition("==")[2]
     assert re.fullmatch(r"Lanyard \d+\.\d+\.\d+", text.splitlines()[1])
@@ -83,8 +91,9 @@ def test_a_process_uses_one_door(job, library, order, ranks):
 
 @pytest.mark.parametrize("door", ["mpi", "mpich"])
 def test_the_cost_of_a_call_can_be_measured(door):
-    """What it is stands in bench/RESULTS.md: a busy machine is no reason to fail."""
-    done = subprocess.run([BUILD / "bin" / f"{door}-cost", "--json"], capture_output=True, text=True, timeout=60, check=True, env=clean_environment())
+    """The program works. bench/RESULTS.md has the costs, as a busy machine must not make a test fail."""
+    done = subprocess.run([BUILD / "bin" / f"{door}-cost", "--json"], capture_output=True, text=True,
+                          timeout=60, check=True, env=clean_environment())
     rows = {row["name"]: row for row in json.loads(done.stdout)["results"]}
     assert set(rows) == {"MPI_Comm_rank", "send and receive to oneself"}
     assert all(row["median"] > 0 and row["unit"] == "ns" for row in rows.values())

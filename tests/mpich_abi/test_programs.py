@@ -1,5 +1,8 @@
-"""Programs that others have compiled for the MPICH ABI run unmodified: mpi4py's wheel, Debian's NetPIPE, Intel's benchmarks, what MPICH's and
-Intel's mpicc make. The packages are downloaded once, into build/."""
+"""Programs that others have compiled for the MPICH ABI run unmodified.
+
+They are mpi4py's wheel, Debian's NetPIPE, Intel's benchmarks, and programs that MPICH's and Intel's mpicc
+produce. The packages are downloaded once, into build/.
+"""
 import os
 import re
 import shutil
@@ -21,7 +24,7 @@ assert total.tolist() == [2.0 * world.size] * 3, total
 assert world.allgather(world.rank) == list(range(world.size))
 """
 
-# A library that has the names of Open MPI's, in a folder that the user put on the search path: it must not be chosen.
+# A library with the names of Open MPI's, in a folder on the user's search path. It must not be chosen.
 DECOY = "int ompi_mpi_comm_self; int MPI_Get_version(int *a, int *b) { *a = 3; *b = 1; return 0; }"
 
 
@@ -73,21 +76,23 @@ if __name__ == "__main__":
             context.set_forkserver_preload(["mpi4py.MPI"])
         with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
             assert list(pool.map(seen, range(3))) == shown, method
-    alone = subprocess.run([sys.executable, "-c", "from mpi4py import MPI; print(MPI.COMM_WORLD.Get_size())"], stdout=subprocess.PIPE)
+    alone = subprocess.run([sys.executable, "-c", \
+"from mpi4py import MPI; print(MPI.COMM_WORLD.Get_size())"], stdout=subprocess.PIPE)
     assert alone.stdout == b"1\\n"
     print(world.allreduce(1), flush=True)
 """
 
 
 def test_pools_of_python_in_ranks(job, wheel, tmp_path):
-    """Their workers import the script, and MPI with it: each is a process alone."""
+    """The workers import the script, and MPI with it. Each is a process outside the job."""
     (tmp_path / "pools.py").write_text(POOLS)
     assert job(2, wheel, tmp_path / "pools.py", PYTHONDONTWRITEBYTECODE="1") == (0, "2\n2\n", "")
 
 
 def test_wheel_passes_by_an_open_mpi(job, wheel, library, tmp_path):
     (tmp_path / "decoy.c").write_text(DECOY)
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "libmpi.so.40", tmp_path / "decoy.c"], check=True)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "libmpi.so.40", tmp_path / "decoy.c"],
+                   check=True)
     (tmp_path / "libmpi.so").symlink_to("libmpi.so.40")
     code, out, err = job(2, wheel, "-c", SHOW_LIBRARY, LD_LIBRARY_PATH=str(tmp_path))
     assert (code, err) == (0, "")
@@ -95,7 +100,7 @@ def test_wheel_passes_by_an_open_mpi(job, wheel, library, tmp_path):
 
 
 def test_wheel_beside_mpich_runs_on_mpich(job, wheel_and_mpich):
-    """An environment that holds its own MPI keeps it: mpirun starts those ranks too."""
+    """An environment with its own MPI keeps using it, and mpirun starts such ranks as well."""
     code, out, err = job(3, wheel_and_mpich, "-c", SHOW_LIBRARY)
     assert code == 0, err
     loaded = libraries(out)
@@ -104,23 +109,26 @@ def test_wheel_beside_mpich_runs_on_mpich(job, wheel_and_mpich):
 
 def test_program_of_mpich_mpicc(job, wheel_and_mpich, tmp_path):
     (tmp_path / "program.c").write_text(PROGRAM)
-    subprocess.run([wheel_and_mpich.parent / "mpicc", "-o", tmp_path / "program", tmp_path / "program.c"], check=True)
+    subprocess.run([wheel_and_mpich.parent / "mpicc", "-o", tmp_path / "program", tmp_path / "program.c"],
+                   check=True)
     assert job(3, tmp_path / "program") == (0, "6 Lanyard\n", "")
 
 
 def test_program_of_intel_mpicc(job, intel, tmp_path):
-    """Its RUNPATH names Intel's library, which lies there: the one of the mpirun is taken all the same."""
+    """Its RUNPATH leads to Intel's library, but it uses the library of the mpirun that starts it."""
     (tmp_path / "program.c").write_text(PROGRAM)
     subprocess.run([intel / "bin" / "mpicc", "-o", tmp_path / "program", tmp_path / "program.c"], check=True,
                    env={**os.environ, "I_MPI_ROOT": str(intel)})
-    dynamic = subprocess.run(["readelf", "-d", tmp_path / "program"], capture_output=True, text=True, check=True).stdout
+    dynamic = subprocess.run(["readelf", "-d", tmp_path / "program"], capture_output=True, text=True,
+                             check=True).stdout
     assert "[libmpi.so.12]" in dynamic and str(intel / "lib") in dynamic
     assert job(3, tmp_path / "program") == (0, "6 Lanyard\n", "")
 
 
 def test_intels_benchmark(job, intel, library):
     program = intel / "bin" / "IMB-MPI1"
-    code, out, err = job(1, "env", "LD_TRACE_LOADED_OBJECTS=1", program)  # the loader tells what it would load
+    # The loader lists what it would load.
+    code, out, err = job(1, "env", "LD_TRACE_LOADED_OBJECTS=1", program)
     assert code == 0 and f"libmpi.so.12 => {library} " in out, out + err
     code, out, err = job(2, program, "-msglog", "0:3", "-iter", "10", "PingPong")
     assert (code, err) == (0, "")
@@ -129,31 +137,35 @@ def test_intels_benchmark(job, intel, library):
 
 
 def test_lists_of_imported_names_are_true(wheel, intel):
-    """The test mpich-imported looks the names of these lists up in the library; here they are compared with the programs."""
+    """The lists agree with the programs. The test mpich-imported looks up their names in the library."""
     module, = (wheel.parents[1] / "lib").glob("python*/site-packages/mpi4py/MPI.mpich.*.so")
     version = re.search(r"mpi4py==(\S+)", (ROOT / "tests" / "mpi4py" / "requirements.txt").read_text())[1]
     lists = ROOT / "tests" / "mpich_abi" / "imported"
-    programs = {f"mpi4py-{version}.txt": module, f"IMB-MPI1-{INTEL_VERSION.rpartition('.')[0]}.txt": intel / "bin" / "IMB-MPI1"}
+    programs = {f"mpi4py-{version}.txt": module,
+                f"IMB-MPI1-{INTEL_VERSION.rpartition('.')[0]}.txt": intel / "bin" / "IMB-MPI1"}
     assert {path.name for path in lists.iterdir()} == set(programs)
     for name, program in programs.items():
-        listed = subprocess.run(["nm", "-D", "--undefined-only", program], capture_output=True, text=True, check=True).stdout
+        listed = subprocess.run(["nm", "-D", "--undefined-only", program], capture_output=True, text=True,
+                                check=True).stdout
         names = {line.split()[-1] for line in listed.splitlines() if "MPI" in line}
         assert names == set((lists / name).read_text().split()), name
 
 
 def test_values_are_those_of_the_header(wheel_and_mpich, tmp_path):
-    """Every value of api/mpich_abi/values.toml against the header that MPICH installs."""
+    """Every value of api/mpich_abi/values.toml agrees with the header that MPICH installs."""
     groups = tomllib.loads((ROOT / "api" / "mpich_abi" / "values.toml").read_text())
     groups.pop("abi")
     values = {name: value for group in groups.values() for name, value in group.items()}
     lines = [f'    printf("{name} %lld\\n", (long long)(long)({name}));' for name in values]
     source = tmp_path / "values.c"
-    source.write_text("\n".join(["#include <mpi.h>", "#include <stdio.h>", "int main(void) {", *lines, "    return 0;", "}"]))
+    source.write_text("\n".join(["#include <mpi.h>", "#include <stdio.h>", "int main(void) {", *lines,
+                                 "    return 0;", "}"]))
     include = wheel_and_mpich.parents[1] / "include"
     subprocess.run(["cc", "-w", f"-I{include}", "-o", tmp_path / "values", source], check=True)
     done = subprocess.run([tmp_path / "values"], capture_output=True, text=True, check=True)
     found = {line.split()[0]: int(line.split()[1]) for line in done.stdout.splitlines()}
-    differing = {name: (value, found[name]) for name, value in values.items() if (value - found[name]) % 2**32 != 0}
+    differing = {name: (value, found[name]) for name, value in values.items()
+                 if (value - found[name]) % 2**32 != 0}
     assert differing == {}
 
 
@@ -163,7 +175,8 @@ def test_netpipe_of_debian(job, unsanitized, tmp_path):
     cache = ROOT / "build" / "mpich_abi"
     if not list(cache.glob("netpipe-mpich2_*.deb")):
         cache.mkdir(parents=True, exist_ok=True)
-        done = subprocess.run(["apt-get", "download", "netpipe-mpich2"], cwd=cache, capture_output=True, text=True, check=False)
+        done = subprocess.run(["apt-get", "download", "netpipe-mpich2"], cwd=cache, capture_output=True,
+                              text=True, check=False)
         if "Unable to locate package" in done.stderr or "no installation candidate" in done.stderr.lower():
             pytest.skip("this Debian has no package netpipe-mpich2")
         assert done.returncode == 0, done.stderr
@@ -179,7 +192,8 @@ def test_netpipe_of_debian(job, unsanitized, tmp_path):
 
 
 def test_doctor_and_mpirun_know_the_library(job, library):
-    done = subprocess.run([BUILD / "bin" / "lanyard", "doctor", "--json"], capture_output=True, text=True, check=False, env=clean_environment())
+    done = subprocess.run([BUILD / "bin" / "lanyard", "doctor", "--json"], capture_output=True, text=True,
+                          check=False, env=clean_environment())
     assert library.name in done.stdout
     code, out, _ = job(1, "sh", "-c", "echo $LD_LIBRARY_PATH")
     assert (code, out) == (0, f"{library.parent}\n")

@@ -1,4 +1,5 @@
-// What the door of the MPICH ABI translates, one by one: each constant and predefined handle both ways, statuses, error codes, buffers.
+// The translations of the front end for the MPICH ABI: each constant and predefined handle in both
+// directions, statuses, error codes and buffers.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -19,7 +20,7 @@ using doors::copy_text;
 
 #include "mpich_values.h"
 
-// The facts of the ABI under their own names.
+// The definitions of the ABI under their own names.
 class MpichValues : public testing::Test, protected Abi {
 protected:
     using ResultStatus = doors::ResultStatus<Abi>;
@@ -33,12 +34,13 @@ TEST_F(MpichValues, ConstantsCrossBothWays) {
     EXPECT_GT(std::size(numbers), 180U);
 }
 
-// A value of the standard's that means nothing here must not come in as if it were one.
+// A value of the standard's ABI without meaning in this one must not be accepted as if it had one.
 TEST_F(MpichValues, StandardValuesDoNotComeInAsTheyAre) {
     for (const Number &number : numbers)
         if (number.in(number.standard) == number.standard) {
             bool one_here = false;
-            for (const Number &other : numbers) one_here |= other.here == number.standard && other.standard == number.standard;
+            for (const Number &other : numbers)
+                one_here |= other.here == number.standard && other.standard == number.standard;
             EXPECT_TRUE(one_here) << number.name;
         }
 }
@@ -72,7 +74,7 @@ TEST_F(MpichValues, PredefinedHandlesCrossBothWays) {
         seen.insert(handle.here);
     }
     EXPECT_GT(seen.size(), 90U);
-    // A datatype of this ABI alone, taken for MPI_REAL2, comes back as itself.
+    // MPIX_C_FLOAT16 exists only in this ABI. It is treated as MPI_REAL2 and comes back as MPIX_C_FLOAT16.
     EXPECT_EQ(HandleType<MPI_Datatype>::predefined.standard(0x4c000246), abi::type_real2);
     EXPECT_EQ(HandleType<MPI_Datatype>::predefined.standard(0x4c000226), abi::type_real2);
     EXPECT_EQ(HandleType<MPI_Datatype>::predefined.bits(abi::type_real2), 0x4c000246U);
@@ -87,7 +89,7 @@ TEST_F(MpichValues, ErrorCodes) {
     int failure = 1 << 29 | 77 << 16 | 5 << 8 | abi::err_truncate;
     EXPECT_EQ(error_code_out(failure), 1 << 29 | 77 << 16 | 5 << 8 | 14);
     EXPECT_EQ(error_code_in(error_code_out(failure)), failure);
-    // What a program adds is above MPI_ERR_LASTCODE in both.
+    // Codes that a program adds are above MPI_ERR_LASTCODE in both ABIs.
     EXPECT_EQ(error_code_in(0x3fffffff), abi::err_lastcode);
     EXPECT_EQ(error_code_out(abi::err_lastcode), 0x3fffffff);
     EXPECT_EQ(error_code_out(abi::err_lastcode + 1), 0x40000000);
@@ -100,7 +102,8 @@ TEST_F(MpichValues, Buffers) {
     EXPECT_EQ(buffer_in(static_cast<void *>(nullptr)), nullptr);
     EXPECT_TRUE(in_place(buffer_in(reinterpret_cast<void *>(-1))));
     EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer_in(reinterpret_cast<void *>(-2))), abi::buffer_automatic);
-    EXPECT_EQ(attached_buffer_out(reinterpret_cast<void *>(abi::buffer_automatic)), reinterpret_cast<void *>(-2));
+    EXPECT_EQ(attached_buffer_out(reinterpret_cast<void *>(abi::buffer_automatic)),
+              reinterpret_cast<void *>(-2));
     EXPECT_EQ(attached_buffer_out(&data), &data);
 }
 
@@ -123,7 +126,7 @@ TEST_F(MpichValues, StatusesCrossWithLargeCounts) {
     EXPECT_EQ(back.count(), status.count());
     EXPECT_EQ(back.source, abi::proc_null);
     EXPECT_EQ(back.tag, abi::any_tag);
-    EXPECT_EQ(back.error, 14);  // as the program has it
+    EXPECT_EQ(back.error, 14);  // with the number that the program has
     EXPECT_EQ(back.cancelled, 1);
 }
 
@@ -154,7 +157,8 @@ TEST_F(MpichValues, ArraysOfStatusesShortAndLong) {
         EXPECT_FALSE(statuses.reserve("statuses", places.data(), count));
         if (count > 0) statuses.data()[count - 1].error = abi::err_pending;
         statuses.store(places.data());
-        for (int i = 0; i < count; ++i) EXPECT_EQ(places[static_cast<size_t>(i)].MPI_ERROR, i == count - 1 ? 18 : 5);
+        for (int i = 0; i < count; ++i)
+            EXPECT_EQ(places[static_cast<size_t>(i)].MPI_ERROR, i == count - 1 ? 18 : 5);
     }
     Statuses ignored;
     EXPECT_FALSE(ignored.reserve("statuses", nullptr, 5));

@@ -1,5 +1,6 @@
-// When a link says what has come: after a while, at once where that is asked for, and also of what comes on a connection made anew. A peer
-// made here by hand says the frames, and counts the answers.
+// When a link acknowledges frames that have arrived: after a while, or at once on request, and also if the
+// frames arrive on a new connection. The test plays the peer itself: it sends the frames byte by byte and
+// counts the acknowledgements.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -54,12 +55,16 @@ protected:
     uint64_t answers() { return links_.path(1).counts().acknowledgements; }
 
     Baton baton_{1};
-    SimLinks links_{baton_, {.usual_delay_ns = 1, .long_delay_percent = 0, .portion_percent = 0, .preempt_percent = 0}, TcpLimits(), 2};
+    SimLinks links_{
+        baton_,
+        {.usual_delay_ns = 1, .long_delay_percent = 0, .portion_percent = 0, .preempt_percent = 0},
+        TcpLimits(),
+        2};
     SimSockets sockets_{links_.internet, 0};
     fuzz::Caller caller_{sockets_, [this] { turn(1); }};
     Ignore sink_;
     int budget_ = 100;
-    uint64_t ahead_ns_ = 0;  // of the sockets' clock
+    uint64_t ahead_ns_ = 0;  // by how much the link's clock is ahead of the clock of the sockets
     uint32_t epoch_ = 0, next_ = 0;
 };
 
@@ -75,7 +80,7 @@ TEST_F(Answers, ComeAfterAWhile) {
 TEST_F(Answers, ComeAfterAWhileOnAConnectionMadeAnew) {
     greet();
     say(envelope());
-    greet();  // which says what has come until then
+    greet();  // the link's answer in this greeting states what has arrived so far
     ahead_ns_ += TcpLimits().answer_within_ns;
     turn();
     say(envelope());

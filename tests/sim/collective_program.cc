@@ -15,13 +15,14 @@ using lanyard::testing::sum_op;
 
 namespace {
 
-// What element i of rank r in operation n is at first.
+// The initial content of element i of rank r in operation n.
 Pair initial(uint64_t n, int r, int64_t i) {
-    auto mixed = static_cast<uint32_t>(n * 7919 + static_cast<uint64_t>(r) * 104'729 + static_cast<uint64_t>(i) * 31);
+    auto mixed =
+        static_cast<uint32_t>(n * 7919 + static_cast<uint64_t>(r) * 104'729 + static_cast<uint64_t>(i) * 31);
     return {mixed * 2 + 1, mixed ^ mixed >> 7};
 }
 
-// What goes from rank r to rank s in the uneven exchanges.
+// Element i of the block that rank r sends to rank s in the uneven exchanges of operation n.
 Pair exchanged(uint64_t n, int r, int s, int64_t i) { return initial(n, r * 1000 + s, i); }
 
 Numbers numbers(const std::vector<int32_t> &list) { return {list.data(), 4}; }
@@ -49,7 +50,8 @@ Operation::Operation(Rank &rank, Team &team, Random &random, int64_t most, bool 
       type_(random.chance(30) ? gappy_pair() : plain_pair()),
       in_place_(random.chance(30)),
       op_(random.chance(50) ? sum_op() : compose_op()) {
-    bool uneven = kind_ == Kind::reduce_scatter || kind_ == Kind::gatherv || kind_ == Kind::scatterv || kind_ == Kind::allgatherv;
+    bool uneven = kind_ == Kind::reduce_scatter || kind_ == Kind::gatherv || kind_ == Kind::scatterv ||
+                  kind_ == Kind::allgatherv;
     int32_t space = 0;
     for (int r = 0; r < team.size; ++r) {
         counts_.push_back(static_cast<int32_t>(uneven ? random.between(0, count_) : count_));
@@ -75,7 +77,7 @@ void Operation::finish() {
 
 Pair Operation::own(int64_t i) const { return initial(number_, me(), i); }
 
-// Of ranks 0 to last, in order.
+// The reduction of element i over the ranks 0 to `last`, in this order.
 Pair Operation::folded(int last, int64_t i) const {
     Pair value = initial(number_, 0, i);
     for (int r = 1; r <= last; ++r) value = combine(op_, value, initial(number_, r, i));
@@ -83,11 +85,14 @@ Pair Operation::folded(int last, int64_t i) const {
 }
 
 void Operation::expect(Pair got, Pair wanted, int64_t i) const {
-    static const char *const names[] = {"barrier", "bcast", "reduce", "allreduce", "scan", "exscan", "reduce_scatter_block", "reduce_scatter",
-                                        "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "alltoall", "alltoallv",
-                                        "alltoallw"};
-    ASSERT_EQ(got, wanted) << names[static_cast<size_t>(kind_)] << ", number " << number_ << ", rank " << me() << " of " << size() << ", root "
-                           << root_ << ", element " << i << " of " << count_ << (in_place_ ? ", in place" : "");
+    static const char *const names[] = {
+        "barrier", "bcast", "reduce", "allreduce", "scan", "exscan", "reduce_scatter_block", "reduce_scatter",
+        "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "alltoall", "alltoallv",
+        "alltoallw"
+    };
+    ASSERT_EQ(got, wanted) << names[static_cast<size_t>(kind_)] << ", number " << number_ << ", rank " << me()
+                           << " of " << size() << ", root " << root_ << ", element " << i << " of " << count_
+                           << (in_place_ ? ", in place" : "");
 }
 
 void Operation::plan_it() {
@@ -118,7 +123,7 @@ void Operation::plan_bcast_of_root() {
     };
 }
 
-// reduce, allreduce, scan, exscan, reduce_scatter_block, reduce_scatter
+// Plans a reduce, allreduce, scan, exscan, reduce_scatter_block or reduce_scatter.
 void Operation::plan_reduction() {
     bool scatters = kind_ == Kind::reduce_scatter_block || kind_ == Kind::reduce_scatter;
     int64_t first = 0, mine = count_, all = count_;
@@ -162,12 +167,14 @@ void Operation::plan_reduction() {
     };
 }
 
-// gather, gatherv, allgather, allgatherv
+// Plans a gather, gatherv, allgather or allgatherv.
 void Operation::plan_gathering() {
-    bool has_all = kind_ == Kind::allgather || kind_ == Kind::allgatherv || me() == root_, in_place = in_place_ && has_all;
+    bool has_all = kind_ == Kind::allgather || kind_ == Kind::allgatherv || me() == root_,
+         in_place = in_place_ && has_all;
     Field &part = field(own_count()), &all = field(space());
     Buffer sent = in_place ? Buffer{} : part.buffer(0, own_count());
-    std::vector<int32_t> counts = counts_, places = places_;  // needed while planning only
+    // copies, because the arrays need to exist only while the operation is planned
+    std::vector<int32_t> counts = counts_, places = places_;
     Uneven received{all.at(0), numbers(counts), numbers(places), &type_};
     if (kind_ == Kind::gather) plan(plan_gather, sent, all.buffer(0, count_), root_);
     if (kind_ == Kind::gatherv) plan(plan_gatherv, sent, received, root_);
@@ -180,7 +187,8 @@ void Operation::plan_gathering() {
     };
     check_ = [=, this, &all] {
         for (int r = 0; has_all && r < size(); ++r)
-            for (int64_t i = 0; i < counts_[static_cast<size_t>(r)]; ++i) expect(all.get(place(r) + i), initial(number_, r, i), i);
+            for (int64_t i = 0; i < counts_[static_cast<size_t>(r)]; ++i)
+                expect(all.get(place(r) + i), initial(number_, r, i), i);
     };
 }
 
@@ -189,13 +197,15 @@ void Operation::plan_scattering() {
     Field &all = field(space()), &part = field(own_count());
     Buffer received = in_place ? Buffer{} : part.buffer(0, own_count());
     std::vector<int32_t> counts = counts_, places = places_;
-    if (kind_ == Kind::scatterv) plan(plan_scatterv, Uneven{all.at(0), numbers(counts), numbers(places), &type_}, received, root_);
+    if (kind_ == Kind::scatterv)
+        plan(plan_scatterv, Uneven{all.at(0), numbers(counts), numbers(places), &type_}, received, root_);
     else plan(plan_scatter, all.buffer(0, count_), received, root_);
     fill_ = [=, this, &all] {
         for (int64_t i = 0; is_root && i < space(); ++i) all.set(i, own(i));
     };
     check_ = [=, this, &part] {
-        for (int64_t i = 0; !in_place && i < own_count(); ++i) expect(part.get(i), initial(number_, root_, place(me()) + i), i);
+        for (int64_t i = 0; !in_place && i < own_count(); ++i)
+            expect(part.get(i), initial(number_, root_, place(me()) + i), i);
     };
 }
 
@@ -207,11 +217,12 @@ void Operation::plan_exchange() {
     };
     check_ = [this, &received] {
         for (int r = 0; r < size(); ++r)
-            for (int64_t i = 0; i < count_; ++i) expect(received.get(place(r) + i), initial(number_, r, me() * count_ + i), i);
+            for (int64_t i = 0; i < count_; ++i)
+                expect(received.get(place(r) + i), initial(number_, r, me() * count_ + i), i);
     };
 }
 
-// Between ranks r and s go (r + s) mod (count + 1) elements, both ways.
+// Plans an alltoallv in which ranks r and s send each other (r + s) mod (count + 1) elements.
 void Operation::plan_uneven_exchange() {
     std::vector<int64_t> counts, places;
     int64_t space = 0;
@@ -225,17 +236,24 @@ void Operation::plan_uneven_exchange() {
          Uneven{received.at(0), numbers(counts), numbers(places), &type_});
     auto each = [this, counts, places](const auto &use) {
         for (int r = 0; r < size(); ++r)
-            for (int64_t i = 0; i < counts[static_cast<size_t>(r)]; ++i) use(r, i, places[static_cast<size_t>(r)] + i);
+            for (int64_t i = 0; i < counts[static_cast<size_t>(r)]; ++i)
+                use(r, i, places[static_cast<size_t>(r)] + i);
     };
     fill_ = [=, this, &sent, &received] {
-        each([&](int r, int64_t i, int64_t at) { (in_place_ ? received : sent).set(at, exchanged(number_, me(), r, i)); });
+        each([&](int r, int64_t i, int64_t at) {
+            (in_place_ ? received : sent).set(at, exchanged(number_, me(), r, i));
+        });
     };
     check_ = [=, this, &received] {
-        each([&](int r, int64_t i, int64_t at) { expect(received.get(at), exchanged(number_, r, me(), i), i); });
+        each([&](int r, int64_t i, int64_t at) {
+            expect(received.get(at), exchanged(number_, r, me(), i), i);
+        });
     };
 }
 
-// As before, with memory and a datatype for each pair of ranks: plain or with gaps, by turns; unless in place the two sides differ in it.
+// Plans an alltoallw with the same numbers of elements. Each block has its own memory and its own
+// datatype, alternately without and with gaps. Unless the operation is in place, the sender and the
+// receiver of a block use different datatypes.
 void Operation::plan_typed_exchange() {
     std::vector<int32_t> counts;
     std::vector<const Datatype *> send_types, receive_types;
@@ -248,21 +266,26 @@ void Operation::plan_typed_exchange() {
         sent.push_back(&fields_.emplace_back(*send_types.back(), counts.back()));
         received.push_back(&fields_.emplace_back(*receive_types.back(), counts.back()));
     }
-    // Displacements from absolute zero, as MPI_BOTTOM has it.
+    // The displacements count from address zero, as with MPI_BOTTOM.
     std::vector<int64_t> send_places, receive_places;
     for (Field *part : sent) send_places.push_back(reinterpret_cast<int64_t>(part->at(0)));
     for (Field *part : received) receive_places.push_back(reinterpret_cast<int64_t>(part->at(0)));
-    plan(plan_alltoallw, in_place_ ? Typed{} : Typed{nullptr, numbers(counts), numbers(send_places), send_types.data()},
+    plan(plan_alltoallw,
+         in_place_ ? Typed{} : Typed{nullptr, numbers(counts), numbers(send_places), send_types.data()},
          Typed{nullptr, numbers(counts), numbers(receive_places), receive_types.data()});
     auto each = [this, counts](const auto &use) {
         for (int r = 0; r < size(); ++r)
             for (int64_t i = 0; i < counts[static_cast<size_t>(r)]; ++i) use(r, static_cast<size_t>(r), i);
     };
     fill_ = [=, this] {
-        each([&](int r, size_t at, int64_t i) { (in_place_ ? received : sent)[at]->set(i, exchanged(number_, me(), r, i)); });
+        each([&](int r, size_t at, int64_t i) {
+            (in_place_ ? received : sent)[at]->set(i, exchanged(number_, me(), r, i));
+        });
     };
     check_ = [=, this] {
-        each([&](int r, size_t at, int64_t i) { expect(received[at]->get(i), exchanged(number_, r, me(), i), i); });
+        each([&](int r, size_t at, int64_t i) {
+            expect(received[at]->get(i), exchanged(number_, r, me(), i), i);
+        });
     };
 }
 
@@ -277,7 +300,9 @@ void run_collectives(Rank &rank, Team &team, uint64_t seed, int count, int64_t m
 }
 
 uint32_t random_ranks_per_node(Random &random, uint32_t ranks) {
-    return random.chance(40) ? 1 : random.chance(40) ? ranks : static_cast<uint32_t>(random.between(1, ranks));
+    return random.chance(40)   ? 1
+           : random.chance(40) ? ranks
+                               : static_cast<uint32_t>(random.between(1, ranks));
 }
 
 void expect_nothing_left(Job &job) {

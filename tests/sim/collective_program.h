@@ -1,6 +1,7 @@
-// Random collective operations, each checked element by element against the definition: blocking ones, and operations that are
-// planned, started when the test wants it and finished later, once or again and again. All members of a team make the same
-// operations from generators in the same state.
+// Random collective operations, whose results are checked element by element against the operations'
+// definitions. Some are blocking. Others are planned first, started when the test wants it, and finished
+// later, once or repeatedly. All members of a team perform the same operations, because their random
+// generators are in the same state.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,10 +17,11 @@
 
 namespace lanyard::sim {
 
-// Elements in memory, plain or with gaps.
+// Memory for elements of a datatype, which may have gaps.
 class Field {
 public:
-    Field(const Datatype &type, int64_t elements) : type_(type), memory_(static_cast<size_t>(elements * type.extent + 32)) {}
+    Field(const Datatype &type, int64_t elements)
+        : type_(type), memory_(static_cast<size_t>(elements * type.extent + 32)) {}
     lanyard::testing::Pair get(int64_t i);
     void set(int64_t i, lanyard::testing::Pair pair);
     std::byte *at(int64_t i) { return memory_.data() + i * type_.extent; }
@@ -30,25 +32,29 @@ private:
     std::vector<std::byte> memory_;
 };
 
-// One operation as one rank does it, with its memory. Needs the engine owned.
+// One operation as one rank performs it, with the buffers that it uses. The caller must own the
+// engine.
 class Operation {
 public:
-    // Of the next kind and shape that `random` gives; blocks have at most `most` elements. Planned, not started.
+    // Draws the kind and the shape of an operation from `random` and plans the operation, but does not
+    // start it. A block has no more than `most` elements.
     Operation(Rank &rank, Team &team, Random &random, int64_t most, bool persistent = false);
     ~Operation() { executor_.give_back(collective_); }
     Operation(const Operation &) = delete;
     Operation &operator=(const Operation &) = delete;
 
-    // With contents that depend on the number, the same on all ranks.
+    // Starts the operation. Its data depends on `number`, which must be the same on all ranks.
     void start(uint64_t number);
     bool complete() const { return collective_->completion.complete(); }
-    // Waits, and looks at what came out.
+    // Waits until the operation is complete, and checks the result.
     void finish();
 
 private:
     using Pair = lanyard::testing::Pair;
-    enum class Kind { barrier, bcast, reduce, allreduce, scan, exscan, reduce_scatter_block, reduce_scatter, gather, gatherv, scatter,
-                      scatterv, allgather, allgatherv, alltoall, alltoallv, alltoallw, count_of_them };
+    enum class Kind {
+        barrier, bcast, reduce, allreduce, scan, exscan, reduce_scatter_block, reduce_scatter, gather,
+        gatherv, scatter, scatterv, allgather, allgatherv, alltoall, alltoallv, alltoallw, count_of_them
+    };
 
     void plan_it();
     void plan_bcast_of_root();
@@ -84,18 +90,22 @@ private:
     const Datatype &type_;
     bool in_place_;
     const Op &op_;
-    std::vector<int32_t> counts_, places_;  // of each rank's block; the places of the uneven forms leave gaps
+    // by rank: the elements of its block, and where the block lies; the uneven forms have gaps between blocks
+    std::vector<int32_t> counts_, places_;
     std::deque<Field> fields_;
     uint64_t number_ = 0;
     std::function<void()> fill_ = [] {}, check_ = [] {};
 };
 
-// `count` blocking operations on the team, one after the other; elements of any block: at most `most`.
+// Runs `count` blocking operations on the team, one after the other. A block has no more than `most`
+// elements.
 void run_collectives(Rank &rank, Team &team, uint64_t seed, int count, int64_t most);
 
-// For the tests that use them: some nodes with some ranks each, or all on one, or each alone.
+// A random number of ranks for each node: all ranks on one node, each rank on its own node, or a
+// number in between.
 uint32_t random_ranks_per_node(Random &random, uint32_t ranks);
-// After baton.run(): no message and no receive is left over. Ends the job, after which no node memory is in use.
+// Called after baton.run(). Checks that no message and no receive is left, ends the job, and checks that no
+// node memory is in use any more.
 void expect_nothing_left(Job &job);
 
 }  // namespace lanyard::sim

@@ -1,4 +1,4 @@
-// Blocking collectives in whole jobs on the simulated network.
+// Blocking collectives in complete jobs on the simulated network.
 #include <gtest/gtest.h>
 
 #include "base/abi_constants.h"
@@ -16,7 +16,8 @@ void run_on_world(uint64_t seed, uint32_t ranks, int operations, int64_t most) {
     Baton baton(seed);
     Random &random = baton.random();
     uint32_t on_node = random_ranks_per_node(random, ranks);
-    Job job(baton, Behaviour::any(random), {.ranks = ranks, .ranks_per_node = on_node, .direct_reads = random.between(0, 1) == 1});
+    Job job(baton, Behaviour::any(random),
+            {.ranks = ranks, .ranks_per_node = on_node, .direct_reads = random.between(0, 1) == 1});
     job.each([&](Rank &rank) {
         run_collectives(rank, rank.world().team, seed, operations, most);
         rank.finish();
@@ -28,12 +29,14 @@ void run_on_world(uint64_t seed, uint32_t ranks, int operations, int64_t most) {
 TEST(SimulatedCollectives, AreRightOnAnyNumberOfRanks) {
     for_seeds(3, 20, [](uint64_t seed) {
         Random random(seed);
-        run_on_world(seed, static_cast<uint32_t>(random.between(2, random.chance(10) ? 20 : 8)), 30, random.chance(20) ? 3000 : 60);
+        run_on_world(seed, static_cast<uint32_t>(random.between(2, random.chance(10) ? 20 : 8)), 30,
+                     random.chance(20) ? 3000 : 60);
         return !::testing::Test::HasFailure();
     });
 }
 
-// More than a call of ExchangeRun::advance() copies: nobody may sleep on the rest, until an alarm or for ever.
+// Reads more bytes than one call of ExchangeRun::advance() copies. While bytes are left to copy, no rank
+// may sleep, neither until a deadline nor for ever.
 TEST(SimulatedCollectives, LongReadsGoOn) {
     Baton baton(1);
     Job job(baton, Behaviour::any(baton.random()), {.ranks = 3, .ranks_per_node = 3, .direct_reads = true});
@@ -44,19 +47,22 @@ TEST(SimulatedCollectives, LongReadsGoOn) {
         {
             EngineGuard guard(rank.engine);
             uint64_t begin_ns = rank.idle.now_ns();
-            Error error = blocking(rank.executor, rank.world().team, CollectiveKind::allgather, plan_allgather,
-                                   Buffer{own.data(), length, &type}, Even{all.data(), length, &type});
+            Error error =
+                blocking(rank.executor, rank.world().team, CollectiveKind::allgather, plan_allgather,
+                         Buffer{own.data(), length, &type}, Even{all.data(), length, &type});
             EXPECT_FALSE(error);
             EXPECT_LT(rank.idle.now_ns() - begin_ns, 500'000'000u);
         }
         for (int64_t i = 0; i < 3 * length; ++i)
-            if (all[static_cast<size_t>(i)] != static_cast<std::byte>(i / length + 1)) return ADD_FAILURE() << "byte " << i;
+            if (all[static_cast<size_t>(i)] != static_cast<std::byte>(i / length + 1))
+                return ADD_FAILURE() << "byte " << i;
         rank.finish();
     });
     baton.run();
 }
 
-// Numbers of persistent operations come round: one that is still there keeps its own.
+// The numbers of persistent operations wrap around. The number of an operation that still exists
+// must not be used again.
 TEST(SimulatedCollectives, PersistentNumbersAreNotTakenTwice) {
     Baton baton(1);
     Job job(baton, Behaviour::any(baton.random()), {.ranks = 2});
@@ -82,7 +88,8 @@ TEST(SimulatedCollectives, PersistentNumbersAreNotTakenTwice) {
     baton.run();
 }
 
-// For each operation an algorithm that a job like this may take, whatever it costs.
+// Returns a setting that names, for each collective, a random one of the algorithms that are
+// possible for this crew, whatever its cost.
 std::string any_algorithms(Random &random, const Crew &crew) {
     std::vector<SelectionRow> rows;
     EXPECT_FALSE(describe_selection(Selection(), "", crew, 0, rows));
@@ -90,7 +97,8 @@ std::string any_algorithms(Random &random, const Crew &crew) {
     for (const SelectionRow &row : rows) {
         if (row.operation == last) continue;
         last = row.operation;
-        text += (text.empty() ? "" : ",") + row.operation + "=" + row.estimates[random.below(row.estimates.size())].algorithm;
+        text += (text.empty() ? "" : ",") + row.operation + "=" +
+                row.estimates[random.below(row.estimates.size())].algorithm;
     }
     return text;
 }
@@ -100,15 +108,18 @@ TEST(SimulatedCollectives, AreRightByAnyAlgorithmOnScatteredNodes) {
         SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
         Baton baton(seed);
         Random &random = baton.random();
-        auto ranks = static_cast<uint32_t>(random.between(3, 12)), nodes = static_cast<uint32_t>(random.between(2, 4));
-        std::vector<uint32_t> node_of_rank{0, 1};  // not all on one
-        while (node_of_rank.size() < ranks) node_of_rank.push_back(static_cast<uint32_t>(random.below(nodes)));
+        auto ranks = static_cast<uint32_t>(random.between(3, 12)),
+             nodes = static_cast<uint32_t>(random.between(2, 4));
+        std::vector<uint32_t> node_of_rank{0, 1};  // ensures that not all ranks are on one node
+        while (node_of_rank.size() < ranks)
+            node_of_rank.push_back(static_cast<uint32_t>(random.below(nodes)));
         Job job(baton, Behaviour::any(random), {.ranks = ranks, .node_of_rank = node_of_rank});
-        Crew crew(static_cast<int>(ranks), 2);  // of them, what may be used
+        Crew crew(static_cast<int>(ranks), 2);  // used only to decide which algorithms are possible
         std::string wanted = any_algorithms(random, crew);
         SCOPED_TRACE(wanted);
         job.each([&](Rank &rank) {
-            if (Error error = parse_selection(wanted, rank.executor.selection())) ADD_FAILURE() << error.take().sentence;
+            if (Error error = parse_selection(wanted, rank.executor.selection()))
+                ADD_FAILURE() << error.take().sentence;
             run_collectives(rank, rank.world().team, seed, 30, 60);
             rank.finish();
         });

@@ -1,7 +1,9 @@
-// The making of communicators in whole jobs on the simulated network: each way of making one, out of any made before, used, freed
-// again; groups, order and context ids are compared with a plain reference. Node memory may be short.
+// Creates communicators in complete jobs on the simulated network. A random function creates a communicator
+// from any one that was created before, and the result is used and freed. Groups, order and context ids are
+// compared with groups that the test computes itself. In some runs there is not enough node memory.
 //
-// Everyone in a parent draws the same numbers for it, so each member works out all groups that must come out, its own and others'.
+// All members of a parent communicator draw the same random numbers. Each member can therefore compute all
+// groups that must result, also those to which it does not belong.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,18 +23,21 @@ namespace {
 
 Peers team_of(const Comm &comm) { return Peers(comm.team.peers, comm.team.peers + comm.team.size); }
 
-// Which contexts exist: every member reports, and the reports of one context must tell of the same members; of an
-// intercommunicator, of both groups in one order.
+// Records which context ids are in use. Every member of a communicator reports it, and all reports with the
+// same context id must name the same members. The reports of an intercommunicator must name its two groups
+// in the same order.
 class Census {
 public:
     void report(const Comm &comm) {
         const auto &[place, first] = members_.emplace(comm.context, team_of(comm));
         EXPECT_EQ(place->second, team_of(comm)) << "two communicators have context " << comm.context;
-        EXPECT_TRUE(reporters_[comm.context].insert(comm.team.index).second) << "context " << comm.context << " comes again";
+        EXPECT_TRUE(reporters_[comm.context].insert(comm.team.index).second)
+            << "context " << comm.context << " comes again";
     }
     void expect_complete() const {
         for (const auto &[context, ranks] : reporters_)
-            EXPECT_EQ(ranks.size(), members_.at(context).size()) << "some members of " << context << " have another context";
+            EXPECT_EQ(ranks.size(), members_.at(context).size())
+                << "some members of " << context << " have another context";
     }
 
 private:
@@ -40,7 +45,8 @@ private:
     std::map<uint64_t, std::set<int>> reporters_;
 };
 
-// A rank's wish in a split; those with the same color come together, ordered by key, then by rank in the parent.
+// The arguments of one rank for a split. Ranks with the same color form a group, ordered by key, then
+// by rank in the parent.
 struct Wish {
     int color, key;
 };
@@ -55,14 +61,16 @@ Peers part_of(const std::vector<Wish> &wishes, const Peers &parent, int color) {
     return part;
 }
 
-// What one rank does. `random` of the functions: in the same state at all members of the parent.
+// Plays the part of one rank. The argument `random` of each function is in the same state at all
+// members of the parent.
 class Maker {
 public:
     Maker(Rank &rank, Census &census) : rank_(rank), census_(census) {}
 
     void play(uint64_t seed, int turns) {
         Random random(seed);  // the same on all ranks
-        // A rank that is in no new communicator has nullptr in the list, so that the lists of all ranks stay alike.
+        // A rank that does not belong to a new communicator stores nullptr, so that the lists of all ranks
+        // have the same length.
         made_.push_back(&rank_.world());
         census_.report(rank_.world());
         for (int turn = 0; turn < turns && !::testing::Test::HasFatalFailure(); ++turn) {
@@ -120,7 +128,8 @@ private:
         Error error = free_comm(comm);
         ASSERT_FALSE(error) << error.take().sentence;
     }
-    // A new communicator must have these members, in this order.
+    // Checks that a new communicator has these members, in this order, and that a process that is
+    // not among them got nullptr.
     void expect(Error error, const Comm *made, const Peers &wanted, const char *how) {
         ASSERT_FALSE(error) << how << ": " << error.take().sentence;
         bool in_it = std::count(wanted.begin(), wanted.end(), rank_.own) > 0;
@@ -132,7 +141,8 @@ private:
         census_.report(*made);
     }
 
-    // The same of an intercommunicator: these two groups, if neither is empty and this process is in one of them.
+    // The same for an intercommunicator with these two groups. A process gets it only if neither group is
+    // empty and the process is in one of them.
     void expect_inter(Error error, const Comm *made, const Peers &own, const Peers &other, const char *how) {
         ASSERT_FALSE(error) << how << ": " << error.take().sentence;
         bool in_it = !other.empty() && std::count(own.begin(), own.end(), rank_.own) > 0;
@@ -146,7 +156,8 @@ private:
         census_.report(*made);
     }
     void expect_like(Error error, const Comm *made, const Comm &parent, const char *how) {
-        if (parent.remote_group) expect_inter(error, made, parent.group->peers, parent.remote_group->peers, how);
+        if (parent.remote_group)
+            expect_inter(error, made, parent.group->peers, parent.remote_group->peers, how);
         else expect(error, made, parent.group->peers, how);
     }
 
@@ -154,7 +165,8 @@ private:
         Error error = duplicate_comm(parent, nullptr, made);
         expect_like(error, made, parent, "dup");
     }
-    // Several at once, and collectives meanwhile; each is finished when its turn has come on this rank.
+    // Starts several duplications at once and runs collectives meanwhile. Each rank finishes the
+    // duplications in an order of its own.
     void duplicate_without_blocking(Comm &parent, Random &random, std::vector<Comm *> &children) {
         std::vector<Duplication> pending(children.size());
         std::vector<Collective *> under_way(children.size());
@@ -187,19 +199,25 @@ private:
         }
         auto [color, key] = wishes[static_cast<size_t>(parent.rank)];
         Error error = split_comm(parent, CollectiveKind::comm_split, color, key, made);
-        expect(error, made, color == abi::undefined ? Peers{} : part_of(wishes, parent.group->peers, color), "split");
+        expect(error, made, color == abi::undefined ? Peers{} : part_of(wishes, parent.group->peers, color),
+               "split");
     }
     void split_by_node(Comm &parent, Random &random, Comm *&made) {
         std::vector<Wish> wishes;
         for (uint32_t peer : parent.group->peers)
-            wishes.push_back({static_cast<int>(peer / rank_.job.shape.ranks_per_node), static_cast<int>(random.between(-2, 2))});
-        Error error = split_comm_by_type(parent, abi::comm_type_shared, wishes[static_cast<size_t>(parent.rank)].key, nullptr, made);
-        expect(error, made, part_of(wishes, parent.group->peers, wishes[static_cast<size_t>(parent.rank)].color), "split_type");
+            wishes.push_back({static_cast<int>(peer / rank_.job.shape.ranks_per_node),
+                              static_cast<int>(random.between(-2, 2))});
+        Error error = split_comm_by_type(parent, abi::comm_type_shared,
+                                         wishes[static_cast<size_t>(parent.rank)].key, nullptr, made);
+        expect(error, made,
+               part_of(wishes, parent.group->peers, wishes[static_cast<size_t>(parent.rank)].color),
+               "split_type");
     }
-    // Groups that do not overlap, all in one call; some ranks are in none.
+    // Creates communicators for groups that do not overlap, all in one call. Some ranks belong to
+    // no group.
     void create(Comm &parent, Random &random, Comm *&made) {
         std::vector<Peers> parts(1 + random.below(4));
-        bool one = parts.size() == 1;  // then the others name this group too
+        bool one = parts.size() == 1;  // if there is one group only, the ranks outside the group pass it too
         Peers mine;
         for (uint32_t peer : shuffled(parent.group->peers, random)) {
             size_t place = random.below(parts.size() + 1);
@@ -213,7 +231,8 @@ private:
             expect(error, made, mine, "create");
         });
     }
-    // Groups that may overlap, one after the other in the same order everywhere; their members alone call. Tags come again.
+    // Creates communicators for groups that may overlap, one after the other, in the same order on all
+    // ranks. Only the members of a group make the call. The same tags are used repeatedly.
     void create_of_groups(Comm &parent, Random &random, std::vector<Comm *> &children) {
         for (Comm *&child : children) {
             Peers members = some_of(parent.group->peers, random);
@@ -237,7 +256,8 @@ private:
         }
     }
 
-    // Two groups out of the parent's that do not overlap, each in any order; in one of them or none of both.
+    // Two groups of members of the parent that do not overlap. Each group has a random order. `own` is the
+    // index of the group to which this process belongs, or -1.
     struct Pair {
         Peers groups[2];
         int own = -1;
@@ -250,9 +270,12 @@ private:
             if (std::count(pair.groups[group].begin(), pair.groups[group].end(), rank_.own)) pair.own = group;
         return pair;
     }
-    static int some_rank(const Peers &peers, Random &random) { return static_cast<int>(random.below(peers.size())); }
+    static int some_rank(const Peers &peers, Random &random) {
+        return static_cast<int>(random.below(peers.size()));
+    }
 
-    // The leaders meet in the parent; the communicators of the two groups stay, too.
+    // Creates an intercommunicator whose leaders communicate in the parent. The communicators of
+    // the two groups also become children.
     void create_inter(Comm &parent, Random &random, std::vector<Comm *> &children) {
         Pair pair = pair_out_of(parent.group->peers, random);
         int tag = static_cast<int>(random.below(2));
@@ -264,9 +287,11 @@ private:
         int leaders[2] = {some_rank(pair.groups[0], random), some_rank(pair.groups[1], random)};
         if (pair.own < 0 || !children[0]) return;
         int own = pair.own, other = 1 - own;
-        int remote_leader = Places(parent.group->peers).rank_of(pair.groups[other][static_cast<size_t>(leaders[other])]);
+        int remote_leader =
+            Places(parent.group->peers).rank_of(pair.groups[other][static_cast<size_t>(leaders[other])]);
         Comm *peer_comm = children[0]->rank == leaders[own] ? &parent : nullptr;
-        Error error = create_intercomm(*children[0], leaders[own], peer_comm, remote_leader, tag, children[1]);
+        Error error =
+            create_intercomm(*children[0], leaders[own], peer_comm, remote_leader, tag, children[1]);
         expect_inter(error, children[1], pair.groups[own], pair.groups[other], "intercomm_create");
     }
     void create_inter_from_groups(Comm &parent, Random &random, std::vector<Comm *> &children) {
@@ -280,9 +305,11 @@ private:
             bool leads = pair.groups[own][static_cast<size_t>(leaders[own])] == rank_.own;
             with_group(pair.groups[own], [&](Group &local) {
                 with_group(pair.groups[other], [&](Group &remote) {
-                    Error error = create_intercomm_from_groups(local, leaders[own], leads ? &remote : nullptr, leaders[other], stringtag,
-                                                               nullptr, errors_return(), child);
-                    expect_inter(error, child, pair.groups[own], pair.groups[other], "intercomm_create_from_groups");
+                    Error error = create_intercomm_from_groups(local, leaders[own], leads ? &remote : nullptr,
+                                                               leaders[other], stringtag, nullptr,
+                                                               errors_return(), child);
+                    expect_inter(error, child, pair.groups[own], pair.groups[other],
+                                 "intercomm_create_from_groups");
                 });
             });
         }
@@ -297,7 +324,8 @@ private:
         const Team &team = parent.team;
         auto [color, key] = wishes[static_cast<size_t>(team.index)];
         auto part = [&](int begin, int size) {
-            return part_of({wishes.begin() + begin, wishes.begin() + begin + size}, Peers(team.peers + begin, team.peers + begin + size), color);
+            return part_of({wishes.begin() + begin, wishes.begin() + begin + size},
+                           Peers(team.peers + begin, team.peers + begin + size), color);
         };
         Error error = split_comm(parent, CollectiveKind::comm_split, color, key, made);
         Peers own = part(own_begin(team), own_size(team)), other = part(other_begin(team), other_size(team));
@@ -306,7 +334,8 @@ private:
     void create_of_inter(Comm &parent, Random &random, Comm *&made) {
         const Team &team = parent.team;
         Peers parts[2];
-        int second = std::max(own_begin(team), other_begin(team));  // where the group begins that is last in the team
+        // The index in the team at which the second group begins.
+        int second = std::max(own_begin(team), other_begin(team));
         for (auto [begin, end] : {std::pair(0, second), std::pair(second, team.size)})
             for (uint32_t peer : shuffled(Peers(team.peers + begin, team.peers + end), random))
                 if (random.chance(70)) parts[begin > 0].push_back(peer);
@@ -352,7 +381,8 @@ void play(uint64_t seed, uint32_t ranks, int turns) {
     Baton baton(seed);
     Random &random = baton.random();
     uint32_t on_node = random_ranks_per_node(random, ranks);
-    Job job(baton, Behaviour::any(random), {.ranks = ranks, .ranks_per_node = on_node, .direct_reads = random.between(0, 1) == 1});
+    Job job(baton, Behaviour::any(random),
+            {.ranks = ranks, .ranks_per_node = on_node, .direct_reads = random.between(0, 1) == 1});
     if (random.chance(30)) job.memory.most = static_cast<int>(random.below(4));
     Census census;
     job.each([&](Rank &rank) {

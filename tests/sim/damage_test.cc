@@ -1,5 +1,6 @@
-// A link that checks its frames (path/tcp/frame.h) is sent frames made here by hand, with one bit flipped: it says so at once, waits for nothing
-// more, and shows its sink nothing of them.
+// A link whose frames have checksums (path/tcp/frame.h) receives frames that the test composes itself,
+// with one bit flipped. The link must count the damage at once, without waiting for more bytes, and must
+// deliver nothing from these frames.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -15,7 +16,8 @@ struct Seen final : Sink {
     int envelopes = 0, bulks = 0, begun = 0;
     std::string beginning;
     void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override { ++envelopes; }
-    std::byte *begin(uint32_t, const Envelope &, const std::byte *payload, size_t received, size_t, size_t &) override {
+    std::byte *begin(uint32_t, const Envelope &, const std::byte *payload, size_t received, size_t,
+                     size_t &) override {
         ++begun;
         beginning.assign(reinterpret_cast<const char *>(payload), received);
         return nullptr;
@@ -33,7 +35,7 @@ protected:
     void turn() { links_.path(1).poll(seen_, 100, baton_.now_ns()); }
     const TcpPath::Counts &counts() { return links_.path(1).counts(); }
 
-    // A new connection to the link.
+    // Opens a new connection to the link and greets it.
     void greet() {
         Greeting hello{}, welcome{}, confirm{};
         caller_.dial(SimInternet::address_of(1).with_port(links_.port(1)));
@@ -51,7 +53,7 @@ protected:
         ASSERT_TRUE(caller_.say(&confirm, sizeof confirm));
         for (int i = 0; i < 100; ++i) turn();
     }
-    // As docs/internals/protocol-tcp.md describes it.
+    // Returns the bytes of a frame as docs/internals/protocol-tcp.md describes them.
     std::string frame(FrameKind kind, const std::string &payload) {
         FrameHeader header{kind, 0, 0, static_cast<uint32_t>(payload.size()), expected_, 0};
         header.reserved = static_cast<uint16_t>(~static_cast<unsigned>(kind));
@@ -61,7 +63,8 @@ protected:
         envelope.length = payload.size();
         if (kind == FrameKind::envelope) bytes.append(reinterpret_cast<char *>(&envelope), sizeof envelope);
         if (kind == FrameKind::bulk) bytes.append(sizeof(BulkHeader), '\1');
-        uint32_t check[] = {crc_(bytes.data(), bytes.size()), crc_(payload.data(), std::min<size_t>(payload.size(), 16)),
+        uint32_t check[] = {crc_(bytes.data(), bytes.size()),
+                            crc_(payload.data(), std::min<size_t>(payload.size(), 16)),
                             crc_(payload.data(), payload.size())};
         return bytes.append(reinterpret_cast<char *>(check), sizeof check) + payload;
     }
@@ -72,7 +75,12 @@ protected:
 
     Crc32c crc_ = loaded_crc();
     Baton baton_{1};
-    SimLinks links_{baton_, {.usual_delay_ns = 1, .long_delay_percent = 0, .portion_percent = 0, .preempt_percent = 0}, TcpLimits(), 2, crc_};
+    SimLinks links_{
+        baton_,
+        {.usual_delay_ns = 1, .long_delay_percent = 0, .portion_percent = 0, .preempt_percent = 0},
+        TcpLimits(),
+        2,
+        crc_};
     SimSockets sockets_{links_.internet, 0};
     fuzz::Caller caller_{sockets_, [this] { turn(); }};
     Seen seen_;
@@ -97,7 +105,9 @@ TEST_F(Damage, OfAnyBitIsFoundAtOnce) {
             greet();
             std::string bytes = frame(kind, payload);
             size_t check = bytes.size() - payload.size() - sizeof(FrameCheck);
-            if (bit / 32 == check / 4 + 1) continue;  // that of the first bytes, when all have come: nobody looks
+            // Skips the checksum of the first bytes, which the link does not read if the whole
+            // frame has arrived.
+            if (bit / 32 == check / 4 + 1) continue;
             bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ 1 << bit % 8);
             uint64_t before = counts().damaged;
             say(bytes);

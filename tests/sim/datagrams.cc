@@ -5,14 +5,16 @@
 namespace lanyard::sim {
 
 namespace {
-constexpr uint64_t full_again_ns = 5'000;  // after which a card that was full is tried again
-constexpr int preempt_percent = 25;        // of looks: others run first
+// how long to wait before sending again if the card's queue is full
+constexpr uint64_t full_again_ns = 5'000;
+constexpr int preempt_percent = 25;  // share of the receive calls before which other threads run
 }  // namespace
 
-// What a process has of the network: the same, but in the baton's time.
+// The network endpoint of one process, whose clock is that of the baton.
 class SimDatagrams::Endpoint final : public PacketIo {
 public:
-    Endpoint(SimDatagrams &datagrams, uint32_t process) : datagrams_(datagrams), host_(datagrams.network.host(process)), process_(process) {}
+    Endpoint(SimDatagrams &datagrams, uint32_t process)
+        : datagrams_(datagrams), host_(datagrams.network.host(process)), process_(process) {}
 
     std::string name() const override { return host_.name(); }
     int64_t destination(std::string_view name) override { return host_.destination(name); }
@@ -44,12 +46,16 @@ private:
 
 std::vector<Member> members_of(const Processes &everybody) {
     std::vector<Member> members;
-    for (uint32_t peer = 0; peer < everybody.count(); ++peer) members.push_back({everybody.name(peer), &everybody});
+    for (uint32_t peer = 0; peer < everybody.count(); ++peer)
+        members.push_back({everybody.name(peer), &everybody});
     return members;
 }
 
-SimDatagrams::SimDatagrams(Baton &baton, const PacketBehaviour &behaviour, const DgramLimits &limits, const std::vector<Member> &members)
-    : network(baton.random().next(), behaviour, static_cast<uint32_t>(members.size())), baton_(baton), threads_(members.size(), UINT32_MAX) {
+SimDatagrams::SimDatagrams(Baton &baton, const PacketBehaviour &behaviour, const DgramLimits &limits,
+                           const std::vector<Member> &members)
+    : network(baton.random().next(), behaviour, static_cast<uint32_t>(members.size())),
+      baton_(baton),
+      threads_(members.size(), UINT32_MAX) {
     for (uint32_t own = 0; own < members.size(); ++own) {
         const Processes &known = *members[own].known;
         auto find = [&known](uint32_t peer, std::string &name) {
@@ -57,8 +63,8 @@ SimDatagrams::SimDatagrams(Baton &baton, const PacketBehaviour &behaviour, const
             return Error();
         };
         endpoints_.push_back(std::make_unique<Endpoint>(*this, own));
-        paths_.push_back(
-            std::make_unique<DgramPath>(*endpoints_[own], members[own].name, known, 1 + own, Crc32c::built_in(), limits, find));
+        paths_.push_back(std::make_unique<DgramPath>(*endpoints_[own], members[own].name, known, 1 + own,
+                                                     Crc32c::built_in(), limits, find));
         paths_[own]->set_secret(known_secret());
     }
 }

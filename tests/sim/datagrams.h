@@ -1,6 +1,7 @@
-// Datagram paths (path/dgram/dgram_path.h) of all processes of a simulated job, over one simulated network of packets
-// (net/sim/packet_network.h) in the baton's time. The network is a thread of the baton too: it sleeps until a packet reaches the switch or a host,
-// and tells the process that has one.
+// Datagram paths (path/dgram/dgram_path.h) of all processes of a simulated job, over one simulated network of
+// packets (net/sim/packet_network.h). The baton gives the time. The network is a thread of the baton too.
+// This thread sleeps until a packet reaches the switch or a host, and then notifies every process that has
+// received a packet.
 #pragma once
 
 #include <memory>
@@ -13,23 +14,26 @@
 
 namespace lanyard::sim {
 
-// Who a process of a simulation is, and whom it knows. Its place in the network is its serial.
+// A process of a simulation, and the table of the processes that it knows. The index of a process in
+// the network is its serial.
 struct Member {
     ProcessName name;
     const Processes *known;
 };
-// All of the first job, who know each other.
+// Makes all these processes members that know each other. They are the processes of one job.
 std::vector<Member> members_of(const Processes &everybody);
 
 class SimDatagrams {
 public:
-    SimDatagrams(Baton &baton, const PacketBehaviour &behaviour, const DgramLimits &limits, const std::vector<Member> &members);
+    SimDatagrams(Baton &baton, const PacketBehaviour &behaviour, const DgramLimits &limits,
+                 const std::vector<Member> &members);
     ~SimDatagrams();
 
     DgramPath &path(uint32_t process) { return *paths_[process]; }
-    // The thread of the baton that polls this process's path.
+    // Sets which thread of the baton polls the path of this process, so that the network can notify
+    // the thread.
     void drives(uint32_t process, uint32_t thread) { threads_[process] = thread; }
-    // Adds the network's own thread, which lives until end().
+    // Adds the network's own thread, which runs until end().
     void add_thread(const std::string &name);
     void end();
 
@@ -39,7 +43,8 @@ private:
     class Endpoint;
 
     void live();
-    // Something was sent: it may reach the switch before whatever the network waits for.
+    // Called when a packet was sent. Notifies the network's thread if the packet reaches the switch earlier
+    // than the event for which that thread sleeps.
     void wake();
 
     Baton &baton_;
@@ -47,7 +52,7 @@ private:
     std::vector<std::unique_ptr<DgramPath>> paths_;
     std::vector<uint32_t> threads_;  // by process
     uint32_t thread_ = UINT32_MAX;
-    uint64_t wakes_ns_ = 0;  // when the network looks next
+    uint64_t wakes_ns_ = 0;  // when the network's thread runs next
     bool over_ = false;
 };
 

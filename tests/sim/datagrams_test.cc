@@ -1,5 +1,5 @@
-// Datagrams over simulated packets: whole jobs while packets are lost, doubled, damaged, overtaken, dropped by full queues, and while cables are
-// cut. Each message must come once, in order and unharmed.
+// Complete jobs that use datagrams over simulated packets. Packets are lost, doubled, damaged, overtaken
+// and dropped by full queues, and cables are cut. Each message must arrive once, in order and unharmed.
 #include <gtest/gtest.h>
 
 #include "sim/collective_program.h"
@@ -22,7 +22,7 @@ DgramLimits random_limits(Random &random) {
     return limits;
 }
 
-// In all.
+// Sums over all runs.
 struct Totals {
     uint64_t lost = 0, doubled = 0, damaged = 0, held_up = 0, overflowed = 0;
 };
@@ -37,11 +37,13 @@ void expect_all_came(Job &job) {
     }
 }
 
-// What happened, to be compared.
+// Runs the case of this seed. Returns a number that depends on everything that happened, so that
+// two runs can be compared.
 uint64_t play(uint64_t seed, Totals &totals) {
     Baton baton(seed);
     Random &random = baton.random();
-    JobShape shape{.ranks = static_cast<uint32_t>(random.between(2, random.chance(20) ? 12 : 4)), .settings = {}};
+    JobShape shape{.ranks = static_cast<uint32_t>(random.between(2, random.chance(20) ? 12 : 4)),
+                   .settings = {}};
     if (random.chance(50)) shape.settings.eager_limit = random.between(0, 20'000);
     if (random.chance(50)) shape.settings.eager_credit = random.between(0, 30'000);
     if (random.chance(50)) shape.settings.first_bytes = random.between(0, 30'000);
@@ -91,7 +93,8 @@ TEST(Datagrams, CarryCollectivesOfTwoHundredAndFiftySixRanks) {
     SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
     Baton baton(seed);
     JobShape shape{.ranks = 256};
-    shape.over_packets = {.lost_ppm = 10'000, .doubled_ppm = 10'000, .damaged_ppm = 1'000, .held_up_ppm = 10'000};
+    shape.over_packets = {
+        .lost_ppm = 10'000, .doubled_ppm = 10'000, .damaged_ppm = 1'000, .held_up_ppm = 10'000};
     Job job(baton, {}, shape);
     job.each([seed](Rank &rank) {
         run_collectives(rank, rank.world().team, seed, 20, 8);

@@ -1,4 +1,5 @@
-// How datagram paths end, and who they listen to: a farewell that is lost, a partition with whole paths, strangers.
+// How communication over datagram paths ends, and which packets the paths accept: lost farewells,
+// network partitions, packets of strangers.
 #include <gtest/gtest.h>
 
 #include "sim/dgram_hosts.h"
@@ -15,7 +16,8 @@ void send(DgramHosts &hosts, uint32_t from, uint32_t to) {
     ASSERT_EQ(hosts.paths[from]->send(to, envelope, {payload, sizeof payload}), Sent::done);
 }
 
-// All have what they were sent; then one leaves, and its farewell is lost. Who has left too neither waits for it nor misses it.
+// All messages have arrived. Then one process leaves, and its farewell is lost. The other process leaves as
+// well. It must neither wait for the farewell nor report the first process as lost.
 TEST(DgramEnds, FarewellThatIsLostIsNotMissed) {
     DgramHosts hosts(first_seed(), {}, 2);
     send(hosts, 0, 1);
@@ -35,7 +37,8 @@ TEST(DgramEnds, FarewellThatIsLostIsNotMissed) {
     hosts.paths[1]->close();
 }
 
-// Who goes on learns of it by asking, once; with the farewell at once.
+// A process that goes on must learn exactly once that its peer has ended: at once if the farewell
+// arrives, otherwise by probing.
 TEST(DgramEnds, WhoGoesOnIsToldOnceWhetherItComesOrNot) {
     for (bool comes : {true, false}) {
         DgramHosts hosts(first_seed(), {}, 2);
@@ -49,11 +52,14 @@ TEST(DgramEnds, WhoGoesOnIsToldOnceWhetherItComesOrNot) {
             hosts.paths[1]->poll(hosts.heard[1], 64, hosts.network.now_ns());
         }
         ASSERT_EQ(hosts.heard[1].losses.size(), 1u);
-        EXPECT_EQ(hosts.heard[1].losses[0], comes ? "process 0 has ended" : "process 0 has not answered for 60 s (LANYARD_PEER_TIMEOUT)");
+        EXPECT_EQ(
+            hosts.heard[1].losses[0],
+            comes ? "process 0 has ended" : "process 0 has not answered for 60 s (LANYARD_PEER_TIMEOUT)");
     }
 }
 
-// The look that brings a message does no more; the answer goes with what the program sends then, or alone in time, also if nobody looks before.
+// The poll that delivers a message sends no acknowledgement. The acknowledgement leaves with the program's
+// next message, or in a packet of its own when it is due, even if the process has not polled in between.
 TEST(DgramEnds, AnswerGoesWithTheReplyOrInTime) {
     for (bool replies : {true, false}) {
         DgramHosts hosts(first_seed(), {}, 2);
@@ -78,7 +84,8 @@ TEST(DgramEnds, AnswerGoesWithTheReplyOrInTime) {
     }
 }
 
-// When nothing has come for 50 ms, memory is given back once; who sleeps wakes for that, and until then a peer may ask.
+// When nothing has arrived for 50 ms, memory is trimmed once. A sleeping process wakes at that time. Until
+// then, the path reports that a peer may still wait for an acknowledgement (`unacknowledged`).
 TEST(DgramEnds, WhoHearsNothingForLongRestsOnce) {
     DgramHosts hosts(first_seed(), {}, 2);
     EXPECT_FALSE(hosts.paths[1]->activity().unacknowledged);
@@ -114,7 +121,7 @@ TEST(DgramEnds, PartitionOfThirtySecondsIsAPause) {
     EXPECT_TRUE(hosts.heard[0].losses.empty() && hosts.heard[1].losses.empty());
 }
 
-// A receiver that only waits sends nothing of its own; it misses its peer nevertheless.
+// A receiver that only waits has nothing to send. It must notice nevertheless that its peer is unreachable.
 TEST(DgramEnds, PeerThatIsOnlyWaitedForIsMissed) {
     DgramHosts hosts(first_seed(), {}, 2);
     send(hosts, 0, 1);
@@ -124,7 +131,7 @@ TEST(DgramEnds, PeerThatIsOnlyWaitedForIsMissed) {
     EXPECT_EQ(hosts.heard[1].losses.size(), 1u);
 }
 
-// Packets of another job, and of nobody, are counted, and no peer is made for them.
+// Packets of another job and random bytes are counted, and no peer is created for their senders.
 TEST(DgramEnds, StrangersAreNobody) {
     Secret other;
     ASSERT_TRUE(Secret::parse(std::string(64, 'e'), other));
@@ -135,7 +142,8 @@ TEST(DgramEnds, StrangersAreNobody) {
     for (int i = 0; i < 1000; ++i) {
         std::vector<std::byte> bytes(random.below(1400));
         for (std::byte &each : bytes) each = static_cast<std::byte>(random.next());
-        if (uint32_t from = static_cast<uint32_t>(random.below(4)); bytes.size() >= 8) std::memcpy(bytes.data() + 4, &from, sizeof from);
+        if (uint32_t from = static_cast<uint32_t>(random.below(4)); bytes.size() >= 8)
+            std::memcpy(bytes.data() + 4, &from, sizeof from);
         iovec part{bytes.data(), bytes.size()};
         PacketIo::Outgoing packet{1, &part, 1};
         hosts.network.host(2).send(&packet, 1);
@@ -143,7 +151,7 @@ TEST(DgramEnds, StrangersAreNobody) {
     }
     EXPECT_EQ(hosts.paths[1]->known(), 0u);
     const dgram::FlowCounts &counts = hosts.paths[1]->counts();
-    EXPECT_GE(counts.garbage + counts.damaged, 1000u);  // shorter than a header, and with a wrong check
+    EXPECT_GE(counts.garbage + counts.damaged, 1000u);  // shorter than a header, or with a wrong check
     EXPECT_GE(counts.strangers, 1u);
     EXPECT_EQ(counts.packets_in, 0u);
     EXPECT_EQ(hosts.heard[1].envelopes, 0);

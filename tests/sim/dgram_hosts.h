@@ -1,4 +1,5 @@
-// Datagram paths (path/dgram/dgram_path.h) of several hosts on one simulated network, for tests of what is no matter of envelopes.
+// Datagram paths (path/dgram/dgram_path.h) of several hosts on one simulated network, for tests that do not
+// depend on the content of envelopes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@
 
 namespace lanyard::sim {
 
-// Counts what comes.
+// Counts the envelopes that arrive, and notes what else the path reports.
 struct Heard final : Sink {
     void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override { ++envelopes; }
     void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t) override {}
@@ -26,14 +27,16 @@ struct Heard final : Sink {
 };
 
 struct DgramHosts {
-    DgramHosts(uint64_t seed, const PacketBehaviour &behaviour, uint32_t count) : network(seed, behaviour, count), processes(count) {
+    DgramHosts(uint64_t seed, const PacketBehaviour &behaviour, uint32_t count)
+        : network(seed, behaviour, count), processes(count) {
         auto find = [](uint32_t peer, std::string &name) {
             name = std::to_string(peer);
             return Error();
         };
         for (uint32_t own = 0; own < count; ++own) {
             ProcessName name{0, own};
-            paths.push_back(std::make_unique<DgramPath>(network.host(own), name, processes, 1 + own, Crc32c::built_in(), DgramLimits(), find));
+            paths.push_back(std::make_unique<DgramPath>(network.host(own), name, processes, 1 + own,
+                                                        Crc32c::built_in(), DgramLimits(), find));
             paths.back()->set_secret(known_secret());
         }
         heard.resize(count);

@@ -1,5 +1,6 @@
-// A process that dies while messages of every protocol are under way between three, at a moment that the seed chooses: each of its steps is one
-// of them. What the others have open with it fails or is complete, nothing hangs, and all that they send each other comes.
+// A process (the victim) dies while messages of every protocol are under way between three processes. The
+// seed chooses the step of the victim's engine at which it dies. The other processes' operations with the
+// victim must fail or complete, nothing may hang, and all messages between the other two must arrive.
 #include <gtest/gtest.h>
 
 #include <list>
@@ -19,12 +20,13 @@ struct Operation : Transfer {
 
 struct Dying {
     static constexpr uint32_t ranks = 3, victim = 2;
-    static constexpr int messages = 12;  // from each to each
+    static constexpr int messages = 12;  // number of messages from each rank to each other rank
 
     explicit Dying(uint64_t seed) : baton(seed), job(baton, {}, shape(baton.random())) {
         for (auto &from : bytes)
             for (auto &to : from)
-                for (size_t &each : to) each = baton.random().below(baton.random().chance(30) ? 300'000 : 5'000);
+                for (size_t &each : to)
+                    each = baton.random().below(baton.random().chance(30) ? 300'000 : 5'000);
         steps = static_cast<int>(baton.random().below(uint64_t{1} << baton.random().between(4, 12)));
     }
     static JobShape shape(Random &random) {
@@ -43,12 +45,14 @@ struct Dying {
         uint32_t from = sends ? rank.own : peer, to = sends ? peer : rank.own;
         Operation &made = operations[rank.own].emplace_back(sends);
         made.memory.resize(bytes[from][to][number], sends ? std::byte(number + 1) : std::byte(0));
-        Buffer buffer{made.memory.data(), static_cast<int64_t>(made.memory.size()), predefined_datatype(abi::type_byte)};
+        Buffer buffer{made.memory.data(), static_cast<int64_t>(made.memory.size()),
+                      predefined_datatype(abi::type_byte)};
         made.describe({rank.world().context, static_cast<int32_t>(from), number}, buffer, peer);
         made.out.mode = number % 4 == 0 ? SendMode::synchronous : SendMode::standard;
         made.start(rank.messenger);
     }
-    // Some steps, in which the victim may die; false when it has.
+    // Makes up to `most` steps of the engine. Returns false if this rank is the victim and has
+    // died.
     bool go_on(Rank &rank, uint64_t most) {
         for (uint64_t left = baton.random().below(most + 1); left > 0; --left) {
             if (rank.own == victim && steps-- == 0) return false;
@@ -108,7 +112,8 @@ struct Dying {
     }
 
     Baton baton;
-    std::list<Operation> operations[ranks];  // of the victim too, whose messenger still knows them
+    // the victim's operations must exist until the end too, because its messenger still refers to them
+    std::list<Operation> operations[ranks];
     size_t bytes[ranks][ranks][messages] = {};
     int steps;
     bool died_early = false;

@@ -1,5 +1,7 @@
-// First contact (path/dgram/first_contact.h) between up to eight hosts on simulated networks, by seeds: packets are lost, some ways are closed, in
-// one direction or both. Nobody lacks an answer where all ways are open, and both ends of every way that is closed lack one.
+// First contact (path/dgram/first_contact.h) between up to eight hosts on simulated networks, chosen by
+// seeds. Packets are lost, and some routes are closed in one or both directions. If all routes are open,
+// every host must get all answers. The hosts at both ends of a closed route must each report that the
+// other one does not answer.
 #include <gtest/gtest.h>
 
 #include "path/dgram/first_contact.h"
@@ -13,7 +15,8 @@ constexpr uint64_t patience_ns = 3'000'000'000, step_ns = 250'000;
 
 struct Hosts : DgramHosts {
     using DgramHosts::DgramHosts;
-    // All begin within a tenth of a second, and answer to the end.
+    // All hosts begin at random times within a tenth of a second. Every host answers until the time
+    // of the last one has ended.
     void meet(Random &random) {
         std::vector<uint64_t> begins(paths.size());
         for (uint64_t &each : begins) each = random.below(100'000'000);
@@ -32,7 +35,8 @@ struct Hosts : DgramHosts {
             poll_all();
         }
         for (auto &contact : contacts) EXPECT_TRUE(contact->over(end_ns));
-        for (const Heard &each : heard) EXPECT_TRUE(each.envelopes == 0 && each.losses.empty()) << "something was sent";
+        for (const Heard &each : heard)
+            EXPECT_TRUE(each.envelopes == 0 && each.losses.empty()) << "something was sent";
     }
 
     std::vector<std::unique_ptr<FirstContact>> contacts;
@@ -42,7 +46,8 @@ PacketBehaviour some_network(Random &random) {
     PacketBehaviour behaviour;
     behaviour.delay_ns = random.below(2'000'000);
     behaviour.lost_ppm = static_cast<uint32_t>(random.below(200'000));
-    behaviour.doubled_ppm = behaviour.damaged_ppm = behaviour.held_up_ppm = static_cast<uint32_t>(random.below(50'000));
+    behaviour.doubled_ppm = behaviour.damaged_ppm = behaviour.held_up_ppm =
+        static_cast<uint32_t>(random.below(50'000));
     return behaviour;
 }
 
@@ -51,7 +56,8 @@ TEST(FirstContact, isMadeWithAllWhereAllWaysAreOpen) {
         Random random(seed);
         Hosts hosts(random.next(), some_network(random), static_cast<uint32_t>(random.between(2, 8)));
         hosts.meet(random);
-        for (auto &contact : hosts.contacts) EXPECT_FALSE(contact->silent()) << "Repeat with LANYARD_TEST_SEED=" << seed;
+        for (auto &contact : hosts.contacts)
+            EXPECT_FALSE(contact->silent()) << "Repeat with LANYARD_TEST_SEED=" << seed;
         return !testing::Test::HasFailure();
     });
 }
@@ -61,7 +67,8 @@ TEST(FirstContact, lacksAnAnswerAtBothEndsOfAWayThatIsClosed) {
         Random random(seed);
         auto count = static_cast<uint32_t>(random.between(2, 8));
         Hosts hosts(random.next(), some_network(random), count);
-        auto a = static_cast<uint32_t>(random.below(count)), b = (a + 1 + static_cast<uint32_t>(random.below(count - 1))) % count;
+        auto a = static_cast<uint32_t>(random.below(count)),
+             b = (a + 1 + static_cast<uint32_t>(random.below(count - 1))) % count;
         hosts.network.cut_way(a, b);
         if (random.chance(50)) hosts.network.cut_way(b, a);
         hosts.meet(random);

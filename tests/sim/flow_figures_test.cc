@@ -1,4 +1,5 @@
-// What flows give in virtual time: bandwidth with losses, many senders to one, latency of single messages. The figures are the same on every machine.
+// The performance of flows in virtual time: bandwidth if packets are lost, many senders to one receiver,
+// latency of single messages. The figures are the same on every machine.
 #include <gtest/gtest.h>
 
 #include "sim/flow_world.h"
@@ -11,10 +12,12 @@ constexpr uint64_t second_ns = 1'000'000'000;
 constexpr size_t mib = 1024 * 1024;
 
 double line_share(size_t bytes, uint64_t ns, const PacketBehaviour &behaviour) {
-    return static_cast<double>(bytes) * 1e9 / static_cast<double>(ns) / static_cast<double>(behaviour.bytes_per_s);
+    return static_cast<double>(bytes) * 1e9 / static_cast<double>(ns) /
+           static_cast<double>(behaviour.bytes_per_s);
 }
 
-// Of the line's rate, of `count` messages of 1 MiB of bulk, each sent as soon as the one before the last has come.
+// The share of the line's rate that `count` messages of 1 MiB of bulk achieve. Two messages are under way
+// at a time: the next one is sent as soon as the older of the two has been delivered.
 double bandwidth(PacketBehaviour behaviour, uint32_t lost_ppm, int count) {
     behaviour.lost_ppm = lost_ppm;
     FlowWorld world(first_seed(), behaviour, 2, {});
@@ -51,7 +54,8 @@ TEST(FlowFigures, lossesHardlySlowTenGigabit) {
     check_losses(behaviour);
 }
 
-// Seven senders of `size` bytes each, again and again, to one, whose port has a queue of 128 KiB.
+// Seven senders repeatedly send `size` bytes each to the same receiver. The queue of the receiver's port
+// holds 128 KiB.
 TEST(FlowFigures, incastOfSevenFillsTheLine) {
     for (size_t size : {64 * 1024, 1024 * 1024}) {
         PacketBehaviour behaviour;
@@ -68,7 +72,7 @@ TEST(FlowFigures, incastOfSevenFillsTheLine) {
     }
 }
 
-// The same with envelopes alone, which nobody grants.
+// The same with envelopes only, which are sent without waiting for a request of the receiver.
 TEST(FlowFigures, incastOfEnvelopesHasNoTimeouts) {
     PacketBehaviour behaviour;
     FlowWorld world(first_seed(), behaviour, 8, {});
@@ -87,7 +91,8 @@ TEST(FlowFigures, incastOfEnvelopesHasNoTimeouts) {
     EXPECT_EQ(world.counts().probes, 0u);
 }
 
-// A message of 1 MiB to a host that looks each 10 ms (LANYARD_DGRAM_PROGRESS=thread): each of its looks can have what was sent since the one before.
+// Sends a message of 1 MiB to a host that polls every 10 ms (LANYARD_DGRAM_PROGRESS=thread). Each poll can
+// receive everything that was sent since the previous poll.
 void check_late_looks(uint32_t lost_ppm, uint64_t most_ns) {
     uint64_t longest_ns = 0, sum_ns = 0, seed = first_seed();
     constexpr uint64_t runs = 100;
@@ -97,33 +102,36 @@ void check_late_looks(uint32_t lost_ppm, uint64_t most_ns) {
         FlowWorld world(seed + run, behaviour, 2, {});
         world.look_every(1, 10'000'000);
         world.send_bulk(0, 1, mib);
-        ASSERT_TRUE(world.run_until_bulk_came(1, 10 * second_ns)) << "seed " << seed + run << '\n' << world.describe();
+        ASSERT_TRUE(world.run_until_bulk_came(1, 10 * second_ns)) << "seed " << seed + run << '\n'
+                                                                  << world.describe();
         longest_ns = std::max(longest_ns, world.now_ns());
         sum_ns += world.now_ns();
         EXPECT_LT(world.now_ns(), most_ns) << "seed " << seed + run << '\n' << world.describe();
     }
-    std::printf("lost %.1f %%: %.0f ms on average, %.0f at most\n", lost_ppm / 1e4, static_cast<double>(sum_ns / runs) / 1e6,
-                static_cast<double>(longest_ns) / 1e6);
+    std::printf("lost %.1f %%: %.0f ms on average, %.0f at most\n", lost_ppm / 1e4,
+                static_cast<double>(sum_ns / runs) / 1e6, static_cast<double>(longest_ns) / 1e6);
 }
 
 TEST(FlowFigures, lateLooksAreNoQueue) { check_late_looks(0, 200'000'000); }
 
 TEST(FlowFigures, lateLooksAreNoQueueThoughPacketsAreLost) { check_late_looks(10'000, 400'000'000); }
 
-// Everybody to everybody.
+// Every host sends to every other host.
 TEST(FlowFigures, alltoallOfEightFillsTheLine) {
     PacketBehaviour behaviour;
     FlowWorld world(first_seed(), behaviour, 8, {});
     for (uint32_t from = 0; from < 8; ++from)
         for (uint32_t step = 1; step < 8; ++step) world.send_bulk(from, (from + step) % 8, mib / 2);
-    for (uint32_t to = 0; to < 8; ++to) ASSERT_TRUE(world.run_until_bulk_came(to, 10 * second_ns)) << world.describe();
+    for (uint32_t to = 0; to < 8; ++to)
+        ASSERT_TRUE(world.run_until_bulk_came(to, 10 * second_ns)) << world.describe();
     double share = line_share(7 * mib / 2, world.now_ns(), behaviour);
     std::printf("alltoall: %.3f of the line\n%s", share, world.network().describe().c_str());
     EXPECT_GT(share, 0.85);
     EXPECT_EQ(world.counts().probes, 0u);
 }
 
-// Eight hosts at 1 Gbit/s whose ports have queues of 128 KiB, as in the lab; messages of 64 KiB go as envelopes, which nobody asks for.
+// Eight hosts at 1 Gbit/s whose ports have queues of 128 KiB, as in the lab. Messages of 64 KiB are sent as
+// envelopes, without waiting for a request of the receiver.
 class EightHosts : public ::testing::Test {
 protected:
     static constexpr uint32_t hosts = 8;
@@ -143,7 +151,8 @@ protected:
     void run_until(Done done) {
         while (!done()) ASSERT_TRUE(world_.run_until(world_.now_ns() + 1'000)) << world_.describe();
     }
-    // `what` took so long for a port to take `blocks`; at least this share of the line.
+    // Checks a port that has received `blocks` blocks since `since_ns`: its rate must be at least the
+    // share `least` of the line's rate.
     void judge(const char *what, uint64_t blocks, uint64_t since_ns, double least) {
         double share = line_share(blocks * block, world_.now_ns() - since_ns, behaviour_);
         std::printf("%s: %.3f of the line\n%s", what, share, world_.describe().c_str());
@@ -153,7 +162,8 @@ protected:
         EXPECT_EQ(counts.lost_by_probe, 0u);
         EXPECT_EQ(counts.probes, 0u);
     }
-    // One after the other, each begun when the one before has come.
+    // Runs `rounds` gathers one after the other. The next one begins when all blocks of the
+    // previous one have arrived.
     void gather(uint64_t rounds, uint64_t had = 0) {
         uint64_t since_ns = world_.now_ns();
         for (uint64_t round = 1; round <= rounds; ++round) {
@@ -187,7 +197,8 @@ TEST_F(EightHosts, Alltoall) {
     judge("alltoall", 20 * (hosts - 1), 0, 0.85);
 }
 
-// Messages of 1 KiB there and back, 1 % of the packets lost: the 99th percentile of half a round trip.
+// Sends messages of 1 KiB there and back while 1 % of the packets are lost. Checks the 99th percentile of
+// half the round trip.
 TEST(FlowFigures, latencyWithLosses) {
     PacketBehaviour behaviour;
     behaviour.lost_ppm = 10'000;
@@ -198,16 +209,18 @@ TEST(FlowFigures, latencyWithLosses) {
         for (auto [from, to] : {std::pair{0u, 1u}, std::pair{1u, 0u}}) {
             world.send(from, to, 1024);
             Conversation &conversation = world.conversation(from, to);
-            while (conversation.came < conversation.log.size()) ASSERT_TRUE(world.run_until(world.now_ns() + 1'000)) << world.describe();
+            while (conversation.came < conversation.log.size())
+                ASSERT_TRUE(world.run_until(world.now_ns() + 1'000)) << world.describe();
         }
         took.push_back((world.now_ns() - begin) / 2);
     }
     std::sort(took.begin(), took.end());
-    std::printf("median %.1f us, 99 %%: %.1f us\n", static_cast<double>(took[1000]) / 1e3, static_cast<double>(took[1980]) / 1e3);
+    std::printf("median %.1f us, 99 %%: %.1f us\n", static_cast<double>(took[1000]) / 1e3,
+                static_cast<double>(took[1980]) / 1e3);
     EXPECT_LT(took[1980], 5'000'000u);
 }
 
-// Small messages in one direction: several in a packet, and none lost.
+// Small messages in one direction must share packets, and no packet may be lost.
 TEST(FlowFigures, shortMessagesSharePackets) {
     FlowWorld world(first_seed(), {}, 2, {});
     for (int i = 0; i < 20'000; ++i) world.send(0, 1, 8);

@@ -1,5 +1,7 @@
-// Flows on the simulated network, in scenarios drawn by a seed: two to eight processes send each other envelopes and bulk of all sizes over a network
-// that loses, doubles, overtakes, damages, overflows and falls apart for a while. All comes, once and in order, and no memory is kept.
+// Flows on the simulated network, in scenarios drawn from a seed. Two to eight processes send each other
+// envelopes and bulk of all sizes. The network loses, doubles, reorders and damages packets, its queues
+// overflow, and it is partitioned for a while. Everything must arrive once and in order, and afterwards
+// the flows must have returned all memory.
 #include <gtest/gtest.h>
 
 #include "sim/flow_world.h"
@@ -29,16 +31,19 @@ dgram::FlowLimits any_limits(Random &random) {
     return limits;
 }
 
-// Sends things at random moments, cuts and heals; then waits until all is settled.
+// Sends at random moments, cuts and heals cables, and then waits until everything has been
+// delivered.
 void live(FlowWorld &world, uint32_t hosts, Random &random) {
     int acts = static_cast<int>(random.between(1, random.chance(20) ? 150 : 30));
     uint64_t pause_ns = uint64_t{1} << random.between(4, 22);
     for (int i = 0; i < acts; ++i) {
-        auto from = static_cast<uint32_t>(random.below(hosts)), to = static_cast<uint32_t>(random.below(hosts - 1));
+        auto from = static_cast<uint32_t>(random.below(hosts)),
+             to = static_cast<uint32_t>(random.below(hosts - 1));
         to += to >= from;
         int what = static_cast<int>(random.below(100));
         if (what < 60) world.send(from, to, any_size(random));
-        else if (what < 85) world.send_bulk(from, to, 1 + any_size(random) * static_cast<size_t>(random.between(1, 3)));
+        else if (what < 85)
+            world.send_bulk(from, to, 1 + any_size(random) * static_cast<size_t>(random.between(1, 3)));
         else if (what < 89) world.network().cut(from, to);
         else if (what < 93) world.network().heal_all();
         if (random.chance(70) && !world.run_until(world.now_ns() + random.below(pause_ns))) return;
@@ -70,7 +75,7 @@ TEST(Flow, deliversAllInAnyScenario) {
     std::printf("%llu scenarios\n", static_cast<unsigned long long>(scenarios));
 }
 
-// Shorter than the patience of the flows.
+// A partition that is shorter than the flows' peer timeout must not end a flow.
 TEST(Flow, outlivesAPartitionOfThirtySeconds) {
     FlowWorld world(first_seed(), {}, 2, {});
     world.send_bulk(0, 1, 3'000'000);
@@ -96,14 +101,15 @@ TEST(Flow, tellsOnceOfAPeerThatIsSilent) {
     EXPECT_EQ(world.conversation(0, 1).ended, 1);
     EXPECT_EQ(world.conversation(0, 1).how, dgram::FlowEnd::silent);
     EXPECT_FALSE(world.flow(0, 1).active());
-    world.send(0, 1, 5);  // vanishes
+    world.send(0, 1, 5);  // this message is discarded
     world.send(0, 2, 5);
     ASSERT_TRUE(world.run_until(300 * second_ns)) << world.describe();
     EXPECT_EQ(world.conversation(0, 1).ended, 1);
     EXPECT_EQ(world.conversation(0, 2).delivered, 1u);
 }
 
-// It computes, as its owner knows in another way.
+// The peer sends nothing because it computes. The owner of the flow knows from another source that
+// the peer lives.
 TEST(Flow, waitsForAPeerThatIsSilentButLives) {
     FlowWorld world(first_seed(), {}, 2, {});
     world.know(dgram::Life::lives);
@@ -129,8 +135,9 @@ TEST(Flow, tellsOnceAndSoonerOfAPeerThatIsGone) {
     EXPECT_EQ(world.conversation(0, 1).how, dgram::FlowEnd::gone);
 }
 
-// A way that carries less than the first link and tells nobody: bulk goes on at nearly its rate after a moment, whether the flow met the hole at its
-// first packet or in the midst of its work.
+// A route drops packets that fit through its first link, and reports nothing (a black hole). After a
+// moment, bulk must continue at nearly its former rate, whether the black hole exists from the flow's
+// first packet or begins while bulk is under way.
 TEST(Flow, findsTheSizeThatABlackHoleLetsPass) {
     for (size_t carried : {600u, 1000u, 1400u})
         for (bool at_first : {true, false}) {
@@ -153,7 +160,8 @@ TEST(Flow, findsTheSizeThatABlackHoleLetsPass) {
         }
 }
 
-// Many are lost, and as many answers, so that now and then all that is on its way is given up: packets stay long, but for one in a hundred.
+// So many packets and acknowledgements are lost that now and then the sender regards everything under way as
+// lost. It must not take this for a black hole: no more than one packet in a hundred may be shorter.
 TEST(Flow, takesManyLossesForNoBlackHole) {
     for (uint32_t percent : {10u, 20u, 30u})
         for (uint64_t seed = first_seed(); seed < first_seed() + 3; ++seed) {
@@ -169,14 +177,16 @@ TEST(Flow, takesManyLossesForNoBlackHole) {
                 for (int part = 0; part < 100; ++part) {
                     uint64_t before = world.network().counts().sent;
                     ASSERT_TRUE(world.run_until(world.now_ns() + 200'000)) << world.describe();
-                    if (size.usual() + 16 < behaviour.largest) short_ones += world.network().counts().sent - before;
+                    if (size.usual() + 16 < behaviour.largest)
+                        short_ones += world.network().counts().sent - before;
                 }
             }
-            EXPECT_LE(short_ones * 100, world.network().counts().sent) << percent << " %, seed " << seed << ", now " << size.usual();
+            EXPECT_LE(short_ones * 100, world.network().counts().sent)
+                << percent << " %, seed " << seed << ", now " << size.usual();
         }
 }
 
-// What the endpoint learns later, as from a router that does tell.
+// Later the endpoint learns of a smaller packet limit, as if a router had reported it.
 TEST(Flow, keepsToWhatTheEndpointLearns) {
     FlowWorld world(first_seed(), {}, 2, {});
     world.send_bulk(0, 1, 3'000'000);
@@ -187,7 +197,7 @@ TEST(Flow, keepsToWhatTheEndpointLearns) {
     EXPECT_LT(world.network().counts().too_long, 300u);
 }
 
-// Every byte that is delivered is compared (flow_world.h).
+// Damaged packets must be noticed. The world compares every byte that is delivered (flow_world.h).
 TEST(Flow, noticesEachDamagedPacketOfAThousand) {
     uint64_t sent = 0, damaged = 0;
     for_seeds(2, 10, [&](uint64_t seed) {
@@ -196,16 +206,19 @@ TEST(Flow, noticesEachDamagedPacketOfAThousand) {
         FlowWorld world(seed, behaviour, 2, {});
         for (int i = 0; i < 500; ++i) world.send(0, 1, static_cast<size_t>(i * 7));
         for (int i = 0; i < 4; ++i) world.send_bulk(0, 1, 20'000'000);
-        EXPECT_TRUE(world.run_until_settled(100 * second_ns)) << world.describe() << "Repeat with LANYARD_TEST_SEED=" << seed;
+        EXPECT_TRUE(world.run_until_settled(100 * second_ns))
+            << world.describe() << "Repeat with LANYARD_TEST_SEED=" << seed;
         const PacketNetwork::Counts &counts = world.network().counts();
         EXPECT_LE(world.counts().damaged, counts.damaged);
-        EXPECT_GE(world.counts().damaged + world.astray() + counts.overflowed, counts.damaged * 4 / 5) << "the others did not arrive";
+        EXPECT_GE(world.counts().damaged + world.astray() + counts.overflowed, counts.damaged * 4 / 5)
+            << "the others did not arrive";
         EXPECT_EQ(world.counts().malformed, 0u);
         sent += counts.sent;
         damaged += counts.damaged;
         return !testing::Test::HasFailure();
     });
-    std::printf("%llu packets, %llu of them damaged\n", static_cast<unsigned long long>(sent), static_cast<unsigned long long>(damaged));
+    std::printf("%llu packets, %llu of them damaged\n", static_cast<unsigned long long>(sent),
+                static_cast<unsigned long long>(damaged));
 }
 
 TEST(Flow, noticesEveryDamagedPacket) {
@@ -215,9 +228,12 @@ TEST(Flow, noticesEveryDamagedPacket) {
     for (int i = 0; i < 2000; ++i) world.send(0, 1, static_cast<size_t>(i));
     ASSERT_TRUE(world.run_until_settled(100 * second_ns)) << world.describe();
     EXPECT_GT(world.network().counts().damaged, 100u);
-    ASSERT_TRUE(world.run_until(world.now_ns() + second_ns)) << world.describe();  // what was still on its way
+    // receives what was still under way
+    ASSERT_TRUE(world.run_until(world.now_ns() + second_ns)) << world.describe();
     EXPECT_EQ(world.counts().damaged + world.astray(), world.network().counts().damaged);
-    EXPECT_EQ(world.counts().garbage + world.counts().strangers + world.counts().stale + world.counts().malformed, 0u);
+    EXPECT_EQ(
+        world.counts().garbage + world.counts().strangers + world.counts().stale + world.counts().malformed,
+        0u);
 }
 
 }  // namespace

@@ -10,8 +10,9 @@ using dgram::Flow;
 
 namespace {
 
-constexpr uint64_t most_steps = 1'000'000;  // of one world
-constexpr uint64_t full_again_ns = 5'000;  // after which a card that was full is tried again
+constexpr uint64_t most_steps = 1'000'000;  // the scenario fails after this many steps
+// how long to wait before sending again if the card's queue is full
+constexpr uint64_t full_again_ns = 5'000;
 
 }  // namespace
 
@@ -34,7 +35,8 @@ public:
     Host(FlowWorld &world, uint32_t number, uint32_t hosts, const dgram::FlowLimits &limits)
         : home(number, known_secret(), Crc32c::built_in(), limits, *this), world_(world), number_(number) {
         for (uint32_t peer = 0; peer < hosts; ++peer)
-            flows.push_back(std::make_unique<Flow>(home, peer, 1 + number * 1000 + peer, world.network_.behaviour().largest));
+            flows.push_back(std::make_unique<Flow>(home, peer, 1 + number * 1000 + peer,
+                                                   world.network_.behaviour().largest));
     }
 
     dgram::Logged logged(Flow &flow, uint64_t sequence) override {
@@ -46,7 +48,8 @@ public:
         const SentMessage &message = conversation.log[sequence];
         return {&message.envelope, message.payload.data(), static_cast<uint32_t>(message.payload.size())};
     }
-    const std::byte *bulk_bytes(Flow &flow, uint64_t token, uint64_t offset, std::byte *scratch, size_t size) override {
+    const std::byte *bulk_bytes(Flow &flow, uint64_t token, uint64_t offset, std::byte *scratch,
+                                size_t size) override {
         const Conversation::Bulk &bulk = to(flow).bulk[token];
         if (bulk.delivered) world_.complain("bulk is asked for that was delivered");
         if (!world_.copies_bulk_ || world_.random_.chance(50)) return bulk.bytes.data() + offset;
@@ -55,22 +58,26 @@ public:
     }
     void delivered(Flow &flow, uint64_t below) override {
         Conversation &conversation = to(flow);
-        if (below <= conversation.delivered || below > conversation.came) world_.complain("envelopes are said to be delivered that are not");
+        if (below <= conversation.delivered || below > conversation.came)
+            world_.complain("envelopes are said to be delivered that are not");
         conversation.delivered = below;
     }
     void bulk_delivered(Flow &flow, uint64_t token) override {
         Conversation::Bulk &bulk = to(flow).bulk[token];
-        if (bulk.delivered || bulk.missing) world_.complain("bulk is said to be delivered that is not, or twice");
+        if (bulk.delivered || bulk.missing)
+            world_.complain("bulk is said to be delivered that is not, or twice");
         bulk.delivered = true;
     }
     void envelope(Flow &flow, const dgram::Piece &piece, const std::byte *payload) override {
         Conversation &conversation = from(flow);
-        if (conversation.came >= conversation.log.size()) return world_.complain("an envelope came that nobody sent");
+        if (conversation.came >= conversation.log.size())
+            return world_.complain("an envelope came that nobody sent");
         const SentMessage &message = conversation.log[conversation.came];
         bool right = piece.at.sequence == conversation.came && piece.at.offset == conversation.came_of_next &&
                      piece.total == message.payload.size() && piece.at.offset + piece.size <= piece.total &&
                      std::equal(payload, payload + piece.size, message.payload.begin() + piece.at.offset);
-        if (piece.first()) right = right && std::memcmp(&piece.envelope, &message.envelope, sizeof(Envelope)) == 0;
+        if (piece.first())
+            right = right && std::memcmp(&piece.envelope, &message.envelope, sizeof(Envelope)) == 0;
         if (!right) return world_.complain("an envelope is not the next one that was sent");
         conversation.came_of_next += piece.size;
         if (conversation.came_of_next < message.payload.size()) return;
@@ -80,10 +87,12 @@ public:
     void bulk(Flow &flow, const BulkHeader &header, const std::byte *payload, size_t size) override {
         Conversation &conversation = from(flow);
         uint64_t begin = header.offset - bulk_base;
-        if (header.receive_id >= conversation.bulk.size() || begin + size > conversation.bulk[header.receive_id].bytes.size())
+        if (header.receive_id >= conversation.bulk.size() ||
+            begin + size > conversation.bulk[header.receive_id].bytes.size())
             return world_.complain("bulk came that nobody sent");
         Conversation::Bulk &item = conversation.bulk[header.receive_id];
-        if (std::memcmp(payload, item.bytes.data() + begin, size) != 0) return world_.complain("bulk came with other bytes");
+        if (std::memcmp(payload, item.bytes.data() + begin, size) != 0)
+            return world_.complain("bulk came with other bytes");
         uint64_t again = item.add(begin, begin + size);
         conversation.came_twice += again;
         item.missing -= size - again;
@@ -95,13 +104,16 @@ public:
         conversation.how = how;
     }
 
-    static constexpr uint64_t bulk_base = (uint64_t{1} << 32) - 10'000;  // the first byte's offset: 4 GiB are soon passed
+    // The offset of the first byte of every bulk, chosen so that offsets soon exceed 32 bits.
+    static constexpr uint64_t bulk_base = (uint64_t{1} << 32) - 10'000;
 
     dgram::FlowHome home;
     std::vector<std::unique_ptr<Flow>> flows;
     uint64_t deadline_ns = UINT64_MAX;
-    uint64_t look_every_ns = 0, look_at_ns = 0;  // 0: when something comes
-    std::vector<std::vector<std::byte>> heard;  // some of the packets that came, to be repeated
+    // look_every_ns is 0 if the host polls whenever something arrives
+    uint64_t look_every_ns = 0, look_at_ns = 0;
+    // some of the packets that arrived, which serve() lets arrive again
+    std::vector<std::vector<std::byte>> heard;
 
     uint32_t number() const { return number_; }
 
@@ -113,9 +125,11 @@ private:
     const uint32_t number_;
 };
 
-FlowWorld::FlowWorld(uint64_t seed, const PacketBehaviour &behaviour, uint32_t hosts, const dgram::FlowLimits &limits)
+FlowWorld::FlowWorld(uint64_t seed, const PacketBehaviour &behaviour, uint32_t hosts,
+                     const dgram::FlowLimits &limits)
     : network_(seed, behaviour, hosts), random_(seed ^ 0xf10e), conversations_(size_t{hosts} * hosts) {
-    for (uint32_t number = 0; number < hosts; ++number) hosts_.push_back(std::make_unique<Host>(*this, number, hosts, limits));
+    for (uint32_t number = 0; number < hosts; ++number)
+        hosts_.push_back(std::make_unique<Host>(*this, number, hosts, limits));
 }
 
 FlowWorld::~FlowWorld() = default;
@@ -124,7 +138,8 @@ void FlowWorld::complain(const std::string &what) {
     if (complaint_.empty()) complaint_ = what + " at " + std::to_string(now_ns()) + " ns";
 }
 
-// Windows of one long list of random bytes, longer by a number that has nothing to do with powers of two.
+// Returns a random part of one long list of random bytes. The list is at least 10,007 bytes longer
+// than the part, which is not near a power of two.
 std::vector<std::byte> FlowWorld::any_bytes(size_t size) {
     while (bytes_.size() < size + 10'007) {
         uint64_t word = random_.next();
@@ -145,8 +160,10 @@ void FlowWorld::look_every(uint32_t number, uint64_t ns) {
     host.look_at_ns = now_ns() + random_.below(ns) + 1;
 }
 
-// When it does something next, beside what comes.
-uint64_t FlowWorld::served_at_ns(const Host &host) const { return host.look_every_ns ? host.look_at_ns : host.deadline_ns; }
+// When the host is served next if nothing arrives for it.
+uint64_t FlowWorld::served_at_ns(const Host &host) const {
+    return host.look_every_ns ? host.look_at_ns : host.deadline_ns;
+}
 
 void FlowWorld::send(uint32_t from, uint32_t to, size_t size) {
     Conversation &conversation = this->conversation(from, to);
@@ -167,19 +184,22 @@ void FlowWorld::send_bulk(uint32_t from, uint32_t to, size_t size) {
     wake(*hosts_[from]);
 }
 
-// What came, what somebody repeats or invents, and then whatever may go.
+// Handles the packets that have arrived and, at random, an earlier one again. Then sends all
+// packets that may leave.
 void FlowWorld::serve(Host &host) {
     PacketIo &io = network_.host(host.number());
     auto hear = [&](std::span<const std::byte> packet) {
         uint32_t sender;
-        if (Flow::sender_of(packet, sender) && sender < hosts_.size() && sender != host.number()) host.flows[sender]->received(packet, now_ns());
+        if (Flow::sender_of(packet, sender) && sender < hosts_.size() && sender != host.number())
+            host.flows[sender]->received(packet, now_ns());
         else ++astray_;
     };
     PacketIo::Arrived arrived[16];
     for (int count; (count = io.receive(arrived, 16)) > 0;)
         for (int i = 0; i < count; ++i) {
             std::span packet(arrived[i].data, arrived[i].size);
-            if (disturb_percent_ && !packet.empty() && random_.chance(20)) host.heard.emplace_back(packet.begin(), packet.end());
+            if (disturb_percent_ && !packet.empty() && random_.chance(20))
+                host.heard.emplace_back(packet.begin(), packet.end());
             hear(packet);
         }
     host.home.heard_all(now_ns());
@@ -194,7 +214,9 @@ void FlowWorld::serve(Host &host) {
     std::byte buffer[dgram::most_packet];
     dgram::OutPacket out{};
     out.buffer = buffer;
-    for (size_t turn = 1; turn <= host.flows.size(); ++turn) {  // not all hosts the same peer first
+    // Each host begins with the peer after its own number, so that not all of them begin with the
+    // same peer.
+    for (size_t turn = 1; turn <= host.flows.size(); ++turn) {
         Flow *flow = host.flows[(host.number() + turn) % host.flows.size()].get();
         while (flow->compose(out, now_ns())) {
             iovec parts[2] = {{out.buffer, out.size}, {const_cast<std::byte *>(out.tail), out.tail_size}};
@@ -204,12 +226,14 @@ void FlowWorld::serve(Host &host) {
             host.deadline_ns = std::min(host.deadline_ns, now_ns() + full_again_ns);
             break;
         }
-        if (flow->deadline_ns() > now_ns()) host.deadline_ns = std::min(host.deadline_ns, flow->deadline_ns());
+        if (flow->deadline_ns() > now_ns())
+            host.deadline_ns = std::min(host.deadline_ns, flow->deadline_ns());
         else host.deadline_ns = std::min(host.deadline_ns, now_ns() + full_again_ns);
     }
 }
 
-// To the next moment at which something happens; false at `limit_ns`, or when something is wrong.
+// Advances to the next moment at which something happens. Returns false at `limit_ns`, or if something is
+// wrong.
 bool FlowWorld::step(uint64_t limit_ns) {
     if (++steps_ > most_steps) complain("much has happened, but all is not delivered");
     uint64_t next_ns = network_.next_ns();
@@ -217,7 +241,8 @@ bool FlowWorld::step(uint64_t limit_ns) {
     network_.advance(std::max(now_ns(), std::min(next_ns, limit_ns)));
     if (next_ns > limit_ns) return false;
     for (auto &host : hosts_)
-        if ((network_.has_arrived(host->number()) && !host->look_every_ns) || served_at_ns(*host) <= now_ns()) serve(*host);
+        if ((network_.has_arrived(host->number()) && !host->look_every_ns) || served_at_ns(*host) <= now_ns())
+            serve(*host);
     return complaint_.empty();
 }
 
@@ -265,7 +290,8 @@ dgram::FlowCounts FlowWorld::counts() const {
     using Count = dgram::FlowCounts::Count;
     constexpr size_t counts = sizeof sum / sizeof(Count);
     for (const auto &host : hosts_)
-        for (size_t i = 0; i < counts; ++i) reinterpret_cast<Count *>(&sum)[i] += reinterpret_cast<const Count *>(&host->home.counts)[i];
+        for (size_t i = 0; i < counts; ++i)
+            reinterpret_cast<Count *>(&sum)[i] += reinterpret_cast<const Count *>(&host->home.counts)[i];
     return sum;
 }
 
@@ -278,18 +304,23 @@ std::string FlowWorld::describe() {
             for (const auto &bulk : had.bulk) missing += bulk.missing;
             const Flow &flow = this->flow(from, to);
             if (!flow.active() && had.log.empty() && had.bulk.empty()) continue;
-            text += std::to_string(from) + " to " + std::to_string(to) + ": " + std::to_string(had.log.size()) + " envelopes, came " +
-                    std::to_string(had.came) + ", delivered " + std::to_string(had.delivered) + ", bulk missing " + std::to_string(missing) +
-                    ", window " + std::to_string(flow.congestion().window()) + ", round trip " + std::to_string(flow.trip().smoothed_ns()) +
-                    (flow.active() ? " ns, active, deadline " + std::to_string(flow.deadline_ns()) : " ns, idle") +
+            text += std::to_string(from) + " to " + std::to_string(to) + ": " +
+                    std::to_string(had.log.size()) + " envelopes, came " + std::to_string(had.came) +
+                    ", delivered " + std::to_string(had.delivered) + ", bulk missing " +
+                    std::to_string(missing) + ", window " + std::to_string(flow.congestion().window()) +
+                    ", round trip " + std::to_string(flow.trip().smoothed_ns()) +
+                    (flow.active() ? " ns, active, deadline " + std::to_string(flow.deadline_ns())
+                                   : " ns, idle") +
                     (had.ended ? ", ended by " + std::to_string(static_cast<int>(had.how)) : "") + '\n';
         }
     dgram::FlowCounts all = counts();
-    text += "lost by order " + std::to_string(all.lost_by_order) + ", by time " + std::to_string(all.lost_by_time) + ", probes " +
-            std::to_string(all.probes) + ", too early " + std::to_string(all.given_up_too_early) + ", copies " + std::to_string(all.copies) +
-            ", beyond " + std::to_string(all.beyond) + ", no room " + std::to_string(all.no_room) + ", damaged " + std::to_string(all.damaged) +
-            ", stale " + std::to_string(all.stale) + ", malformed " + std::to_string(all.malformed) + ", packets out " +
-            std::to_string(all.packets_out) + ", alone acknowledging " + std::to_string(all.acknowledgements_out) + '\n';
+    text += "lost by order " + std::to_string(all.lost_by_order) + ", by time " +
+            std::to_string(all.lost_by_time) + ", probes " + std::to_string(all.probes) + ", too early " +
+            std::to_string(all.given_up_too_early) + ", copies " + std::to_string(all.copies) + ", beyond " +
+            std::to_string(all.beyond) + ", no room " + std::to_string(all.no_room) + ", damaged " +
+            std::to_string(all.damaged) + ", stale " + std::to_string(all.stale) + ", malformed " +
+            std::to_string(all.malformed) + ", packets out " + std::to_string(all.packets_out) +
+            ", alone acknowledging " + std::to_string(all.acknowledgements_out) + '\n';
     return text;
 }
 

@@ -1,6 +1,7 @@
-// Processes whose flows (path/dgram/flow.h) meet on the simulated network of packets, and the plainest reference for them: lists of what was
-// sent. What comes is compared at once, byte by byte; what is told (delivered, ended) is checked for making sense. Complaints end a scenario.
-// Single-threaded.
+// Processes that send each other data through flows (path/dgram/flow.h) over the simulated network of
+// packets. The world keeps lists of everything that was sent, and compares data that arrives with these
+// lists at once, byte by byte. It also checks what the flows report (delivered, ended) for consistency.
+// The first error is stored as the complaint and ends the scenario. Single-threaded.
 #pragma once
 
 #include <map>
@@ -18,58 +19,67 @@ struct SentMessage {
     std::vector<std::byte> payload;
 };
 
-// What one process has sent to another, and what has come of it.
+// The data that one process has sent to another, and how much of it has arrived.
 struct Conversation {
     std::vector<SentMessage> log;
-    uint64_t delivered = 0;  // as the sender was told
-    uint64_t came = 0;       // whole messages
+    uint64_t delivered = 0;  // number of messages that the flow has reported to the sender as delivered
+    uint64_t came = 0;       // number of messages that have arrived completely
     size_t came_of_next = 0;
     struct Bulk {
         std::vector<std::byte> bytes;
-        std::map<uint64_t, uint64_t> received;  // ranges: from their begin to their end
+        std::map<uint64_t, uint64_t> received;  // the ranges that have arrived: begin to end
         size_t missing;
-        // How many of these bytes had come before.
+        // Notes that the bytes from `begin` to `end` have arrived. Returns how many of them had
+        // arrived before.
         uint64_t add(uint64_t begin, uint64_t end);
         bool delivered = false;
     };
-    std::vector<Bulk> bulk;  // by receive id
-    uint64_t came_twice = 0;  // bytes of bulk
+    std::vector<Bulk> bulk;  // indexed by receive id
+    uint64_t came_twice = 0;  // bytes of bulk that have arrived more than once
     int ended = 0;
     dgram::FlowEnd how{};
 };
 
 class FlowWorld {
 public:
-    FlowWorld(uint64_t seed, const PacketBehaviour &behaviour, uint32_t hosts, const dgram::FlowLimits &limits);
+    FlowWorld(uint64_t seed, const PacketBehaviour &behaviour, uint32_t hosts,
+              const dgram::FlowLimits &limits);
     ~FlowWorld();
 
     void send(uint32_t from, uint32_t to, size_t size);
     void send_bulk(uint32_t from, uint32_t to, size_t size);
-    // Packets that came are repeated later, and such that nobody sent come too, with this chance in a hundred whenever a process does anything; a
-    // few hundred times, as each is answered, which is something to do.
+    // From now on, whenever a host is served, an earlier packet arrives again with this probability,
+    // unchanged or changed. In all, 500 packets arrive again and no more. Without this limit it might
+    // never end, because the answer to such a packet causes further ones.
     void disturb(int percent) { disturb_percent_ = percent; }
-    // bulk_bytes() answers by copying, at random.
+    // With `copies`, bulk_bytes() copies the bytes to `scratch` in half of its calls, at random.
+    // Otherwise it always returns their address.
     void copy_bulk(bool copies) { copies_bulk_ = copies; }
-    // From now on this host looks only so often, whatever comes and whatever time asks for.
+    // From now on, this host polls only at this interval, even if packets arrive or a deadline
+    // passes in between.
     void look_every(uint32_t host, uint64_t ns);
-    // What everybody knows of the life of those who do not answer.
+    // Sets what all processes know about whether a peer that does not answer still lives.
     void know(dgram::Life life) { life_ = life; }
-    // Goes on until then; false: something is wrong (complaint()).
+    // Runs until the time `ns`. Returns false if there is a complaint().
     bool run_until(uint64_t ns);
-    // Until all has been delivered and every flow has given its memory back.
+    // Runs until no flow is active: everything has been delivered, and every flow has returned its
+    // memory. Returns false if this takes until `limit_ns`, or if there is a complaint().
     bool run_until_settled(uint64_t limit_ns);
-    // Until what was sent as bulk from anywhere to `to` has come.
+    // Runs until all bulk that was sent to host `to` has arrived. Returns false as above.
     bool run_until_bulk_came(uint32_t to, uint64_t limit_ns);
 
     PacketNetwork &network() { return network_; }
-    Conversation &conversation(uint32_t from, uint32_t to) { return conversations_[from * hosts_.size() + to]; }
+    Conversation &conversation(uint32_t from, uint32_t to) {
+        return conversations_[from * hosts_.size() + to];
+    }
     dgram::Flow &flow(uint32_t own, uint32_t peer);
     dgram::FlowCounts counts() const;
-    // Packets that name no other process as their sender.
+    // Number of packets that arrived and did not name another process of this world as their
+    // sender.
     uint64_t astray() const { return astray_; }
     uint64_t now_ns() const { return network_.now_ns(); }
     const std::string &complaint() const { return complaint_; }
-    // Of what is not delivered, for reports.
+    // Describes the state of the network and of all flows, for reports.
     std::string describe();
 
 private:
@@ -92,7 +102,7 @@ private:
     std::vector<Conversation> conversations_;
     std::vector<std::unique_ptr<Host>> hosts_;
     std::string complaint_;
-    std::vector<std::byte> bytes_;  // from which all payload is taken
+    std::vector<std::byte> bytes_;  // random bytes, from which any_bytes() takes all payload
 };
 
 }  // namespace lanyard::sim

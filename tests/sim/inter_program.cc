@@ -16,12 +16,16 @@ namespace {
 using lanyard::testing::Pair;
 using Pairs = std::vector<Pair>;
 
-// One operation as one rank does it. Engine owned.
+// One operation as one rank performs it. The caller must own the engine.
 class InterOperation {
 public:
     InterOperation(Rank &rank, Comm &comm, Random &random)
-        : rank_(rank), comm_(comm), kind_(static_cast<Kind>(random.below(static_cast<uint64_t>(Kind::count_of_them)))), salt_(random.next()),
-          count_(static_cast<int64_t>(random.below(random.chance(20) ? 400 : 6))), second_has_root_(random.chance(50)),
+        : rank_(rank),
+          comm_(comm),
+          kind_(static_cast<Kind>(random.below(static_cast<uint64_t>(Kind::count_of_them)))),
+          salt_(random.next()),
+          count_(static_cast<int64_t>(random.below(random.chance(20) ? 400 : 6))),
+          second_has_root_(random.chance(50)),
           root_(static_cast<int>(random.below(1000))) {
         group_ = own_begin(comm.team) > 0;
         own_ = own_size(comm.team);
@@ -34,20 +38,26 @@ public:
     void finish() {
         Error error = executor().finish(collective_);
         ASSERT_FALSE(error) << error.take().sentence;
-        ASSERT_EQ(result_, wanted_) << "kind " << static_cast<int>(kind_) << ", " << count_ << " elements, groups of " << own_ << " and " << other_
-                                    << ", rank " << comm_.rank << " of group " << group_ << ", root " << root_ << " of " << second_has_root_;
+        ASSERT_EQ(result_, wanted_) << "kind " << static_cast<int>(kind_) << ", " << count_
+                                    << " elements, groups of " << own_ << " and " << other_ << ", rank "
+                                    << comm_.rank << " of group " << group_ << ", root " << root_ << " of "
+                                    << second_has_root_;
     }
 
 private:
-    enum class Kind { barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall, alltoallv, reduce_scatter, count_of_them };
+    enum class Kind {
+        barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall, alltoallv, reduce_scatter,
+        count_of_them
+    };
 
     Executor &executor() { return *comm_.universe->executor; }
     bool has_root() const { return group_ == second_has_root_; }
     int root() const { return !has_root() ? root_ : comm_.rank == root_ ? abi::root : abi::proc_null; }
     bool is_root() const { return root() == abi::root; }
-    // Element i of what `from` of a group has for `to` of the other one.
+    // Element i of the block that rank `from` of a group sends to rank `to` of the other group.
     Pair value(bool group, int from, int to, int64_t i) const {
-        uint64_t mixed = (salt_ + group) * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(from * 1000003 + to * 7919) + static_cast<uint64_t>(i);
+        uint64_t mixed = (salt_ + group) * 0x9e3779b97f4a7c15u +
+                         static_cast<uint64_t>(from * 1000003 + to * 7919) + static_cast<uint64_t>(i);
         return {static_cast<uint32_t>(mixed >> 7), static_cast<uint32_t>(mixed)};
     }
     Pairs values(bool group, int from, int to) const {
@@ -59,7 +69,8 @@ private:
         Pairs all;
         for (int64_t i = begin; i < end; ++i) {
             all.push_back(value(!group_, 0, 0, i));
-            for (int rank = 1; rank < other_; ++rank) all.back() = combine(op_, all.back(), value(!group_, rank, 0, i));
+            for (int rank = 1; rank < other_; ++rank)
+                all.back() = combine(op_, all.back(), value(!group_, rank, 0, i));
         }
         return all;
     }
@@ -67,7 +78,12 @@ private:
     Buffer sent(int64_t count) { return {reinterpret_cast<std::byte *>(given_.data()), count, &type_}; }
     Buffer received(int64_t count) { return {reinterpret_cast<std::byte *>(result_.data()), count, &type_}; }
     Reduction reduction(int64_t count) {
-        return {reinterpret_cast<const std::byte *>(given_.data()), reinterpret_cast<std::byte *>(result_.data()), count, &type_, &op_, false};
+        return {reinterpret_cast<const std::byte *>(given_.data()),
+                reinterpret_cast<std::byte *>(result_.data()),
+                count,
+                &type_,
+                &op_,
+                false};
     }
 
     void plan() {
@@ -99,9 +115,11 @@ private:
         bool gathers = kind_ == Kind::gather;
         if (gathers) {
             given_ = values(group_, comm_.rank, root_);
-            for (int rank = 0; is_root() && rank < other_; ++rank) append(wanted_, values(!group_, rank, root_));
+            for (int rank = 0; is_root() && rank < other_; ++rank)
+                append(wanted_, values(!group_, rank, root_));
         } else {
-            for (int rank = 0; is_root() && rank < other_; ++rank) append(given_, values(group_, root_, rank));
+            for (int rank = 0; is_root() && rank < other_; ++rank)
+                append(given_, values(group_, root_, rank));
             if (!has_root()) wanted_ = values(!group_, root_, comm_.rank);
         }
         result_ = Pairs(wanted_.size());
@@ -110,7 +128,8 @@ private:
         if (gathers) plan_gather(executor(), team, collective_->plan, own, all, root());
         else plan_scatter(executor(), team, collective_->plan, all, own, root());
     }
-    // Each group's parts come to the same sum.
+    // Plans a reduce_scatter or a reduce_scatter_block. The total length is the same in both
+    // groups.
     void plan_parts(Team &team) {
         int64_t each = count_ % 5 * other_, total = each * own_;
         for (int64_t i = 0; i < total; ++i) given_.push_back(value(group_, comm_.rank, 0, i));
@@ -132,7 +151,8 @@ private:
         Uneven from{sent(0).base, {counts_.data(), 4}, {places_.data(), 4}, &type_}, to = from;
         to.base = received(0).base;
         if (one) plan_allgather(executor(), team, collective_->plan, sent(count_), received(count_));
-        else if (kind_ == Kind::alltoall) plan_alltoall(executor(), team, collective_->plan, sent(count_), received(count_));
+        else if (kind_ == Kind::alltoall)
+            plan_alltoall(executor(), team, collective_->plan, sent(count_), received(count_));
         else plan_alltoallv(executor(), team, collective_->plan, from, to);
     }
 
@@ -153,7 +173,7 @@ private:
 }  // namespace
 
 void run_inter_collectives(Rank &rank, Comm &comm, uint64_t seed, int rounds) {
-    Random random(seed);  // the same state in both groups
+    Random random(seed);  // in the same state on all ranks of both groups
     for (int round = 0; round < rounds; ++round) {
         EngineGuard guard(rank.engine);
         std::deque<InterOperation> operations;

@@ -10,8 +10,8 @@ template <class Queue>
 std::string entries(const char *what, Queue &queue) {
     std::string text;
     for (auto *entry = queue.first(); entry; entry = queue.after(*entry))
-        text += std::string(what) + "(context " + std::to_string(entry->context) + ", rank " + std::to_string(entry->rank) + ", tag " +
-                std::to_string(entry->tag) + ")";
+        text += std::string(what) + "(context " + std::to_string(entry->context) + ", rank " +
+                std::to_string(entry->rank) + ", tag " + std::to_string(entry->tag) + ")";
     return text;
 }
 
@@ -25,14 +25,16 @@ bool SimMemory::allocate(size_t bytes, uint64_t &offset) {
     return true;
 }
 
-SimLinks::SimLinks(Baton &baton, const SocketBehaviour &behaviour, const TcpLimits &limits, const std::vector<Member> &members, Crc32c crc)
+SimLinks::SimLinks(Baton &baton, const SocketBehaviour &behaviour, const TcpLimits &limits,
+                   const std::vector<Member> &members, Crc32c crc)
     : internet(baton, behaviour), ports_(members.size()) {
     WireIdentity identity;
     for (uint32_t own = 0; own < members.size(); ++own) {
         const Processes &known = *members[own].known;
         auto find = [this, &known](uint32_t peer, std::vector<Address> &list) {
             auto host = static_cast<uint32_t>(known.name(peer).serial());
-            for (const Address &address : internet.addresses_of(host)) list.push_back(address.with_port(ports_[host]));
+            for (const Address &address : internet.addresses_of(host))
+                list.push_back(address.with_port(ports_[host]));
             return Error();
         };
         identity.own = members[own].name;
@@ -87,8 +89,8 @@ Rank::~Rank() { free_predefined(universe); }
 std::string Rank::waits_for() {
     const MessageCounts &counts = messenger.counts();
     return entries(" receive", messenger.posted()) + entries(" stored", messenger.unexpected()) +
-           (messenger.quiet() ? " nothing under way" : " transfers under way") + ", sent " + std::to_string(counts.sent) + ", matched " +
-           std::to_string(counts.matched);
+           (messenger.quiet() ? " nothing under way" : " transfers under way") + ", sent " +
+           std::to_string(counts.sent) + ", matched " + std::to_string(counts.matched);
 }
 
 void Rank::finish() {
@@ -104,24 +106,35 @@ void Rank::finish() {
     }
     auto all_finished = [](const void *subject) {
         auto &rank = *static_cast<const Rank *>(subject);
-        return rank.job.finished == rank.job.shape.ranks;  // what is sent now nobody waits for
+        // packets sent after this moment are not waited for: every rank has finished
+        return rank.job.finished == rank.job.shape.ranks;
     };
     engine.wait_owned(Condition{all_finished, this});
 }
 
 Job::Job(Baton &b, const Behaviour &behaviour, const JobShape &s, std::string name)
-    : baton(b), shape(s), network(baton, behaviour, shape.ranks), threads(shape.ranks, UINT32_MAX), name_(std::move(name)) {
+    : baton(b),
+      shape(s),
+      network(baton, behaviour, shape.ranks),
+      threads(shape.ranks, UINT32_MAX),
+      name_(std::move(name)) {
     if (shape.ranks > 1 && shape.ranks_per_node >= shape.ranks) {
         uint64_t offset;
         world_area_bytes = node_area_bytes(static_cast<int>(shape.ranks));
-        if (world_area_bytes && memory.allocate(world_area_bytes, offset)) world_area = memory.open(offset, world_area_bytes);
+        if (world_area_bytes && memory.allocate(world_area_bytes, offset))
+            world_area = memory.open(offset, world_area_bytes);
         memory.in_use = 0;
     }
     for (uint32_t peer = 0; peer < shape.ranks; ++peer)
-        processes.append({0, peer}, shape.node_of_rank.empty() ? peer / shape.ranks_per_node : shape.node_of_rank[peer]);
+        processes.append({0, peer},
+                         shape.node_of_rank.empty() ? peer / shape.ranks_per_node : shape.node_of_rank[peer]);
     Crc32c crc = shape.checks ? loaded_crc() : Crc32c();
-    if (shape.over_sockets) links = std::make_unique<SimLinks>(baton, *shape.over_sockets, shape.limits, members_of(processes), crc);
-    if (shape.over_packets) datagrams = std::make_unique<SimDatagrams>(baton, *shape.over_packets, shape.dgram_limits, members_of(processes));
+    if (shape.over_sockets)
+        links =
+            std::make_unique<SimLinks>(baton, *shape.over_sockets, shape.limits, members_of(processes), crc);
+    if (shape.over_packets)
+        datagrams = std::make_unique<SimDatagrams>(baton, *shape.over_packets, shape.dgram_limits,
+                                                   members_of(processes));
     for (uint32_t own = 0; own < shape.ranks; ++own) ranks_.push_back(std::make_unique<Rank>(*this, own));
 }
 
@@ -134,7 +147,9 @@ Path &Job::path(uint32_t own) {
 void Job::each(const std::function<void(Rank &)> &body) {
     for (uint32_t own = 0; own < shape.ranks; ++own) {
         Rank &rank = *ranks_[own];
-        threads[own] = baton.add(name_ + " " + std::to_string(own), [&rank, body] { body(rank); }, [&rank] { return rank.waits_for(); });
+        threads[own] = baton.add(
+            name_ + " " + std::to_string(own), [&rank, body] { body(rank); },
+            [&rank] { return rank.waits_for(); });
         network.drives(own, threads[own]);
         if (links) links->internet.drives(own, threads[own]);
         if (datagrams) datagrams->drives(own, threads[own]);

@@ -1,6 +1,7 @@
-// A job on the simulated network: ranks with everything a process has below the API (engine, messenger, executor of
-// collectives, communicators), each a thread of one Baton. Several jobs may share a baton. A body runs as each rank; a deadlock
-// ends the test with what every rank waits for.
+// A job on the simulated network. Its ranks have everything that a process has below the API (engine,
+// messenger, executor of collectives, communicators). Each rank is a thread of a Baton, and calls the body
+// that the test passes to each(). Several jobs may share a baton. A deadlock ends the test with a message
+// that states what every rank waits for.
 //
 //     sim::Job job(baton, sim::Behaviour::any(baton.random()), {.ranks = 8});
 //     job.each([](sim::Rank &rank) { ... });
@@ -27,7 +28,7 @@
 
 namespace lanyard::sim {
 
-// Waits by handing the baton on.
+// The Idle of a simulated rank. A rank that waits passes the baton on.
 class SimIdle final : public Idle {
 public:
     explicit SimIdle(Baton &baton) : baton_(baton) {}
@@ -42,22 +43,26 @@ public:
         else baton_.sleep_until(deadline_ns);
     }
     void disarm() override {}
-    void wake() override {}  // one thread a rank: nobody wakes it from inside
+    void wake() override {}  // never needed: a rank has one thread, and this thread does not sleep while it
+                             // runs
 
 private:
     Baton &baton_;
 };
 
-// Memory of one node: everyone's heap. Counts what is in use.
+// The shared memory of a node: memory of this process, to which all ranks have access. Counts the
+// areas in use.
 class SimMemory final : public NodeMemory {
 public:
     bool allocate(size_t bytes, uint64_t &offset) override;
-    std::byte *open(uint64_t offset, size_t) override { return reinterpret_cast<std::byte *>(areas_[offset].get()); }
+    std::byte *open(uint64_t offset, size_t) override {
+        return reinterpret_cast<std::byte *>(areas_[offset].get());
+    }
     void close(uint64_t, std::byte *, size_t) override {}
     bool empty(uint64_t, size_t) override { return false; }
     void release(uint64_t, size_t, bool) override { --in_use; }
     int in_use = 0;
-    int most = INT32_MAX;  // areas at one time
+    int most = INT32_MAX;  // maximum number of areas at one time
 
 private:
     struct alignas(64) Line {
@@ -83,25 +88,28 @@ private:
 
 struct JobShape {
     uint32_t ranks = 2;
-    uint32_t ranks_per_node = 1;  // with more than one, collectives use the node's memory
-    bool direct_reads = false;    // and each other's memory
-    std::vector<uint32_t> node_of_rank = {};  // instead of so many one after the other; several nodes
+    uint32_t ranks_per_node = 1;  // if more than 1, collectives use the node's shared memory
+    bool direct_reads = false;    // collectives also read the memory of other ranks directly
+    // used instead of ranks_per_node unless empty; must not place all ranks on one node
+    std::vector<uint32_t> node_of_rank = {};
     Settings settings = {};
-    // Links over simulated sockets instead of the simulated path.
+    // If set, the job uses links over simulated sockets instead of the simulated path.
     std::optional<SocketBehaviour> over_sockets = {};
     TcpLimits limits = {};
-    bool checks = false;  // the links' frames have checksums
-    // Datagrams instead, over simulated packets.
+    bool checks = false;  // frames on links have checksums
+    // If set, the job uses datagrams over simulated packets instead of the simulated path.
     std::optional<PacketBehaviour> over_packets = {};
     DgramLimits dgram_limits = {};
 };
 
-// The paths of all processes over simulated sockets.
+// Links of all processes, over simulated sockets.
 class SimLinks {
 public:
-    SimLinks(Baton &baton, const SocketBehaviour &behaviour, const TcpLimits &limits, const std::vector<Member> &members, Crc32c crc = {});
-    // All of one job.
-    SimLinks(Baton &baton, const SocketBehaviour &behaviour, const TcpLimits &limits, uint32_t processes, Crc32c crc = {})
+    SimLinks(Baton &baton, const SocketBehaviour &behaviour, const TcpLimits &limits,
+             const std::vector<Member> &members, Crc32c crc = {});
+    // Links of all processes of one job.
+    SimLinks(Baton &baton, const SocketBehaviour &behaviour, const TcpLimits &limits, uint32_t processes,
+             Crc32c crc = {})
         : SimLinks(baton, behaviour, limits, std::make_unique<Processes>(processes), crc) {}
     TcpPath &path(uint32_t process) { return *paths_[process]; }
     uint16_t port(uint32_t process) const { return ports_[process]; }
@@ -109,7 +117,8 @@ public:
     SimInternet internet;
 
 private:
-    SimLinks(Baton &baton, const SocketBehaviour &behaviour, const TcpLimits &limits, std::unique_ptr<Processes> everybody, Crc32c crc)
+    SimLinks(Baton &baton, const SocketBehaviour &behaviour, const TcpLimits &limits,
+             std::unique_ptr<Processes> everybody, Crc32c crc)
         : SimLinks(baton, behaviour, limits, members_of(*everybody), crc) {
         everybody_ = std::move(everybody);
     }
@@ -120,7 +129,7 @@ private:
     std::vector<uint16_t> ports_;
 };
 
-// For links that check their frames.
+// Returns the checksum function that links use if their frames have checksums.
 Crc32c loaded_crc();
 
 class Job;
@@ -135,9 +144,11 @@ struct Rank {
     int number() const { return static_cast<int>(own); }
     int size() const { return universe.world->size; }
     Comm &world() { return *universe.world; }
-    // What it waits for, as far as the messenger knows.
+    // Describes the receives, stored messages and transfers of the rank's messenger, for the report
+    // of a deadlock.
     std::string waits_for();
-    // The end of a program: moves on until nothing is owed to anybody and every rank has come here.
+    // Every body ends with this call. Makes progress until this rank has nothing left to send and every rank
+    // has called finish().
     void finish();
 
     Job &job;
@@ -150,16 +161,16 @@ struct Rank {
     SimReach reach;
     Executor executor;
     Universe universe;
-    const int64_t credit;  // that each peer had at the start
+    const int64_t credit;  // the credit that this rank had at each peer at the start
 };
 
 class Job {
 public:
     Job(Baton &baton, const Behaviour &behaviour, const JobShape &shape, std::string name = "rank");
-    // Adds a thread for every rank; they run in baton.run().
+    // Adds a thread for every rank, which calls `body`. The threads run in baton.run().
     void each(const std::function<void(Rank &)> &body);
     Rank &rank(uint32_t number) { return *ranks_[number]; }
-    // Ends all processes, after baton.run().
+    // Ends all processes. Called after baton.run().
     void end() { ranks_.clear(); }
 
     Baton &baton;
@@ -168,8 +179,8 @@ public:
 
     Processes processes;
     SimNetwork network;
-    std::unique_ptr<SimLinks> links;          // where the job is over sockets
-    std::unique_ptr<SimDatagrams> datagrams;  // or over packets
+    std::unique_ptr<SimLinks> links;          // nullptr unless the job runs over sockets
+    std::unique_ptr<SimDatagrams> datagrams;  // nullptr unless the job runs over packets
     SimMemory memory;
     std::byte *world_area = nullptr;
     size_t world_area_bytes = 0;

@@ -1,4 +1,5 @@
-// A job's secret that is the same in every run, for tests of one process.
+// A job's secret that is the same in every run, for tests whose processes are all simulated in one
+// process.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Links over simulated sockets: whole jobs while connections are refused, slow, cut in portions and reset at any moment. Each
-// message must come once, in order and unharmed.
+// Complete jobs that use links over simulated sockets. Connections are refused, are slow, deliver bytes
+// in small portions, and are reset at any moment. Each message must arrive once, in order and unharmed.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -29,13 +29,14 @@ TcpLimits random_limits(Random &random) {
     return limits;
 }
 
-// Warnings of damaged frames are expected.
+// Suppresses log messages while it exists, because warnings about damaged frames are expected.
 struct Quiet {
     Quiet() { detail::log_level = -1; }
     ~Quiet() { detail::log_level = 0; }
 };
 
-// The events that tools are told of, in all processes; one of them runs at a time.
+// Counts the events that are reported to tools, over all simulated processes. The counters need no
+// lock, because one process runs at a time.
 struct Told {
     Told() {
         of = {};
@@ -47,16 +48,18 @@ struct Told {
     static inline std::array<uint64_t, static_cast<size_t>(Event::count_of_them)> of;
 };
 
-// In all.
+// Sums over all runs.
 struct Totals {
     uint64_t resets = 0, flips = 0, damaged = 0, measured = 0, moves = 0;
 };
 
-// What happened, to be compared. With `checks` bits are flipped too.
+// Runs the case of this seed. With `checks`, frames have checksums and bits are flipped. Returns a number
+// that depends on everything that happened, so that two runs can be compared.
 uint64_t play(uint64_t seed, Totals &totals, bool checks = false) {
     Baton baton(seed);
     Random &random = baton.random();
-    JobShape shape{.ranks = static_cast<uint32_t>(random.between(2, random.chance(20) ? 12 : 4)), .settings = {}};
+    JobShape shape{.ranks = static_cast<uint32_t>(random.between(2, random.chance(20) ? 12 : 4)),
+                   .settings = {}};
     if (random.chance(50)) shape.settings.eager_limit = random.between(0, 20'000);
     if (random.chance(50)) shape.settings.eager_credit = random.between(0, 30'000);
     if (random.chance(50)) shape.settings.first_bytes = random.between(0, 30'000);
@@ -65,7 +68,9 @@ uint64_t play(uint64_t seed, Totals &totals, bool checks = false) {
     shape.checks = checks;
     if (checks) {
         shape.over_sockets->flip_permille = 1 << random.below(6);
-        shape.over_sockets->flips_left = static_cast<int>(random.between(1, 60));  // a frame of many portions would never come whole
+        // Without a limit, a long frame, which arrives in many portions, would never arrive
+        // undamaged.
+        shape.over_sockets->flips_left = static_cast<int>(random.between(1, 60));
     }
     Program program(random, shape.ranks, static_cast<int>(random.between(1, 200)));
     Told told;
@@ -82,8 +87,10 @@ uint64_t play(uint64_t seed, Totals &totals, bool checks = false) {
         EXPECT_EQ(job.rank(own).messenger.unexpected().count(), 0u);
         EXPECT_EQ(job.rank(own).messenger.posted().count(), 0u);
         const Connector::Counts &counts = job.links->path(own).connector().counts();
-        EXPECT_TRUE(checks || counts.strangers == 0);  // a greeting with a flipped bit is a stranger's
-        EXPECT_LE(counts.moves, 8u * (shape.ranks - 1)) << "of up to four addresses, measured twice, and back";
+        // a greeting with a flipped bit counts as that of a stranger
+        EXPECT_TRUE(checks || counts.strangers == 0);
+        EXPECT_LE(counts.moves, 8u * (shape.ranks - 1))
+            << "of up to four addresses, measured twice, and back";
         totals.measured += counts.measured;
         totals.moves += counts.moves;
         EXPECT_EQ(job.links->path(own).counts().garbled, 0u);
@@ -128,7 +135,7 @@ TEST(Links, WithChecksCarryRandomProgramsThoughBitsAreFlipped) {
     EXPECT_GE(totals.flips, totals.damaged);
 }
 
-// A stream of bulk from process 0 to process 1, without the protocols of p2p.
+// Sends bulk from process 0 to process 1 directly through the paths, without src/p2p.
 struct Stream {
     struct Drop final : Sink {
         void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override {}
@@ -139,12 +146,15 @@ struct Stream {
         bool free = true;
     };
 
-    Stream(Baton &b, const SocketBehaviour &behaviour, const TcpLimits &limits) : baton(b), links(baton, behaviour, limits, 2), data(10'000) {}
-    // Until so many more have come.
+    Stream(Baton &b, const SocketBehaviour &behaviour, const TcpLimits &limits)
+        : baton(b), links(baton, behaviour, limits, 2), data(10'000) {}
+    // Sends and polls until `bytes` more bytes have arrived.
     void flow(uint64_t bytes) {
         uint64_t end = sinks[1].bytes + bytes;
         for (int turn = 0; turn < 1'000'000 && sinks[1].bytes < end; ++turn) {
-            if (sinks[0].free && links.path(0).send_bulk(1, {}, {data.data(), data.size()}, 1) == Sent::pending) sinks[0].free = false;
+            if (sinks[0].free &&
+                links.path(0).send_bulk(1, {}, {data.data(), data.size()}, 1) == Sent::pending)
+                sinks[0].free = false;
             for (uint32_t own : {0u, 1u}) links.path(own).poll(sinks[own], 100, baton.now_ns());
         }
         EXPECT_GE(sinks[1].bytes, end);
@@ -180,7 +190,8 @@ TEST(Links, MeasureNothingWhereTheProgramIsWhatLimits) {
     Baton baton(first_seed());
     TcpLimits limits;
     limits.weigh_from = 100'000;
-    Stream stream(baton, {.preempt_percent = 0, .addresses = 3, .fastest = 1, .held_back_percent = 100}, limits);
+    Stream stream(baton, {.preempt_percent = 0, .addresses = 3, .fastest = 1, .held_back_percent = 100},
+                  limits);
     stream.flow(5'000'000);
     EXPECT_EQ(stream.links.path(0).connector().counts().measured, 0u);
 }

@@ -15,7 +15,7 @@ std::byte content(uint64_t id, int64_t i) {
     return static_cast<std::byte>(id * 37 + place * 11 + (place >> 9));
 }
 
-// Some are long enough for both sides to copy.
+// Draws the size of a message. Some messages are so long that sender and receiver both copy a part.
 int64_t random_size(Random &random) {
     switch (random.below(20)) {
         case 0: return 0;
@@ -34,7 +34,8 @@ int64_t random_size(Random &random) {
 
 Program::Program(Random &random, uint32_t ranks, int count) {
     for (uint64_t i = 0, many = 1 + random.below(3); i < many; ++i) contexts.push_back(1000 + 2 * i);
-    for (size_t i = 0; i < ranks * contexts.size(); ++i) styles.push_back(static_cast<Style>(random.below(4)));
+    for (size_t i = 0; i < ranks * contexts.size(); ++i)
+        styles.push_back(static_cast<Style>(random.below(4)));
     auto tags = 1 + random.below(4);
     int scattered = random.chance(50) ? static_cast<int>(random.below(50)) : 0;
     int synchronous = static_cast<int>(random.below(random.chance(20) ? 100 : 15));
@@ -57,12 +58,14 @@ Program::Program(Random &random, uint32_t ranks, int count) {
     }
 }
 
-Player::Player(const Program &program, Rank &rank, uint64_t seed) : program_(program), rank_(rank), random_(seed * 1000 + rank.own) {
+Player::Player(const Program &program, Rank &rank, uint64_t seed)
+    : program_(program), rank_(rank), random_(seed * 1000 + rank.own) {
     for (const Message &message : program.messages) {
         if (message.to != rank.own) continue;
         Style style = program.style(rank.own, message.context);
         bool by_tag = style == Style::exact || style == Style::any_source;
-        expected_[{message.context, static_cast<int32_t>(message.from), by_tag ? message.tag : any_tag}].push_back(&message);
+        expected_[{message.context, static_cast<int32_t>(message.from), by_tag ? message.tag : any_tag}]
+            .push_back(&message);
     }
 }
 
@@ -70,7 +73,8 @@ void Player::play() {
     EngineGuard guard(rank_.engine);
     for (const Message &message : program_.messages) {
         if (message.to != rank_.own && message.from != rank_.own) continue;
-        // To itself the receive comes first, as nobody else would post it while this one waits.
+        // If the rank sends to itself, it posts the receive first: if it waited in the send, nothing else
+        // would post the receive.
         if (message.to == rank_.own) post_receive(message);
         if (message.from == rank_.own) post_send(message);
         if (random_.chance(program_.cancel_percent)) cancel_something();
@@ -78,7 +82,8 @@ void Player::play() {
         if (random_.chance(20)) rank_.engine.step();
     }
     wait(true);
-    for (auto &[key, left] : expected_) EXPECT_TRUE(left.empty()) << left.size() << " messages to rank " << rank_.own << " never came";
+    for (auto &[key, left] : expected_)
+        EXPECT_TRUE(left.empty()) << left.size() << " messages to rank " << rank_.own << " never came";
 }
 
 std::unique_ptr<Player::Operation> Player::new_operation(bool sends, bool scattered, int64_t bytes) {
@@ -99,13 +104,16 @@ void Player::post_send(const Message &message) {
     for (int64_t i = 0; i < message.bytes; ++i) packed[static_cast<size_t>(i)] = content(message.id, i);
     Cursor(operation.out.buffer).unpack(packed.data(), packed.size());
     SendOperation &send = operation.out;
-    static_cast<MatchKey &>(send) = {program_.contexts[message.context], static_cast<int32_t>(rank_.own), message.tag};
+    static_cast<MatchKey &>(send) = {program_.contexts[message.context], static_cast<int32_t>(rank_.own),
+                                     message.tag};
     send.peer = message.to;
     send.destination = static_cast<int32_t>(message.to);
     send.mode = message.mode;
-    send.in_call = random_.chance(50);  // a wish: nobody may rely on it
-    if (message.mode == SendMode::standard && random_.chance(50) && rank_.messenger.send_now(message.to, send, send.buffer)) {
-        std::fill(operation.memory.begin(), operation.memory.end(), std::byte{0xdd});  // it has been copied
+    send.in_call = random_.chance(50);  // only a hint, which must not change the result
+    if (message.mode == SendMode::standard && random_.chance(50) &&
+        rank_.messenger.send_now(message.to, send, send.buffer)) {
+        // send_now() has copied the data
+        std::fill(operation.memory.begin(), operation.memory.end(), std::byte{0xdd});
         sends_.pop_back();
         return;
     }
@@ -114,17 +122,21 @@ void Player::post_send(const Message &message) {
 
 void Player::post_receive(const Message &message) {
     Style style = program_.style(rank_.own, message.context);
-    // Which message it gets is known for exact ones only, so others have room for any.
+    // A receive with a wildcard may get any message, so every receive has room for the largest one.
     int64_t room = program_.largest + 2;
-    Operation &operation = *receives_.emplace_back(new_operation(false, message.receive_scattered, room - room % 3));
+    Operation &operation =
+        *receives_.emplace_back(new_operation(false, message.receive_scattered, room - room % 3));
     operation.context = message.context;
     ReceiveOperation &receive = operation.in;
-    bool source_known = style == Style::exact || style == Style::any_tag, tag_known = style == Style::exact || style == Style::any_source;
-    static_cast<MatchKey &>(receive) = {program_.contexts[message.context], source_known ? static_cast<int32_t>(message.from) : any_source,
-                                         tag_known ? message.tag : any_tag};
+    bool source_known = style == Style::exact || style == Style::any_tag,
+         tag_known = style == Style::exact || style == Style::any_source;
+    static_cast<MatchKey &>(receive) = {program_.contexts[message.context],
+                                        source_known ? static_cast<int32_t>(message.from) : any_source,
+                                        tag_known ? message.tag : any_tag};
     receive.peer = source_known ? message.from : no_peer;
-    // Probing for a message that this rank itself has yet to send would wait for ever.
-    if (message.from != rank_.own && random_.chance(program_.probe_percent)) return probe_and_receive(operation);
+    // A probe for a message that this rank itself has yet to send would wait for ever.
+    if (message.from != rank_.own && random_.chance(program_.probe_percent))
+        return probe_and_receive(operation);
     rank_.messenger.receive(receive);
 }
 
@@ -134,7 +146,9 @@ void Player::probe_and_receive(Operation &operation) {
         MatchKey key;
     } question{rank_.messenger, operation.in};
     for (const auto &earlier : receives_)
-        // Nor can it be found while earlier receives of this rank wait for its own sends.
+        // A probe would also wait for ever if an earlier receive of this rank takes the message and
+        // itself waits for one that this rank has yet to send. So the rank does not probe while earlier
+        // receives are open.
         if (!earlier->done() && earlier.get() != &operation) return operation.start(rank_.messenger);
     rank_.engine.wait_owned(Condition{[](const void *subject) {
                                           auto &asked = *static_cast<const Question *>(subject);
@@ -147,7 +161,8 @@ void Player::probe_and_receive(Operation &operation) {
     rank_.messenger.receive_taken(operation.in, *found);
 }
 
-// A receive that nobody sends to, or a synchronous send that nobody receives.
+// Posts and cancels a receive for which no rank sends a message, or a synchronous send that no rank
+// receives.
 void Player::cancel_something() {
     bool sends = !random_.chance(50);
     std::unique_ptr<Operation> operation = new_operation(sends, false, random_.between(0, 100));
@@ -159,11 +174,13 @@ void Player::cancel_something() {
     if (random_.chance(50)) rank_.engine.step();
     operation->cancel(rank_.messenger);
     rank_.engine.wait_owned(operation->own().completion);
-    EXPECT_TRUE(operation->own().cancelled) << (sends ? "a send" : "a receive") << " that met nothing can be cancelled";
+    EXPECT_TRUE(operation->own().cancelled)
+        << (sends ? "a send" : "a receive") << " that met nothing can be cancelled";
 }
 
-// Waits for what has been posted. In the middle of the program a send is not waited for where receives from any source may have
-// taken another rank's later message instead: its own receive is then posted later too.
+// Waits for the posted receives and sends. Before the end of the program, it skips sends to a rank that
+// receives from any source in this context: such a receive may have taken a message of another rank that
+// comes later in the list, and the receive that takes this rank's message is then posted later too.
 void Player::wait(bool at_the_end) {
     for (const auto &operation : receives_) finish(*operation);
     for (const auto &operation : receives_) check(*operation);
@@ -172,7 +189,8 @@ void Player::wait(bool at_the_end) {
     for (auto &operation : sends_) {
         const Message &message = *operation->message;
         Style style = program_.style(message.to, message.context);
-        if (at_the_end || style == Style::exact || style == Style::any_tag || operation->done()) finish(*operation);
+        if (at_the_end || style == Style::exact || style == Style::any_tag || operation->done())
+            finish(*operation);
         else left.push_back(std::move(operation));
     }
     sends_ = std::move(left);
@@ -181,17 +199,20 @@ void Player::wait(bool at_the_end) {
 void Player::finish(Operation &operation) {
     rank_.engine.wait_owned(operation.own().completion);
     if (Error error = operation.own().error) FAIL() << error.take().sentence;
-    if (operation.message) std::fill(operation.memory.begin(), operation.memory.end(), std::byte{0xdd});  // the program's again
+    // The memory belongs to the program again, so it may be overwritten.
+    if (operation.message) std::fill(operation.memory.begin(), operation.memory.end(), std::byte{0xdd});
 }
 
-// Receives are checked in the order in which they were posted, so messages must be in the order in which they were sent.
+// Checks what a receive got. Receives are checked in the order in which they were posted, so they must
+// have got each sender's messages in the order in which these were sent.
 void Player::check(Operation &operation) {
     const ReceiveOperation &receive = operation.in;
     Style style = program_.style(rank_.own, operation.context);
     bool by_tag = style == Style::exact || style == Style::any_source;
-    auto &queue = expected_[{operation.context, receive.matched_rank, by_tag ? receive.matched_tag : any_tag}];
-    ASSERT_FALSE(queue.empty()) << "nobody sent rank " << rank_.own << " a message with tag " << receive.matched_tag << " from "
-                                << receive.matched_rank;
+    auto &queue =
+        expected_[{operation.context, receive.matched_rank, by_tag ? receive.matched_tag : any_tag}];
+    ASSERT_FALSE(queue.empty()) << "nobody sent rank " << rank_.own << " a message with tag "
+                                << receive.matched_tag << " from " << receive.matched_rank;
     const Message &message = *queue.front();
     queue.pop_front();
     EXPECT_EQ(receive.matched_tag, message.tag) << "overtaken: message " << message.id;
@@ -200,14 +221,15 @@ void Player::check(Operation &operation) {
     Cursor(receive.buffer).pack(packed.data(), packed.size());
     int64_t good = 0;
     while (good < message.bytes && packed[static_cast<size_t>(good)] == content(message.id, good)) ++good;
-    EXPECT_EQ(good, message.bytes) << "byte " << good << " of message " << message.id << " from " << message.from << " to " << message.to
-                                   << " is wrong";
+    EXPECT_EQ(good, message.bytes) << "byte " << good << " of message " << message.id << " from "
+                                   << message.from << " to " << message.to << " is wrong";
 }
 
 void check_credit(Job &job) {
     for (uint32_t from = 0; from < job.shape.ranks; ++from)
         for (uint32_t to = 0; to < job.shape.ranks; ++to) {
-            Endpoint &sender = job.rank(from).messenger.endpoint(), &receiver = job.rank(to).messenger.endpoint();
+            Endpoint &sender = job.rank(from).messenger.endpoint(),
+                     &receiver = job.rank(to).messenger.endpoint();
             EXPECT_LE(sender.peers[to].credit_left + receiver.peers[from].credit_owed, job.rank(from).credit)
                 << "rank " << to << " has returned credit twice to rank " << from;
         }

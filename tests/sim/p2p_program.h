@@ -1,8 +1,12 @@
-// A random point-to-point program: messages between random ranks, of all sizes, modes and layouts, received exactly or with
-// wildcards, posted early or late, probed, cancelled; every byte and the order that the standard promises are checked.
+// A random point-to-point program: messages between random ranks, of all sizes, modes and layouts. The
+// receives have an exact source and tag or wildcards, and are posted early or late. Some messages are probed
+// for, and some operations are cancelled. The test checks every byte, and the order that the standard
+// promises.
 //
-// It cannot deadlock: all ranks go through one list of messages in its order, posting their sends and receives, and wait only for
-// what needs nothing later in the list. All receives of one rank in one context are of one style, so that no wildcard takes what another needs.
+// The program cannot deadlock. All ranks go through one list of messages in order and post their sends and
+// receives. A rank waits only for operations whose completion needs nothing later in the list. All receives
+// of a rank in one context have the same style, so that no receive with a wildcard takes a message that
+// another receive needs.
 #pragma once
 
 #include <cstdint>
@@ -33,14 +37,14 @@ struct Program {
 
     std::vector<Message> messages;
     std::vector<uint64_t> contexts;
-    std::vector<Style> styles;  // by rank and context
+    std::vector<Style> styles;  // indexed by rank and context
     int64_t largest = 0;
     int wait_percent = 10, probe_percent = 10, cancel_percent = 3;
 
     Style style(uint32_t rank, uint32_t context) const { return styles[rank * contexts.size() + context]; }
 };
 
-// What one rank does and sees.
+// Plays the program's part of one rank, and checks what the rank receives.
 class Player {
 public:
     Player(const Program &program, Rank &rank, uint64_t seed);
@@ -50,7 +54,7 @@ private:
     struct Operation : Transfer {
         using Transfer::Transfer;
         std::vector<std::byte> memory;
-        const Message *message = nullptr;  // of a send
+        const Message *message = nullptr;  // for a send: the message sent
         int64_t room = 0;
         bool scattered = false;
         uint32_t context = 0;
@@ -69,12 +73,14 @@ private:
     Rank &rank_;
     Random random_;
     std::deque<std::unique_ptr<Operation>> sends_, receives_;
-    // Messages to this rank in the order in which each sender sent them: by context, source and, where it is wanted, tag.
+    // The messages to this rank that have not been received yet, in the order in which each sender sends
+    // them. The key is context, source and tag; the tag is any_tag if the style does not use exact tags.
     std::map<std::tuple<uint32_t, int32_t, int32_t>, std::deque<const Message *>> expected_;
 };
 
-// No rank has more credit at another than it had at the start, even with what the other still owes it. So it is at any time: the rest is on its
-// way, or is what the other has not consumed.
+// Checks that no rank has more credit at another rank than at the start, including the credit that the
+// other rank has yet to return. This is true at any time, because credit can only be missing: for messages
+// that are under way or that the other rank has not consumed.
 void check_credit(Job &job);
 
 }  // namespace lanyard::sim

@@ -1,4 +1,5 @@
-// Point-to-point messages of whole jobs on the simulated network: random programs, and what the simulation itself promises.
+// Point-to-point messages in complete jobs on the simulated network: random programs, and tests of the
+// simulation itself.
 #include <gtest/gtest.h>
 
 #include "sim/job.h"
@@ -26,7 +27,8 @@ void add_program(Job &job, const Program &program, uint64_t seed) {
 uint64_t play(uint64_t seed) {
     Baton baton(seed);
     Random &random = baton.random();
-    JobShape shape{.ranks = static_cast<uint32_t>(random.between(1, random.chance(20) ? 20 : 5)), .settings = random_settings(random)};
+    JobShape shape{.ranks = static_cast<uint32_t>(random.between(1, random.chance(20) ? 20 : 5)),
+                   .settings = random_settings(random)};
     Program program(random, shape.ranks, static_cast<int>(random.between(1, 200)));
     Job job(baton, Behaviour::any(random), shape);
     add_program(job, program, seed);
@@ -82,7 +84,8 @@ TEST(SimulatedJobsDeathTest, SayWhatEachRankWaitsForInADeadlock) {
         });
         baton.run();
     };
-    EXPECT_EXIT(deadlock(), ::testing::ExitedWithCode(1), "rank 1 sleeps:  receive.context 1000, rank 0, tag 77");
+    EXPECT_EXIT(deadlock(), ::testing::ExitedWithCode(1),
+                "rank 1 sleeps:  receive.context 1000, rank 0, tag 77");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Partitioned communication with a process that dies at some step: what the other has open with it is over, complete or with an error,
-// and is so again when it is started again.
+// Partitioned communication between two processes, of which process 1 dies at a random step of its engine.
+// The other process's operations must then complete or fail. When they are started again, they must again
+// complete or fail.
 #include <gtest/gtest.h>
 
 #include "base/log.h"
@@ -9,7 +10,9 @@ namespace lanyard::sim {
 namespace {
 
 struct Dying {
-    explicit Dying(uint64_t seed) : baton(seed), steps(static_cast<int>(baton.random().below(uint64_t{1} << baton.random().between(3, 11)))) {}
+    explicit Dying(uint64_t seed)
+        : baton(seed),
+          steps(static_cast<int>(baton.random().below(uint64_t{1} << baton.random().between(3, 11)))) {}
     ~Dying() {
         for (auto &end : victims) end->abandoned = true;
     }
@@ -43,7 +46,8 @@ struct Dying {
         EngineGuard guard(rank.engine);
         ends.clear();
     }
-    // A process that was never spoken to may die unnoticed.
+    // Sends a message to the other process first, because the death of a process may go unnoticed
+    // if nothing was ever sent to it.
     void greet(Rank &rank) {
         EngineGuard guard(rank.engine);
         static_cast<MatchKey &>(hello[rank.own]) = {rank.world().context, rank.number(), 0};
@@ -90,7 +94,7 @@ struct Dying {
 
 TEST(SimulatedPartitions, EndWithTheProcessAtTheOtherEnd) {
     uint64_t failed = 0;
-    detail::log_level = -1;  // what cannot be reached is no news here
+    detail::log_level = -1;  // warnings about unreachable peers are expected here
     for_seeds(20, 10, [&](uint64_t seed) {
         SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
         Dying dying(seed);

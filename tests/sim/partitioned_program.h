@@ -1,4 +1,5 @@
-// What the tests of partitioned communication share: random channels between ranks, and one side of such a channel.
+// What the tests of partitioned communication share: random channels between ranks, and one side of such a
+// channel.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ namespace lanyard::sim {
 
 struct Side {
     int partitions;
-    int64_t count;  // elements of one
+    int64_t count;  // number of elements in each partition
     bool scattered;
 };
 
@@ -25,8 +26,8 @@ struct Channel {
     uint32_t from, to;
     int32_t tag;
     Side send, receive;
-    int64_t bytes;  // on both sides
-    int rounds;     // 0: never started
+    int64_t bytes;  // total length, the same on both sides
+    int rounds;     // how often the channel is started, possibly never
 };
 
 inline Side random_side(Random &random, int64_t bytes) {
@@ -60,18 +61,24 @@ struct Channels {
 };
 
 inline std::byte byte_of(size_t channel, int round, int64_t at) {
-    return static_cast<std::byte>(static_cast<uint64_t>(at) * 7 + channel * 31 + static_cast<uint64_t>(round) * 101 + static_cast<uint64_t>(at >> 8));
+    return static_cast<std::byte>(static_cast<uint64_t>(at) * 7 + channel * 31 +
+                                  static_cast<uint64_t>(round) * 101 + static_cast<uint64_t>(at >> 8));
 }
 
 // One side of a channel.
 struct End {
     End(Rank &r, const Channel &channel, size_t n, bool sends)
-        : rank(r), number(n), side(sends ? channel.send : channel.receive), rounds(channel.rounds), bytes(channel.bytes) {
+        : rank(r),
+          number(n),
+          side(sends ? channel.send : channel.receive),
+          rounds(channel.rounds),
+          bytes(channel.bytes) {
         const Datatype &type = side.scattered ? spread_type() : *predefined_datatype(abi::type_byte);
         memory.resize(static_cast<size_t>(side.partitions * side.count * type.extent + 1));
         Partitions partitions{{memory.data(), side.count, &type}, side.partitions, &completion, &error};
         uint32_t other = sends ? channel.to : channel.from;
-        PartitionedEnds ends{rank.world().context | partitioned_bit, other, rank.number(), static_cast<int32_t>(other), channel.tag};
+        PartitionedEnds ends{rank.world().context | partitioned_bit, other, rank.number(),
+                             static_cast<int32_t>(other), channel.tag};
         if (sends) send = new PartitionedSend(rank.messenger, ends, partitions);
         else receive = new PartitionedReceive(rank.messenger, ends, partitions, rank.universe.new_context());
     }
@@ -88,7 +95,9 @@ struct End {
     End(const End &) = delete;
     End &operator=(const End &) = delete;
 
-    std::byte &at(int64_t place) { return memory[static_cast<size_t>(side.scattered ? place / 3 * 8 + place % 3 : place)]; }
+    std::byte &at(int64_t place) {
+        return memory[static_cast<size_t>(side.scattered ? place / 3 * 8 + place % 3 : place)];
+    }
     void start(int round) {
         for (int64_t i = 0; send && i < bytes; ++i) at(i) = byte_of(number, round, i);
         if (receive) std::fill(memory.begin(), memory.end(), std::byte{0});
@@ -98,19 +107,22 @@ struct End {
         left.resize(send ? static_cast<size_t>(side.partitions) : 0);
         std::iota(left.begin(), left.end(), 0);
     }
-    // Some partitions become ready: neighbours, mostly.
+    // Marks some partitions ready, mostly a run of neighbours.
     void make_some_ready(Random &random) {
         size_t first = random.below(left.size()), some = 1;
         size_t most = random.chance(50) ? 1 : 40;
-        while (some < most && first + some < left.size() && left[first + some] == left[first + some - 1] + 1) ++some;
+        while (some < most && first + some < left.size() && left[first + some] == left[first + some - 1] + 1)
+            ++some;
         EXPECT_FALSE(send->ready(left[first], left[first] + static_cast<int>(some) - 1));
-        left.erase(left.begin() + static_cast<std::ptrdiff_t>(first), left.begin() + static_cast<std::ptrdiff_t>(first + some));
+        left.erase(left.begin() + static_cast<std::ptrdiff_t>(first),
+                   left.begin() + static_cast<std::ptrdiff_t>(first + some));
     }
-    // What is said to have arrived is there.
+    // If the receive reports that the partition has arrived, checks its data.
     void look(int partition, int round) {
         if (!receive || !receive->arrived(partition)) return;
         int64_t one = side.partitions ? bytes / side.partitions : 0;
-        for (int64_t i = partition * one; i < (partition + 1) * one; ++i) ASSERT_EQ(at(i), byte_of(number, round, i));
+        for (int64_t i = partition * one; i < (partition + 1) * one; ++i)
+            ASSERT_EQ(at(i), byte_of(number, round, i));
     }
     void finish(int round) {
         {
@@ -140,8 +152,9 @@ struct End {
     Error error;
     PartitionedSend *send = nullptr;
     PartitionedReceive *receive = nullptr;
-    std::vector<int> left;  // partitions that are not ready
-    bool abandoned = false;  // its messenger is gone
+    std::vector<int> left;  // partitions that have not been marked ready yet
+    bool abandoned = false;  // the messenger of this side no longer exists, so the destructor only deletes
+                             // the operation
 };
 
 }  // namespace lanyard::sim

@@ -1,8 +1,11 @@
-// Partitioned communication in whole jobs on the simulated network and over simulated sockets: random channels of all sizes, with
-// partitions that differ on the two sides, made in the order of one list, started in any, made ready in portions.
+// Partitioned communication in complete jobs on the simulated network and over simulated sockets. The
+// channels are random, of all sizes, and the two sides of a channel have different partitions. All ranks
+// create the channels in the order of one list, start them in any order, and mark partitions ready a few
+// at a time.
 //
-// The ranks go through their rounds on their own: each starts all its channels, makes everything ready and waits for it, so that one may
-// be a round ahead of another and nobody waits for what comes later.
+// Each rank goes through its rounds without regard to the others: it starts all its channels, marks all
+// partitions ready and waits until the channels are complete. One rank may therefore be a round ahead of
+// another. No rank waits for anything in a later round.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -44,7 +47,8 @@ void play(const Channels &program, Rank &rank, uint64_t seed) {
             while (!busy.empty() && random.chance(40)) {
                 size_t chosen = random.below(busy.size());
                 busy[chosen]->make_some_ready(random);
-                if (busy[chosen]->left.empty()) busy.erase(busy.begin() + static_cast<std::ptrdiff_t>(chosen));
+                if (busy[chosen]->left.empty())
+                    busy.erase(busy.begin() + static_cast<std::ptrdiff_t>(chosen));
             }
             if (random.chance(20)) step();
         }
@@ -54,7 +58,8 @@ void play(const Channels &program, Rank &rank, uint64_t seed) {
             if (busy[chosen]->left.empty()) busy.erase(busy.begin() + static_cast<std::ptrdiff_t>(chosen));
             if (random.chance(10)) step();
             End &seen = *random.pick(active);
-            if (seen.side.partitions) seen.look(static_cast<int>(random.below(static_cast<uint64_t>(seen.side.partitions))), round);
+            if (seen.side.partitions)
+                seen.look(static_cast<int>(random.below(static_cast<uint64_t>(seen.side.partitions))), round);
         }
         for (End *end : order) end->finish(round);
         if (::testing::Test::HasFatalFailure()) return;
@@ -79,8 +84,12 @@ void run(uint64_t seed, bool over_sockets) {
     });
     baton.run();
     for (uint32_t own = 0; own < shape.ranks; ++own) {
-        auto never_used = [own](const Channel &channel) { return channel.from == own && channel.rounds == 0; };
-        size_t on_its_way = static_cast<size_t>(std::count_if(program.channels.begin(), program.channels.end(), never_used));  // the opening
+        auto never_used = [own](const Channel &channel) {
+            return channel.from == own && channel.rounds == 0;
+        };
+        // Messages that open channels may still be under way if the channels were never started.
+        size_t on_its_way =
+            static_cast<size_t>(std::count_if(program.channels.begin(), program.channels.end(), never_used));
         EXPECT_EQ(job.rank(own).messenger.unexpected().count(), 0u);
         EXPECT_LE(job.rank(own).messenger.posted().count(), on_its_way);
     }
@@ -100,8 +109,10 @@ TEST(SimulatedPartitions, ArriveOverSockets) {
     });
 }
 
-// Two ranks, one channel; `body` gets the sender's or the receiver's end.
-void between_two(const std::function<void(Rank &, End &)> &body, const Channel &channel, const JobShape &shape = {}) {
+// Runs a job of two ranks with one channel between them. Each rank calls `body` with its own end of
+// the channel.
+void between_two(const std::function<void(Rank &, End &)> &body, const Channel &channel,
+                 const JobShape &shape = {}) {
     Baton baton(1);
     Job job(baton, {}, shape);
     job.each([&](Rank &rank) {
@@ -119,18 +130,21 @@ void between_two(const std::function<void(Rank &, End &)> &body, const Channel &
     baton.run();
 }
 
-// Partitions become ready at every moment of the time in which the opening comes, byte by byte.
+// The message that opens the channel arrives byte by byte. Meanwhile the sender marks partitions
+// ready, so that this happens at every possible moment.
 TEST(SimulatedPartitions, WaitForTheLastByteOfTheOpening) {
     Channel channel{0, 1, 5, {5000, 1, false}, {1, 5000, false}, 5000, 1};
     JobShape shape;
     shape.over_sockets = SocketBehaviour{.capacity = 1};
     auto one_by_one = [](Rank &rank, End &end) {
         int made_ready = 0;
-        for (int moments = 100; end.send && moments > 0; moments -= !rank.messenger.posted().count()) {  // some more once it is matched
+        // Ends 100 partitions after the message that opens the channel was matched.
+        for (int moments = 100; end.send && moments > 0; moments -= !rank.messenger.posted().count()) {
             ASSERT_LT(made_ready, 5000);
             EXPECT_FALSE(end.send->ready(made_ready, made_ready));
             ++made_ready;
-            for (uint64_t until_ns = 1000 * static_cast<uint64_t>(made_ready); rank.job.baton.now_ns() < until_ns;) {
+            for (uint64_t until_ns = 1000 * static_cast<uint64_t>(made_ready);
+                 rank.job.baton.now_ns() < until_ns;) {
                 EngineGuard guard(rank.engine);
                 rank.engine.step();
                 rank.job.baton.pass();
@@ -149,13 +163,14 @@ TEST(SimulatedPartitions, NeighboursTravelTogether) {
     between_two(
         [](Rank &rank, End &end) {
             if (end.send) {
-                while (rank.messenger.posted().count()) {  // until the channel is open
+                while (rank.messenger.posted().count()) {  // waits until the channel is open
                     EngineGuard guard(rank.engine);
                     rank.engine.step();
                 }
                 uint64_t before = rank.messenger.counts().sent;
                 EXPECT_FALSE(end.send->ready(0, 49));
-                EXPECT_EQ(rank.messenger.counts().sent, before + 1) << "2500 bytes go with their announcement";
+                EXPECT_EQ(rank.messenger.counts().sent, before + 1)
+                    << "2500 bytes go with their announcement";
                 EXPECT_FALSE(end.send->ready(50, 99));
                 EXPECT_EQ(rank.messenger.counts().sent, before + 2);
             }
@@ -170,7 +185,8 @@ TEST(SimulatedPartitions, RefuseToBeReadyTwice) {
         [](Rank &, End &end) {
             if (end.send) {
                 EXPECT_FALSE(end.send->ready(1, 1));
-                Error again = end.send->ready(0, 2);  // 0 is ready now, too
+                // marks partition 0 ready too, before the call fails at partition 1
+                Error again = end.send->ready(0, 2);
                 ASSERT_TRUE(again);
                 EXPECT_EQ(again.code(), static_cast<int>(ErrorClass::arg));
                 EXPECT_NE(again.sentence().find("partition 1 was made ready before"), std::string::npos);
@@ -183,7 +199,8 @@ TEST(SimulatedPartitions, RefuseToBeReadyTwice) {
 }
 
 TEST(SimulatedPartitions, ThatHaveNoRoomAreTruncated) {
-    for (int64_t count : {10, 5000}) {  // with the announcement, and after it
+    // short data, which leaves with the announcement, and long data, which leaves after it
+    for (int64_t count : {10, 5000}) {
         Channel channel{0, 1, 5, {4, count, false}, {3, count, false}, 0, 1};
         between_two(
             [&](Rank &rank, End &end) {

@@ -1,9 +1,11 @@
-// Nonblocking and persistent collectives in whole jobs on the simulated network: many under way at once, on communicators that
-// overlap, finished in any order.
+// Nonblocking and persistent collectives in complete jobs on the simulated network. Many are under way at
+// once, on communicators that overlap, and each rank finishes them in any order.
 //
-// The ranks go through one list of starts, in portions of their own. Within a portion a rank mixes communicators as it likes, but
-// keeps the order on each, except of persistent operations, which start in any order. It waits only between portions, so the
-// first unfinished start of the list has been made by everyone whom others wait for: the program cannot deadlock.
+// All ranks go through one list of starts. Each rank divides the list into portions of its own. Within a
+// portion, a rank mixes the communicators at random. On each communicator it keeps the order of the list,
+// except for persistent operations, which may start in any order. A rank waits only between portions. Every
+// rank therefore makes the first unfinished start of the list before it waits, and the program cannot
+// deadlock.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +22,7 @@ namespace {
 
 struct Start {
     size_t comm;
-    int persistent;  // which of the persistent operations, or -1: a new nonblocking one
+    int persistent;  // index of a persistent operation, or -1 for a new nonblocking one
     uint64_t seed;
 };
 
@@ -28,10 +30,10 @@ struct Program {
     Program(Random &random, int length);
 
     size_t comms;
-    std::vector<Start> persistent;  // their communicators and seeds
+    std::vector<Start> persistent;  // the persistent operations: communicator, index and seed of each
     std::vector<Start> starts;
-    int portion;      // starts at a time, at most
-    int most_pending; // before some are waited for
+    int portion;      // maximum number of starts in a portion
+    int most_pending; // if more operations than this are pending, the rank waits for some of them
     int64_t largest = 40;
 };
 
@@ -45,10 +47,12 @@ Program::Program(Random &random, int length)
     for (int i = 0; i < length; ++i)
         if (random.chance(share)) starts.push_back(random.pick(persistent));
         else starts.push_back({random.below(comms), -1, random.next()});
-    for (Start &start : starts) start.seed ^= random.next();  // of a persistent one: what this start sends
+    // Starts of the same persistent operation get different seeds, because the seed of a start
+    // determines the data that it sends.
+    for (Start &start : starts) start.seed ^= random.next();
 }
 
-// What one rank does.
+// Plays the part of one rank.
 class Player {
 public:
     Player(const Program &program, Rank &rank, uint64_t seed)
@@ -68,11 +72,14 @@ public:
         for (const Start &start : program_.persistent) {
             Random shape(start.seed);
             Comm *comm = comms_[start.comm];
-            persistent_.push_back(comm ? std::make_unique<Operation>(rank_, comm->team, shape, program_.largest, true) : nullptr);
+            persistent_.push_back(
+                comm ? std::make_unique<Operation>(rank_, comm->team, shape, program_.largest, true)
+                     : nullptr);
         }
         for (size_t next = 0; next < program_.starts.size() && !::testing::Test::HasFatalFailure();) {
             next = start_portion(next);
-            while (pending_.size() > static_cast<size_t>(program_.most_pending)) finish(random_.below(pending_.size()));
+            while (pending_.size() > static_cast<size_t>(program_.most_pending))
+                finish(random_.below(pending_.size()));
             while (!pending_.empty() && random_.chance(20)) finish(random_.below(pending_.size()));
         }
         while (!pending_.empty()) finish(random_.below(pending_.size()));
@@ -81,10 +88,11 @@ public:
 private:
     struct Pending {
         Operation *operation;
-        std::unique_ptr<Operation> own;  // of a nonblocking one
+        std::unique_ptr<Operation> own;  // owns the operation if it is nonblocking
     };
 
-    // The world, a copy, and parts that overlap with each other; nullptr where this rank is in none.
+    // Creates the communicators: the world itself, a duplicate of it, and splits of it that overlap
+    // each other. A communicator is nullptr if this rank does not belong to it.
     void make_comms() {
         Comm &world = rank_.world();
         for (size_t i = 0; i < comms_.size(); ++i) {
@@ -93,21 +101,27 @@ private:
             int color = world.rank % (parts + 1) == 3 ? abi::undefined : world.rank * parts / world.size;
             if (i == 0) comms_[i] = &world;
             else if (i == 1) error = duplicate_comm(world, nullptr, comms_[i]);
-            else error = split_comm(world, CollectiveKind::comm_split, color, i % 2 ? world.rank : -world.rank, comms_[i]);
+            else
+                error = split_comm(world, CollectiveKind::comm_split, color, i % 2 ? world.rank : -world.rank,
+                                   comms_[i]);
             ASSERT_FALSE(error) << error.take().sentence;
         }
     }
     bool under_way(const Start &start) const {
-        Operation *asked = start.persistent < 0 ? nullptr : persistent_[static_cast<size_t>(start.persistent)].get();
-        return asked && std::any_of(pending_.begin(), pending_.end(), [&](const Pending &pending) { return pending.operation == asked; });
+        Operation *asked =
+            start.persistent < 0 ? nullptr : persistent_[static_cast<size_t>(start.persistent)].get();
+        return asked && std::any_of(pending_.begin(), pending_.end(),
+                                    [&](const Pending &pending) { return pending.operation == asked; });
     }
-    // Starts some from `next` on; where the list goes on afterwards. A persistent operation must be over before it starts again.
+    // Starts the next portion of the list, which begins at `next`. Returns the index behind the portion.
+    // A persistent operation is completed before it starts again.
     size_t start_portion(size_t next) {
         for (size_t place = 0; place < pending_.size() && under_way(program_.starts[next]);) finish(place);
         std::vector<std::vector<const Start *>> waiting(comms_.size());
         std::vector<bool> used(persistent_.size());
         size_t left = 0;
-        for (int64_t most = random_.between(1, program_.portion); most > 0 && next < program_.starts.size(); --most, ++next) {
+        for (int64_t most = random_.between(1, program_.portion); most > 0 && next < program_.starts.size();
+             --most, ++next) {
             const Start &start = program_.starts[next];
             if (start.persistent >= 0) {
                 if (under_way(start) || used[static_cast<size_t>(start.persistent)]) break;
@@ -120,7 +134,9 @@ private:
             auto &queue = random_.pick(waiting);
             if (queue.empty()) continue;
             auto chosen = queue.begin();
-            if (auto any = queue.begin() + static_cast<std::ptrdiff_t>(random_.below(queue.size())); (*any)->persistent >= 0) chosen = any;
+            if (auto any = queue.begin() + static_cast<std::ptrdiff_t>(random_.below(queue.size()));
+                (*any)->persistent >= 0)
+                chosen = any;
             start_one(**chosen);
             queue.erase(chosen);
             --left;
@@ -142,7 +158,8 @@ private:
         pending.operation->start(start.seed % 100'000);
         pending_.push_back(std::move(pending));
     }
-    // Waits for this one, or tests until it or another is complete.
+    // Waits for the pending operation with this index, or makes one step of the engine and then
+    // finishes any operation that is complete.
     void finish(size_t place) {
         if (random_.chance(30)) {
             rank_.engine.step();
@@ -166,7 +183,8 @@ void play(uint64_t seed, uint32_t ranks, int length) {
     Baton baton(seed);
     Random &random = baton.random();
     Program program(random, length);
-    Job job(baton, Behaviour::any(random), {.ranks = ranks, .ranks_per_node = random_ranks_per_node(random, ranks)});
+    Job job(baton, Behaviour::any(random),
+            {.ranks = ranks, .ranks_per_node = random_ranks_per_node(random, ranks)});
     job.each([&](Rank &rank) {
         Player(program, rank, seed).play();
         rank.finish();
@@ -178,7 +196,8 @@ void play(uint64_t seed, uint32_t ranks, int length) {
 TEST(SimulatedPending, CollectivesFinishInAnyOrder) {
     for_seeds(5, 25, [](uint64_t seed) {
         Random random(seed);
-        play(seed, static_cast<uint32_t>(random.between(1, random.chance(10) ? 20 : 7)), static_cast<int>(random.between(1, 150)));
+        play(seed, static_cast<uint32_t>(random.between(1, random.chance(10) ? 20 : 7)),
+             static_cast<int>(random.between(1, 150)));
         return !::testing::Test::HasFailure();
     });
 }

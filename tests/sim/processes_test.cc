@@ -1,7 +1,9 @@
-// Processes that come while others exchange messages: a hundred, of two jobs in which the same numbers occur, beside a first job that has them
-// too. Each process learns of the others one by one, when it likes, in an order of its own; so the same process has another peer number everywhere,
-// and is dialed or sent to by some that it does not know yet. All messages arrive once, in order, at the receives they are for, though
-// sender's rank, tag and the creator's counter are the same for many: only contexts tell them apart.
+// A hundred processes are added while others exchange messages. They belong to two further jobs, in which
+// the same process numbers occur as in the first job. Each process learns of the others one by one, at times
+// and in an order of its own. The same process therefore has a different peer number in every other process,
+// and may be dialled by, or get messages from, processes that it does not know yet. All messages must arrive
+// once, in order, at the receives for which they are meant. Many messages have the same sender's rank, the
+// same tag and the same creator's counter, so that only the context distinguishes them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +20,8 @@
 namespace lanyard::sim {
 namespace {
 
-constexpr uint32_t first_job = 4, second_job = 60, third_job = 40, all_of_them = first_job + second_job + third_job;
+constexpr uint32_t first_job = 4, second_job = 60, third_job = 40,
+                   all_of_them = first_job + second_job + third_job;
 
 ProcessName name_of(uint32_t serial) {
     if (serial < first_job) return {0, serial};
@@ -26,7 +29,7 @@ ProcessName name_of(uint32_t serial) {
     return {first_job + second_job, serial - first_job - second_job};
 }
 
-// Messages both ways between two processes, in a communicator that the first has made.
+// Messages in both directions between two processes, on a communicator that process[0] has created.
 struct Pair {
     uint32_t process[2];
     uint64_t context;
@@ -36,7 +39,7 @@ struct Pair {
 
 struct Head {
     uint64_t context;
-    uint32_t from, to;  // serials
+    uint32_t from, to;  // serials of the sender and of the receiver
     int32_t number;
     int32_t unused;
 };
@@ -46,13 +49,18 @@ struct World {
         settings.eager_credit = random.chance(50) ? random.between(0, 30'000) : -1;
         settings.eager_limit = random.chance(50) ? random.between(0, 20'000) : -1;
         for (int i = 0; i < 150; ++i) {
-            auto one = static_cast<uint32_t>(random.below(all_of_them)), other = static_cast<uint32_t>(random.below(all_of_them));
-            if (random.chance(30)) one = static_cast<uint32_t>(random.below(first_job));  // who is there from the start
+            auto one = static_cast<uint32_t>(random.below(all_of_them)),
+                 other = static_cast<uint32_t>(random.below(all_of_them));
+            // In some pairs, the first process is one that exists from the start.
+            if (random.chance(30)) one = static_cast<uint32_t>(random.below(first_job));
             if (one == other) continue;
-            // Counters are small, so that they are the same in all jobs.
+            // Counters begin at the same small number in every process, so that the same ones occur
+            // in all jobs.
             uint64_t context = context_of(name_of(one), first_free_counter + drawn[one]++);
-            size_t bytes = random.chance(60) ? random.below(100) : random.below(random.chance(20) ? 100'000 : 8'000);
-            pairs.push_back({{one, other}, context, static_cast<int>(random.between(1, 8)), sizeof(Head) + bytes});
+            size_t bytes =
+                random.chance(60) ? random.below(100) : random.below(random.chance(20) ? 100'000 : 8'000);
+            pairs.push_back(
+                {{one, other}, context, static_cast<int>(random.between(1, 8)), sizeof(Head) + bytes});
         }
     }
 
@@ -64,25 +72,37 @@ struct World {
     std::function<void()> end = [] {};
 };
 
-// One process, with the table that it makes for itself.
+// One process, with its own table of the processes that it knows.
 class Process {
 public:
-    Process(Baton &baton, World &world, uint32_t serial, const Processes &known, NetworkPath &path, std::function<void(uint32_t)> append)
-        : baton_(baton), world_(world), serial_(serial), known_(known), path_(path), append_(std::move(append)), own_(known.find(name_of(serial))),
-          idle_(baton), engine_(idle_), messenger_(engine_, world.settings, own_, known.count()), self_path_(own_) {
+    Process(Baton &baton, World &world, uint32_t serial, const Processes &known, NetworkPath &path,
+            std::function<void(uint32_t)> append)
+        : baton_(baton),
+          world_(world),
+          serial_(serial),
+          known_(known),
+          path_(path),
+          append_(std::move(append)),
+          own_(known.find(name_of(serial))),
+          idle_(baton),
+          engine_(idle_),
+          messenger_(engine_, world.settings, own_, known.count()),
+          self_path_(own_) {
         engine_.add_path(self_path_);
         engine_.add_path(path_);
-        for (uint32_t peer = 0; peer < known.count(); ++peer) messenger_.route(peer, peer == own_ ? static_cast<Path &>(self_path_) : path_);
+        for (uint32_t peer = 0; peer < known.count(); ++peer)
+            messenger_.route(peer, peer == own_ ? static_cast<Path &>(self_path_) : path_);
         for (Pair &pair : world.pairs)
             for (int side : {0, 1})
                 if (pair.process[side] == serial) talks_.push_back({&pair, side});
     }
 
-    // Everything in an order of its own, with more under way than it waits for.
+    // Posts all sends and receives of this process in a random order, and waits for them only when
+    // all are posted. Then checks what has arrived.
     void live() {
         EngineGuard guard(engine_);
         wait_until(baton_.now_ns() + baton_.random().below(3'000'000));
-        std::vector<std::pair<size_t, bool>> steps;  // which talk; is it a send?
+        std::vector<std::pair<size_t, bool>> steps;  // index of the talk, and true for a send
         for (size_t talk = 0; talk < talks_.size(); ++talk)
             for (int i = 0; i < talks_[talk].pair->messages; ++i)
                 for (bool send : {false, true}) steps.emplace_back(talk, send);
@@ -116,7 +136,7 @@ private:
 
         Transfer transfer;
         std::vector<std::byte> bytes;
-        Head awaited{};  // of a receive
+        Head awaited{};  // for a receive: the head of the message that must arrive
     };
 
     uint32_t peer_of(uint32_t serial) {
@@ -132,8 +152,9 @@ private:
     void begin(Talk &talk, bool send) {
         Operation &operation = operations_.emplace_back(send);
         operation.bytes.resize(talk.pair->bytes);
-        Head head{talk.pair->context, send ? serial_ : talk.other(), send ? talk.other() : serial_, send ? talk.sent++ : talk.received++, 0};
-        auto rank = static_cast<int32_t>(name_of(head.from).number);  // the same for several who send here
+        Head head{talk.pair->context, send ? serial_ : talk.other(), send ? talk.other() : serial_,
+                  send ? talk.sent++ : talk.received++, 0};
+        auto rank = static_cast<int32_t>(name_of(head.from).number);  // several senders have the same number
         Buffer buffer{operation.bytes.data(), static_cast<int64_t>(operation.bytes.size()), &packed_bytes()};
         operation.transfer.describe({talk.pair->context, rank, 7}, buffer, peer_of(talk.other()));
         if (send) {
@@ -152,11 +173,15 @@ private:
             }
             if (operation.awaited.context == 0) continue;
             EXPECT_EQ(std::memcmp(operation.bytes.data(), &operation.awaited, sizeof(Head)), 0);
-            auto is_wrong = [&](std::byte byte) { return byte != static_cast<std::byte>(operation.awaited.number); };
-            EXPECT_TRUE(std::none_of(operation.bytes.begin() + sizeof(Head), operation.bytes.end(), is_wrong));
+            auto is_wrong = [&](std::byte byte) {
+                return byte != static_cast<std::byte>(operation.awaited.number);
+            };
+            EXPECT_TRUE(
+                std::none_of(operation.bytes.begin() + sizeof(Head), operation.bytes.end(), is_wrong));
         }
     }
-    // Moves on until nothing is owed to anybody, and all others have come so far.
+    // Makes progress until this process has nothing left to send and all other processes have
+    // called finish().
     void finish() {
         auto quiet = [](const void *subject) {
             auto &self = *static_cast<const Process *>(subject);
@@ -194,10 +219,11 @@ private:
 
 class Coming : public ::testing::Test {
 protected:
-    Coming() { detail::log_level = -1; }  // who is not known yet is told of
+    Coming() { detail::log_level = -1; }  // messages from processes that are not known yet cause warnings
     ~Coming() override { detail::log_level = 0; }
 
-    // At first processes of the first job know it, the others themselves.
+    // Creates all processes. At first, the processes of the first job know each other, and every
+    // other process knows only itself.
     void begin(Baton &baton) {
         world_ = std::make_unique<World>(baton.random());
         tables_.clear();
@@ -215,9 +241,11 @@ protected:
         std::deque<Process> processes;
         for (uint32_t serial = 0; serial < all_of_them; ++serial) {
             auto append = [this, serial](uint32_t other) { tables_[serial].append(name_of(other), 0); };
-            Process &process = processes.emplace_back(baton, *world_, serial, tables_[serial], network.path(serial), append);
+            Process &process =
+                processes.emplace_back(baton, *world_, serial, tables_[serial], network.path(serial), append);
             auto live = [&process] { process.live(); };
-            world_->threads[serial] = baton.add("process " + std::to_string(serial), live, [&process] { return process.waits_for(); });
+            world_->threads[serial] = baton.add("process " + std::to_string(serial), live,
+                                                [&process] { return process.waits_for(); });
             drives(serial, world_->threads[serial]);
         }
         baton.run();
@@ -241,7 +269,8 @@ TEST_F(Coming, WhileLinksCarryMessages) {
         begin(baton);
         SocketBehaviour behaviour = SocketBehaviour::any(baton.random());
         SimLinks links(baton, behaviour, {}, members_);
-        play(baton, links, [&](uint32_t process, uint32_t thread) { links.internet.drives(process, thread); });
+        play(baton, links,
+             [&](uint32_t process, uint32_t thread) { links.internet.drives(process, thread); });
         return !::testing::Test::HasFailure();
     });
 }

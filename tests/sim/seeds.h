@@ -1,7 +1,9 @@
-// Seeds and time of random tests: LANYARD_TEST_SEED says with which case they begin, LANYARD_TEST_SECONDS makes the long ones longer.
-// Tests end with the first case that fails, so its seed alone repeats it.
+// Seeds and duration of random tests. LANYARD_TEST_SEED sets the seed of the first case.
+// LANYARD_TEST_SECONDS makes the long tests longer. A test ends with the first case that fails. With the
+// seed of this case in LANYARD_TEST_SEED, the next run begins with the failure.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -14,26 +16,34 @@ inline uint64_t first_seed() {
     return text ? std::strtoull(text, nullptr, 10) : 1;
 }
 
-// `cases` seeds from the first one on.
+// With a sanitizer a case takes several times as long. LANYARD_TEST_FEW then asks for a fourth of the cases.
+inline int some_of(int cases) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    if (std::getenv("LANYARD_TEST_FEW")) return std::max(1, cases / 4);
+#endif
+    return cases;
+}
+
+// Returns `cases` consecutive seeds, or some of them, beginning with first_seed().
 inline std::vector<uint64_t> seeds(int cases) {
     std::vector<uint64_t> list{first_seed()};
-    while (list.size() < static_cast<size_t>(cases)) list.push_back(list.back() + 1);
+    while (list.size() < static_cast<size_t>(some_of(cases))) list.push_back(list.back() + 1);
     return list;
 }
 
-// How long the long ones may take.
+// The time in seconds that the long tests of a program may take in all.
 inline double test_seconds() {
     const char *text = std::getenv("LANYARD_TEST_SECONDS");
     return text ? std::strtod(text, nullptr) : 10;
 }
 
-// Calls body(seed) for one seed after the other, at least `least` of them and then as many as fit into `share` percent of
-// LANYARD_TEST_SECONDS; until body returns false.
+// Calls body(seed) for one seed after the other: for `least` seeds, or some_of() them, and then for more
+// until `share` percent of LANYARD_TEST_SECONDS have passed. Stops if body returns false.
 template <class Body>
 void for_seeds(int least, int share, Body body) {
     auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(test_seconds() * share / 100);
     uint64_t seed = first_seed();
-    for (int i = 0; i < least || std::chrono::steady_clock::now() < end; ++i)
+    for (int i = 0; i < some_of(least) || std::chrono::steady_clock::now() < end; ++i)
         if (!body(seed + static_cast<uint64_t>(i))) return;
 }
 

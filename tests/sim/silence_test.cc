@@ -1,6 +1,8 @@
-// Cables that are cut, in virtual time: nobody is told, what is written is not acknowledged. A cut that ends before the peer's time-out is no
-// more than a pause, an address that stays dead is left for another, and a peer that cannot be reached at all is lost after that
-// time and not before, with every message accounted for.
+// Cables are cut, in virtual time. Nothing reports the cut, and bytes that are written are no longer
+// acknowledged. A cut that ends before the peer timeout is only a pause. If one address of a peer stays
+// dead, the link changes to another address. A peer that cannot be reached at all must be reported as failed
+// after the timeout and not before, and every message to it must then have arrived or be reported as
+// possibly lost.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -17,7 +19,7 @@ namespace {
 
 constexpr uint64_t s = 1'000'000'000;
 
-// Of all processes.
+// How many hosts were dialled again beside a silent connection, summed over all processes.
 uint64_t silences(Job &job) {
     uint64_t sum = 0;
     for (uint32_t own = 0; own < job.shape.ranks; ++own) sum += job.links->path(own).counts().silences;
@@ -57,9 +59,11 @@ TEST(Silence, IsAPauseWhereItIsShorterThanTheTimeOut) {
         Job job(baton, {}, shape);
         uint64_t left_ns = 40 * s;
         for (auto cuts = random.between(1, 4); cuts > 0; --cuts) {
-            uint64_t from_ns = random.below(uint64_t{1} << random.between(10, 24)), for_ns = 1 + random.below(left_ns);
+            uint64_t from_ns = random.below(uint64_t{1} << random.between(10, 24)),
+                     for_ns = 1 + random.below(left_ns);
             left_ns -= for_ns;
-            job.links->internet.cut(static_cast<uint32_t>(random.below(shape.ranks)), from_ns, from_ns + for_ns);
+            job.links->internet.cut(static_cast<uint32_t>(random.below(shape.ranks)), from_ns,
+                                    from_ns + for_ns);
         }
         play(baton, job, program);
         dialed_beside += silences(job);
@@ -76,12 +80,14 @@ TEST(Silence, OfOneAddressOfSeveralEndsBeforeTheTimeOut) {
         Random &random = baton.random();
         JobShape shape = random_shape(random);
         shape.over_sockets->addresses = static_cast<uint32_t>(random.between(2, 4));
-        shape.over_sockets->refuse_percent = shape.over_sockets->vanish_percent = shape.over_sockets->reset_permille = 0;
+        shape.over_sockets->refuse_percent = shape.over_sockets->vanish_percent =
+            shape.over_sockets->reset_permille = 0;
         Program program(random, shape.ranks, static_cast<int>(random.between(10, 200)));
         Job job(baton, {}, shape);
         auto dead = static_cast<uint32_t>(random.below(shape.over_sockets->addresses));
         for (uint32_t own = 0; own < shape.ranks; ++own)
-            job.links->internet.cut(own, random.below(uint64_t{1} << random.between(10, 22)), UINT64_MAX, dead);
+            job.links->internet.cut(own, random.below(uint64_t{1} << random.between(10, 22)), UINT64_MAX,
+                                    dead);
         play(baton, job, program);
         EXPECT_LT(baton.now_ns(), 30 * s);
         dialed_beside += silences(job);
@@ -95,7 +101,8 @@ struct Operation : Transfer {
     std::vector<std::byte> memory;
 };
 
-Operation &begin(std::list<Operation> &list, Rank &rank, uint32_t peer, int32_t tag, size_t bytes, bool sends) {
+Operation &begin(std::list<Operation> &list, Rank &rank, uint32_t peer, int32_t tag, size_t bytes,
+                 bool sends) {
     Operation &made = list.emplace_back(sends);
     made.memory.resize(bytes);
     Buffer buffer{made.memory.data(), static_cast<int64_t>(bytes), predefined_datatype(abi::type_byte)};
@@ -104,7 +111,8 @@ Operation &begin(std::list<Operation> &list, Rank &rank, uint32_t peer, int32_t 
     return made;
 }
 
-// How long a long message takes between two processes with two addresses, one of which is dead from some time on.
+// The time that a long message takes between two processes with two addresses each. From `cut_ns` on,
+// the receiver's address number `dead` is dead.
 uint64_t bulk_ns(uint64_t cut_ns, uint32_t dead) {
     Baton baton(first_seed());
     JobShape shape{.ranks = 2, .settings = {}};
@@ -116,7 +124,8 @@ uint64_t bulk_ns(uint64_t cut_ns, uint32_t dead) {
         std::list<Operation> one;
         {
             EngineGuard guard(rank.engine);
-            rank.engine.wait_owned(begin(one, rank, 1 - rank.own, 1, 1'000'000, rank.own == 0).own().completion);
+            rank.engine.wait_owned(
+                begin(one, rank, 1 - rank.own, 1, 1'000'000, rank.own == 0).own().completion);
         }
         rank.finish();
     });
@@ -124,16 +133,19 @@ uint64_t bulk_ns(uint64_t cut_ns, uint32_t dead) {
     return baton.now_ns();
 }
 
-// Of the sender's nothing but bulk is on its way then, which has no acknowledgement of its own.
+// A cut during bulk must be noticed, although bulk has no acknowledgement of its own and nothing
+// else is under way that would be acknowledged.
 TEST(Silence, IsNoticedDuringBulk) {
     uint64_t all_ns = bulk_ns(UINT64_MAX, 0), latest_ns = 0;
     for (uint32_t dead : {0u, 1u})
-        for (uint64_t part = 2; part < 10; ++part) latest_ns = std::max(latest_ns, bulk_ns(all_ns * part / 10, dead));
+        for (uint64_t part = 2; part < 10; ++part)
+            latest_ns = std::max(latest_ns, bulk_ns(all_ns * part / 10, dead));
     EXPECT_GT(latest_ns, 2 * s);
     EXPECT_LT(latest_ns, 8 * s);
 }
 
-// Three processes; the cable of the last is cut for ever while all send to all, without receiving.
+// Three processes all send to each other without receiving. Meanwhile the cable of the last process
+// is cut for ever.
 struct Parted {
     static constexpr uint32_t ranks = 3, cut_off = 2;
     explicit Parted(uint64_t seed) : baton(seed), job(baton, {}, shape(baton.random())) {
@@ -144,7 +156,8 @@ struct Parted {
         JobShape shape{.ranks = ranks, .settings = {}};
         shape.settings.eager_credit = 1 << 30;
         shape.over_sockets = SocketBehaviour::any(random);
-        shape.over_sockets->refuse_percent = shape.over_sockets->vanish_percent = shape.over_sockets->reset_permille = 0;
+        shape.over_sockets->refuse_percent = shape.over_sockets->vanish_percent =
+            shape.over_sockets->reset_permille = 0;
         shape.over_sockets->patience_ns = shape.limits.peer_timeout_ns;
         if (random.chance(50)) shape.limits.keep_from = random.between(1, 5000);
         if (random.chance(50)) shape.limits.log_limit = random.between(1, 20'000);
@@ -157,7 +170,8 @@ struct Parted {
         uint64_t end_ns = cut_ns + random.below(3 * s), turns = 40;
         for (uint64_t turn = 1; turn <= turns; ++turn) {
             auto peer = static_cast<uint32_t>(random.below(ranks));
-            if (peer != rank.own) begin(sends, rank, peer, 1, random.below(random.chance(20) ? 30'000 : 100), true);
+            if (peer != rank.own)
+                begin(sends, rank, peer, 1, random.below(random.chance(20) ? 30'000 : 100), true);
             uint64_t next_ns = end_ns * turn / turns;
             while (baton.now_ns() < next_ns) {
                 baton.arm();
@@ -167,7 +181,7 @@ struct Parted {
         for (uint32_t peer = 0; peer < ranks; ++peer)
             if (peer != rank.own) begin(sends, rank, peer, 1, 10, true);
     }
-    // How the loss of a peer is told.
+    // Waits until the loss of `peer` is reported, and checks the message and the time.
     void await_loss(Rank &rank, uint32_t peer) {
         std::list<Operation> one;
         MessageOperation &never = begin(one, rank, peer, 99, 10, false).own();
@@ -175,12 +189,15 @@ struct Parted {
         SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(baton.seed()));
         ASSERT_TRUE(never.error);
         std::string sentence = never.error.take().sentence;
-        EXPECT_NE(sentence.find("cannot be reached since 60 s (LANYARD_PEER_TIMEOUT)"), std::string::npos) << sentence;
+        EXPECT_NE(sentence.find("cannot be reached since 60 s (LANYARD_PEER_TIMEOUT)"), std::string::npos)
+            << sentence;
         size_t at = sentence.rfind("; ");
         if (std::sscanf(sentence.c_str() + at, "; %lu messages", &given_up[rank.own][peer]) != 1)
             given_up[rank.own][peer] = sentence.ends_with("before may not have arrived");
-        bool was_connected = sentence.find(" at 10.") != std::string::npos;  // else the time began with the first attempt
-        EXPECT_TRUE(!was_connected || baton.now_ns() + s >= cut_ns + 60 * s) << sentence;  // looks are half a second apart
+        // If the peer was never connected, the timeout began with the first attempt to connect.
+        bool was_connected = sentence.find(" at 10.") != std::string::npos;
+        // The link checks for the timeout every half second.
+        EXPECT_TRUE(!was_connected || baton.now_ns() + s >= cut_ns + 60 * s) << sentence;
         EXPECT_LE(baton.now_ns(), cut_ns + 70 * s) << sentence;
     }
     void live(Rank &rank) {
@@ -203,7 +220,8 @@ struct Parted {
     void compare(uint32_t from, uint32_t to) {
         uint64_t received = 0;
         auto &unexpected = job.rank(to).messenger.unexpected();
-        for (Unexpected *message = unexpected.first(); message; message = unexpected.after(*message)) received += message->peer == from;
+        for (Unexpected *message = unexpected.first(); message; message = unexpected.after(*message))
+            received += message->peer == from;
         SCOPED_TRACE("from " + std::to_string(from) + " to " + std::to_string(to));
         EXPECT_LE(received, sent[from][to] + failures[from][to]);
         EXPECT_LE(sent[from][to], received + given_up[from][to]) << "something was lost silently";

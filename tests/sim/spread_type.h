@@ -1,4 +1,4 @@
-// A datatype with gaps for tests: blocks of three bytes, each at the beginning of eight.
+// A datatype with gaps, for tests. Its extent is 8 bytes, of which the first three are data.
 #pragma once
 
 #include "base/abi_constants.h"
@@ -8,7 +8,7 @@
 namespace lanyard::sim {
 
 inline const Datatype &spread_type() {
-    // Ended with the program, so that nothing counts as leaked.
+    // Released when the program ends, so that leak checkers report nothing.
     static const struct Spread {
         Datatype *block = nullptr, *made = nullptr;
         Spread() {

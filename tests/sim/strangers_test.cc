@@ -1,4 +1,5 @@
-// Who connects to a process of a job without belonging to it is counted and dropped, and the job goes on.
+// Processes that do not belong to a job connect to it. They must be counted, their connections must be
+// closed, and the job must go on.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -10,10 +11,13 @@
 namespace lanyard::sim {
 namespace {
 
-// A stranger to a job of two, and what it learns.
+// A job of two processes, and a stranger that connects to it and reads the answers.
 class Strangers : public ::testing::Test {
 protected:
-    Strangers() : baton_(first_seed()), links_(baton_, SocketBehaviour{.preempt_percent = 0}, TcpLimits(), 2), sockets_(links_.internet, 2) {
+    Strangers()
+        : baton_(first_seed()),
+          links_(baton_, SocketBehaviour{.preempt_percent = 0}, TcpLimits(), 2),
+          sockets_(links_.internet, 2) {
         seen_[0] = seen_[1] = 0;
     }
 
@@ -36,7 +40,7 @@ protected:
                 links_.path(peer).poll(sink, 100, baton_.now_ns());
             }
     }
-    // The job's own two exchange one more message.
+    // Lets the two processes of the job exchange one more message.
     void exchange() {
         Envelope envelope{};
         envelope.kind = EnvelopeKind::eager;
@@ -59,7 +63,7 @@ protected:
         }
         poll_all(1000);
     }
-    // Has the other side closed it without a word?
+    // Returns true if the other side has closed the socket without an answer.
     bool closed(int socket) {
         for (int turn = 0; turn < 10'000; ++turn) {
             char byte;
@@ -118,7 +122,7 @@ TEST_F(Strangers, WhoDoNotKnowTheSecretAreDropped) {
     right.own.number = 0;
     std::vector<WireIdentity> wrong(3, right);
     wrong[0].secret = Secret::random();
-    wrong[1].job[3] = 1;   // the secret of this job, the name of another
+    wrong[1].job[3] = 1;  // has the secret of this job, but the name of another job
     wrong[2].job[0] = 1;
     for (size_t i = 0; i < wrong.size(); ++i) {
         int socket = connect();
@@ -139,7 +143,7 @@ TEST_F(Strangers, WhoSaysToHaveOtherSettingsChangesNoConnection) {
     int socket = connect();
     Greeting greeting = hello(other, 100), answer{};
     say(socket, &greeting, sizeof greeting);
-    for (size_t received = 0; received < sizeof answer;) {  // in portions
+    for (size_t received = 0; received < sizeof answer;) {  // the answer arrives in portions
         iovec rest{reinterpret_cast<char *>(&answer) + received, sizeof answer - received};
         ssize_t bytes = sockets_.read(socket, &rest, 1);
         ASSERT_GT(bytes, 0);
@@ -147,13 +151,14 @@ TEST_F(Strangers, WhoSaysToHaveOtherSettingsChangesNoConnection) {
     }
     EXPECT_EQ(answer.kind, GreetingKind::behind);
     EXPECT_EQ(doubt(answer, other, &greeting), "");
-    EXPECT_STREQ(difference(answer, other), "LANYARD_CHECKSUM differs between the processes; set it alike for all");
+    EXPECT_STREQ(difference(answer, other),
+                 "LANYARD_CHECKSUM differs between the processes; set it alike for all");
     EXPECT_TRUE(closed(socket));
     exchange();
     EXPECT_EQ(links_.path(1).counts().broken, 0u);
 }
 
-// Two of one job, one of which checks its frames.
+// Two processes of one job have different settings: only the frames of one of them have checksums.
 TEST(Settings, ThatDifferKeepBothFromWaiting) {
     struct Told final : Sink {
         std::string why;
@@ -178,7 +183,8 @@ TEST(Settings, ThatDifferKeepBothFromWaiting) {
         for (uint32_t own : {0u, 1u}) {
             WireIdentity identity;
             identity.own.number = own;
-            paths[own] = std::make_unique<TcpPath>(sockets[own], identity, processes, TcpLimits(), find, own ? loaded_crc() : Crc32c());
+            paths[own] = std::make_unique<TcpPath>(sockets[own], identity, processes, TcpLimits(), find,
+                                                   own ? loaded_crc() : Crc32c());
             ASSERT_FALSE(paths[own]->listen({SimInternet::address_of(own)}, 0, 0, ports[own]));
         }
         Envelope envelope{};
@@ -187,8 +193,9 @@ TEST(Settings, ThatDifferKeepBothFromWaiting) {
         for (int turn = 0; turn < 10'000; ++turn)
             for (uint32_t own : {0u, 1u}) paths[own]->poll(told[own], 100, baton.now_ns());
         for (uint32_t own : {0u, 1u}) {
-            EXPECT_EQ(told[own].why, "process " + std::to_string(1 - own) + " cannot be reached at all: LANYARD_CHECKSUM differs between the "
-                                     "processes; set it alike for all");
+            EXPECT_EQ(told[own].why, "process " + std::to_string(1 - own) +
+                                         " cannot be reached at all: LANYARD_CHECKSUM differs between the "
+                                         "processes; set it alike for all");
             EXPECT_FALSE(paths[own]->activity().io_pending || paths[own]->activity().unacknowledged);
             EXPECT_TRUE(paths[own]->settled());
         }
@@ -196,7 +203,8 @@ TEST(Settings, ThatDifferKeepBothFromWaiting) {
     detail::log_level = 0;
 }
 
-// A process of another version cannot be talked to; each side can say which two versions there are.
+// Processes of different versions cannot communicate, but the error message of each side can state
+// both versions.
 TEST_F(Strangers, OfAnotherVersionAreToldOurs) {
     exchange();
     WireIdentity right;
@@ -216,14 +224,16 @@ TEST_F(Strangers, OfAnotherVersionAreToldOurs) {
     EXPECT_EQ(answer.magic, greeting_magic);
     EXPECT_EQ(answer.version, wire_version);
     EXPECT_EQ(answer.proof, Proof{}) << "nothing is proven to strangers";
-    EXPECT_EQ(doubt(old, right, nullptr), "it speaks version 1 of what Lanyard says on connections, and this process version 2; all hosts of a job "
-                                          "need the same Lanyard");
+    EXPECT_EQ(doubt(old, right, nullptr),
+              "it speaks version 1 of what Lanyard says on connections, and this process version 2; all "
+              "hosts of a job need the same Lanyard");
     EXPECT_EQ(strangers(), 1u);
     exchange();
     EXPECT_EQ(links_.path(1).counts().broken, 0u);
 }
 
-// Of another job of the same launcher: its number is that of a process here, its name is not.
+// Drops a process of another job of the same launcher. It has the same number as a process of this job, but
+// a different name.
 TEST_F(Strangers, OfAJobThatIsNotKnownAreDropped) {
     exchange();
     WireIdentity unknown;
@@ -232,7 +242,7 @@ TEST_F(Strangers, OfAJobThatIsNotKnownAreDropped) {
     Greeting greeting = hello(unknown, 100);
     say(socket, &greeting, sizeof greeting);
     EXPECT_TRUE(closed(socket));
-    greeting.to_job = 2;  // for the process of that job which has this one's number
+    greeting.to_job = 2;  // addressed to the process of the other job that has the same number as this one
     seal(greeting, WireIdentity(), nullptr);
     int other = connect();
     say(other, &greeting, sizeof greeting);
@@ -247,13 +257,15 @@ TEST_F(Strangers, WhatWasSaidBeforeIsNotBelievedAgain) {
     WireIdentity right;
     right.own.number = 0;
     int socket = connect();
-    Greeting old = hello(right, 1);  // as the connection that there is began
+    Greeting old = hello(right, 1);  // the greeting with which the current connection began, sent again
     say(socket, &old, sizeof old);
     exchange();
     EXPECT_EQ(links_.path(1).counts().broken, 0u);
 }
 
-// Who asks to be measured again, as it has heard another do, is answered and its bytes are dropped: so many, and nothing else changes.
+// A stranger may replay a request to measure a connection that it has overheard. The request is answered,
+// and the bytes that follow are dropped. The number of such connections is limited, and the request
+// changes nothing else.
 TEST_F(Strangers, WhatIsToBeMeasuredIsDropped) {
     exchange();
     WireIdentity right;

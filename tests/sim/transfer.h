@@ -1,4 +1,4 @@
-// A send or a receive, for tests that keep both kinds in one list.
+// A send operation or a receive operation, for tests that keep both in one list.
 #pragma once
 
 #include "p2p/messenger.h"
@@ -8,7 +8,7 @@ namespace lanyard::sim {
 struct Transfer {
     explicit Transfer(bool is_send) : sends(is_send) {}
 
-    // `peer`: the other side, or no_peer.
+    // `peer` is the process at the other end, or no_peer for a receive from any source.
     void describe(const MatchKey &key, const Buffer &buffer, uint32_t peer) {
         (sends ? static_cast<MatchKey &>(out) : static_cast<MatchKey &>(in)) = key;
         own().buffer = buffer;
@@ -22,8 +22,10 @@ struct Transfer {
         if (sends) messenger.cancel(out);
         else messenger.cancel(in);
     }
-    // What both kinds have.
-    MessageOperation &own() { return sends ? static_cast<MessageOperation &>(out) : static_cast<MessageOperation &>(in); }
+    // The part that send and receive operations have in common.
+    MessageOperation &own() {
+        return sends ? static_cast<MessageOperation &>(out) : static_cast<MessageOperation &>(in);
+    }
     bool done() { return own().completion.complete(); }
 
     const bool sends;

@@ -1,10 +1,11 @@
-// The write protocol (p2p/receive_advert.h, and p2p/shm_advert.h where processes touch each other's memory) and what it
-// must not change: every interleaving of posting, sending, cancelling and the arrival of frames, for two messages and two
-// receives of every kind, every order of up to four of random kinds, and random steps, against the reference below.
+// The write protocol (p2p/receive_advert.h, p2p/shm_advert.h) must not change which receive gets which
+// message. The tests compare the matching with reference(): for every interleaving of posting, sending,
+// cancelling and arriving frames with two messages and two receives of every kind, for every order of up
+// to four messages and receives of random kinds, and for random steps.
 //
-// Reference: of one sender's messages and the receives of one process, each message prefers the receive posted first among
-// those that it fits, each receive the message sent first; so the matching is the only stable one, whatever comes when. A
-// receive that was cancelled, or a probe that found nothing, is as if it had not been.
+// reference(): a message prefers the matching receive that was posted first, and a receive the matching
+// message that was sent first. Only one matching is stable, whenever frames arrive. A cancelled receive,
+// or a probe that found nothing, counts as if it had not existed.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -28,22 +29,18 @@ constexpr uint64_t context = 4000;
 constexpr size_t eager_limit = 64, most_bulk = 400, long_bytes = 1000, small_room = 700, short_bytes = 40;
 enum Process : uint32_t { sender, receiver };
 
-// Two processes whose frames wait until the test lets them through, in the order in which they were sent.
+// The path between two processes. Frames wait, in order, until the test lets them through.
 class HandPath final : public Path, private DirectMemory {
 public:
     HandPath(bool loses, bool touches)
-        : Path({.name = "hand",
-                .max_eager = 200,
-                .max_bulk = most_bulk,
-                .bulk_follows = true,
-                .loses_bulk = loses,
-                .memory = this}),
+        : Path({.name = "hand", .max_eager = 200, .max_bulk = most_bulk, .bulk_follows = true,
+                .loses_bulk = loses, .memory = this}),
           touches_(touches) {}
 
     HandPath *other = nullptr;
     int let_through = 0;
     size_t waiting() const { return come_.size(); }
-    // A new connection: bulk that has not come is lost, envelopes are not.
+    // Simulates a new connection: bulk that has not arrived is lost, but envelopes are not.
     void lose_bulk() {
         std::erase_if(come_, [](const Frame &frame) { return frame.is_bulk; });
     }
@@ -128,27 +125,31 @@ struct SendPlan {
 struct ReceivePlan {
     int32_t rank, tag;
     size_t room;
-    enum Kind : uint8_t { posted, probed, persistent } kind = posted;  // persistent: with the transfer of the receive before it, if that is over
+    // `persistent`: uses the operation of the previous receive again if that receive is complete.
+    enum Kind : uint8_t { posted, probed, persistent } kind = posted;
 };
-enum Step : uint8_t { send_next, receive_next, cancel_first, one_to_receiver, all_to_receiver, all_to_sender, connection_breaks, receiver_waits,
-                      receiver_holds, put_refused, steps };
+enum Step : uint8_t { send_next, receive_next, cancel_first, one_to_receiver, all_to_receiver, all_to_sender,
+                      connection_breaks, receiver_waits, receiver_holds, put_refused, steps };
 
 struct Case {
     std::string protocol = "on";
     bool loses_bulk = false;
     bool touches_memory = false;
-    int64_t credit = -1;  // as in the settings
+    int64_t credit = -1;  // -1: the value of the default settings
     std::vector<SendPlan> sends;
     std::vector<ReceivePlan> receives;
     std::vector<Step> steps;
 };
 
-std::byte content(size_t message, size_t i) { return static_cast<std::byte>(message * 101 + i * 7 + (i >> 8) + 1); }
+std::byte content(size_t message, size_t i) {
+    return static_cast<std::byte>(message * 101 + i * 7 + (i >> 8) + 1);
+}
 
 class Play {
 public:
     explicit Play(const Case &plan)
-        : plan_(plan), paths_{HandPath(plan.loses_bulk, plan.touches_memory), HandPath(plan.loses_bulk, plan.touches_memory)} {
+        : plan_(plan), paths_{HandPath(plan.loses_bulk, plan.touches_memory),
+                              HandPath(plan.loses_bulk, plan.touches_memory)} {
         settings_.eager_limit = eager_limit;
         settings_.first_bytes = plan.loses_bulk ? 100 : 0;
         settings_.write_protocol = plan.protocol;
@@ -164,7 +165,7 @@ public:
         }
     }
 
-    // Empty, or what is wrong.
+    // Runs the case. Returns a description of the error, or an empty string.
     std::string run() {
         for (Step step : plan_.steps) take(step);
         while (next_send_ < plan_.sends.size()) take(send_next);
@@ -182,10 +183,10 @@ private:
     struct Operation {
         SendOperation out;
         ReceiveOperation in;
-        ReceiveOperation *used = nullptr;  // another's, of a persistent receive
+        ReceiveOperation *used = nullptr;  // persistent: an earlier receive's operation
         std::vector<std::byte> memory;
         bool exists = true, over = false;
-        // What came of it, as its operation may have been used again.
+        // A copy of the result, because the operation may be used again.
         size_t received = 0;
         int32_t tag = 0;
         bool cancelled = false, truncated = false;
@@ -243,7 +244,6 @@ private:
         for (uint32_t own : {sender, receiver}) messengers_[own]->dispatch().renewed(1 - own);
         move();
     }
-
     void send() {
         if (next_send_ == plan_.sends.size()) return;
         const SendPlan &plan = plan_.sends[next_send_];
@@ -257,13 +257,13 @@ private:
         ++next_send_;
         move();
     }
-
     void receive() {
         if (next_receive_ == plan_.receives.size()) return;
         const ReceivePlan &plan = plan_.receives[next_receive_++];
         auto operation = std::make_unique<Operation>();
         operation->memory.resize(plan.room + 8);
-        if (plan.kind == ReceivePlan::persistent && !receives_.empty() && receives_.back()->over) operation->used = &receives_.back()->own();
+        if (plan.kind == ReceivePlan::persistent && !receives_.empty() && receives_.back()->over)
+            operation->used = &receives_.back()->own();
         describe(operation->own(), *operation, plan.rank, plan.tag);
         operation->own().buffer.count = static_cast<int64_t>(plan.room);
         operation->own().peer = plan.rank == any_source ? no_peer : static_cast<uint32_t>(sender);
@@ -280,7 +280,6 @@ private:
         receives_.push_back(std::move(operation));
         move();
     }
-
     void cancel() {
         if (receives_.empty() || receives_.front()->over || !receives_.front()->exists) return;
         messengers_[receiver]->cancel(receives_.front()->own());
@@ -291,10 +290,11 @@ private:
     static void describe(Kind &transfer, Operation &operation, int32_t rank, int32_t tag) {
         transfer.completion.reset();
         static_cast<MatchKey &>(transfer) = {context, rank, tag};
-        transfer.buffer = {operation.memory.data(), static_cast<int64_t>(operation.memory.size()), predefined_datatype(abi::type_byte)};
+        transfer.buffer = {operation.memory.data(), static_cast<int64_t>(operation.memory.size()),
+                           predefined_datatype(abi::type_byte)};
     }
 
-    // Which message each receive should have, by the reference; -1: none.
+    // The index of the message that each receive must get; -1 if none.
     std::vector<int> reference() const {
         std::vector<int> message_of(receives_.size(), -1);
         for (size_t message = 0; message < plan_.sends.size(); ++message)
@@ -307,7 +307,6 @@ private:
             }
         return message_of;
     }
-
     std::string compare() {
         std::vector<int> message_of = reference();
         std::vector<bool> taken(plan_.sends.size());
@@ -315,26 +314,31 @@ private:
             Operation &operation = *receives_[i];
             if (!operation.exists || operation.cancelled) continue;
             std::string name = "receive " + std::to_string(i);
-            if (operation.over != (message_of[i] >= 0)) return name + (operation.over ? " is over" : " is not over");
+            if (operation.over != (message_of[i] >= 0))
+                return name + (operation.over ? " is over" : " is not over");
             if (!operation.over) continue;
             auto number = static_cast<size_t>(message_of[i]);
             const SendPlan &sent = plan_.sends[number];
             taken[number] = true;
             size_t received = std::min(sent.bytes, plan_.receives[i].room);
-            if (operation.tag != sent.tag || operation.received != received) return name + " has another message";
-            if (operation.truncated != (sent.bytes > plan_.receives[i].room)) return name + " should be an error, or not";
+            if (operation.tag != sent.tag || operation.received != received)
+                return name + " has another message";
+            if (operation.truncated != (sent.bytes > plan_.receives[i].room))
+                return name + " should be an error, or not";
             for (size_t k = 0; k < operation.memory.size(); ++k)
-                if (operation.memory[k] != (k < received ? content(number, k) : std::byte{0})) return name + " has a wrong byte " + std::to_string(k);
+                if (operation.memory[k] != (k < received ? content(number, k) : std::byte{0}))
+                    return name + " has a wrong byte " + std::to_string(k);
         }
         for (size_t message = 0; message < sends_.size(); ++message) {
             bool over = sends_[message]->out.completion.complete();
             if (taken[message] && !over) return "send " + std::to_string(message) + " is not over";
-            if (!taken[message] && over && plan_.sends[message].bytes > eager_limit) return "send " + std::to_string(message) + " is over";
+            if (!taken[message] && over && plan_.sends[message].bytes > eager_limit)
+                return "send " + std::to_string(message) + " is over";
         }
         return {};
     }
 
-    // Nothing may be left, for the next play: what no receive took is taken, what no message met is cancelled.
+    // Leaves nothing for the next case: cancels open receives, and receives the messages that are left.
     void end_rest() {
         for (auto &operation : receives_)
             if (operation->exists && !operation->over) messengers_[receiver]->cancel(operation->own());
@@ -367,12 +371,15 @@ private:
 };
 
 std::string words(const Case &plan) {
-    std::string text = "protocol " + plan.protocol + (plan.loses_bulk ? ", loses bulk" : plan.touches_memory ? ", touches memory" : "") + "; sends";
-    for (const SendPlan &send : plan.sends) text += " (" + std::to_string(send.tag) + ", " + std::to_string(send.bytes) + ")";
+    std::string text = "protocol " + plan.protocol +
+                       (plan.loses_bulk ? ", loses bulk" : plan.touches_memory ? ", touches memory" : "") +
+                       "; sends";
+    for (const SendPlan &send : plan.sends)
+        text += " (" + std::to_string(send.tag) + ", " + std::to_string(send.bytes) + ")";
     text += "; receives";
     for (const ReceivePlan &receive : plan.receives)
-        text += " (" + std::to_string(receive.rank) + ", " + std::to_string(receive.tag) + ", " + std::to_string(receive.room) + ", kind " +
-                std::to_string(receive.kind) + ")";
+        text += " (" + std::to_string(receive.rank) + ", " + std::to_string(receive.tag) + ", " +
+                std::to_string(receive.room) + ", kind " + std::to_string(receive.kind) + ")";
     text += "; steps";
     for (Step step : plan.steps) text += " " + std::to_string(step);
     return text;
@@ -392,15 +399,17 @@ bool holds(const Case &plan, Sums &sums) {
     return wrong.empty() && !::testing::Test::HasFailure();
 }
 
-// All orders of the operations of both sides, and of a cancel if there is one, with one of `arrivals` after each.
-bool each_interleaving(Case &plan, const std::vector<Step> &arrivals, size_t operations, Sums &sums, size_t sends = 0, size_t receives = 0,
-                       bool cancelled = true) {
+// Runs all orders of the case's operations (with the cancel, if any) and, after each, every one of
+// `arrivals`.
+bool each_interleaving(Case &plan, const std::vector<Step> &arrivals, size_t operations, Sums &sums,
+                       size_t sends = 0, size_t receives = 0, bool cancelled = true) {
     if (plan.steps.size() == 2 * operations) return holds(plan, sums);
     auto go_on = [&](Step step, size_t more_sends, size_t more_receives, bool now_cancelled) {
         for (Step arrival : arrivals) {
             plan.steps.push_back(step);
             plan.steps.push_back(arrival);
-            bool good = each_interleaving(plan, arrivals, operations, sums, sends + more_sends, receives + more_receives, now_cancelled);
+            bool good = each_interleaving(plan, arrivals, operations, sums, sends + more_sends,
+                                          receives + more_receives, now_cancelled);
             plan.steps.resize(plan.steps.size() - 2);
             if (!good) return false;
         }
@@ -421,40 +430,46 @@ std::vector<ReceivePlan> receive_kinds() {
     return kinds;
 }
 
-// Every `stride`-th of the plans; all of them where there is time.
+// Runs every `stride`-th case, or all cases if LANYARD_TEST_SECONDS is more than 30.
 TEST(WriteProtocol, HoldsInEveryInterleavingOfTwoMessagesAndTwoReceives) {
     Sums sums;
     size_t stride = test_seconds() > 30 ? 1 : 307, number = 0;
     for (const SendPlan &first : {SendPlan{1, long_bytes}, SendPlan{1, short_bytes}, SendPlan{2, long_bytes}})
-        for (const SendPlan &second : {SendPlan{1, long_bytes}, SendPlan{2, long_bytes}, SendPlan{2, short_bytes}})
+        for (const SendPlan &second :
+             {SendPlan{1, long_bytes}, SendPlan{2, long_bytes}, SendPlan{2, short_bytes}})
             for (const ReceivePlan &one : receive_kinds())
                 for (const ReceivePlan &other : receive_kinds())
                     for (bool cancels : {false, true})
                         for (int way : {0, 1, 2}) {
                             if (++number % stride != 0) continue;
-                            Case plan{.loses_bulk = way == 1, .touches_memory = way == 2, .sends = {first, second}, .receives = {one, other},
-                                      .steps = {}};
-                            // A break is nothing where no bulk is lost; there the receiver waits.
-                            std::vector<Step> arrivals{way == 1 ? connection_breaks : receiver_waits, one_to_receiver, all_to_receiver,
-                                                       all_to_sender};
-                            if (!each_interleaving(plan, arrivals, 4 + (cancels ? 1u : 0u), sums, 0, 0, !cancels)) return;
+                            Case plan{.loses_bulk = way == 1, .touches_memory = way == 2,
+                                      .sends = {first, second}, .receives = {one, other}, .steps = {}};
+                            // A break has no effect if the path loses no bulk. The receiver waits instead.
+                            std::vector<Step> arrivals{way == 1 ? connection_breaks : receiver_waits,
+                                                       one_to_receiver, all_to_receiver, all_to_sender};
+                            if (!each_interleaving(plan, arrivals, 4 + (cancels ? 1u : 0u), sums, 0, 0,
+                                                   !cancels))
+                                return;
                         }
-    EXPECT_GT(sums.used, sums.played / 100) << "announcements were hardly ever used, of " << sums.played << " plays";
+    EXPECT_GT(sums.used, sums.played / 100)
+        << "announcements were hardly ever used, of " << sums.played << " plays";
     EXPECT_GT(sums.crossed, sums.played / 100);
 }
 
 Case random_plan(Random &random, int64_t least, int64_t most) {
     std::vector<ReceivePlan> kinds = receive_kinds();
     bool loses = random.chance(50);
-    Case plan{.protocol = random.chance(80) ? "on" : "auto", .loses_bulk = loses, .touches_memory = !loses && random.chance(70),
-              .credit = random.chance(50) ? -1 : random.between(0, 200), .sends = {}, .receives = {}, .steps = {}};
+    Case plan{.protocol = random.chance(80) ? "on" : "auto",
+              .loses_bulk = loses, .touches_memory = !loses && random.chance(70),
+              .credit = random.chance(50) ? -1 : random.between(0, 200),
+              .sends = {}, .receives = {}, .steps = {}};
     for (int64_t i = random.between(least, most); i > 0; --i)
         plan.sends.push_back({random.chance(60) ? 1 : 2, random.chance(70) ? long_bytes : short_bytes});
     for (int64_t i = random.between(least, most); i > 0; --i) plan.receives.push_back(random.pick(kinds));
     return plan;
 }
 
-// What has been sent either stays on its way or arrives, one frame of the messages or all answers, after each operation.
+// After each operation, nothing arrives, or one frame at the receiver, or all answers at the sender.
 TEST(WriteProtocol, HoldsInEveryOrderOfThreeOrFourMessagesOfRandomKinds) {
     Sums sums;
     for_seeds(1, 10, [&](uint64_t seed) {
@@ -474,7 +489,8 @@ TEST(WriteProtocol, HoldsInRandomInterleavingsOfUpToFourMessages) {
         SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
         Random random(seed);
         Case plan = random_plan(random, 1, 4);
-        for (int64_t i = random.between(8, 30); i > 0; --i) plan.steps.push_back(static_cast<Step>(random.below(steps)));
+        for (int64_t i = random.between(8, 30); i > 0; --i)
+            plan.steps.push_back(static_cast<Step>(random.below(steps)));
         return holds(plan, sums);
     });
     EXPECT_GT(sums.used, sums.played / 30);

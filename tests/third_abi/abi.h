@@ -1,5 +1,5 @@
-// The facts of the ABI of types.h, for the bodies of doors/functions, written by hand: what a generator would write for one
-// that programs use.
+// The facts of the ABI of types.h, for the bodies of doors/functions. They are written by hand; for an ABI
+// that programs use, a generator would write them.
 #pragma once
 
 #include <utility>
@@ -12,7 +12,8 @@
 
 namespace third_abi {
 
-// The address of a variable and the value that the standard's ABI has for what it stands for; the null handle first.
+// The address of a variable, and the value of the standard's ABI for what it stands for. The null handle is
+// first.
 struct Predefined {
     const void *variable;
     int standard;
@@ -30,12 +31,15 @@ template <>
 struct HandleType<MPI_Comm> : HandleFacts<lanyard::Comm, Predefined{&comm_null, constants::comm_null},
     Predefined{&comm_world, constants::comm_world}, Predefined{&comm_self, constants::comm_self}> {};
 template <>
-struct HandleType<MPI_Datatype> : HandleFacts<lanyard::Datatype, Predefined{&datatype_null, constants::datatype_null},
-    Predefined{&type_int, constants::type_int}, Predefined{&type_double, constants::type_double},
-    Predefined{&type_byte, constants::type_byte}> {};
+struct HandleType<MPI_Datatype>
+    : HandleFacts<lanyard::Datatype, Predefined{&datatype_null, constants::datatype_null},
+          Predefined{&type_int, constants::type_int}, Predefined{&type_double, constants::type_double},
+          Predefined{&type_byte, constants::type_byte}> {};
 template <>
-struct HandleType<MPI_Errhandler> : HandleFacts<lanyard::Errhandler, Predefined{&errhandler_null, constants::errhandler_null},
-    Predefined{&errors_return, constants::errors_return}, Predefined{&errors_are_fatal, constants::errors_are_fatal}> {};
+struct HandleType<MPI_Errhandler>
+    : HandleFacts<lanyard::Errhandler, Predefined{&errhandler_null, constants::errhandler_null},
+          Predefined{&errors_return, constants::errors_return},
+          Predefined{&errors_are_fatal, constants::errors_are_fatal}> {};
 template <>
 struct HandleType<MPI_Group> : HandleFacts<lanyard::Group, Predefined{&group_null, constants::group_null},
     Predefined{&group_empty, constants::group_empty}> {};
@@ -43,15 +47,18 @@ template <>
 struct HandleType<MPI_Op> : HandleFacts<lanyard::Op, Predefined{&op_null, constants::op_null},
     Predefined{&op_sum, constants::op_sum}, Predefined{&op_max, constants::op_max}> {};
 template <>
-struct HandleType<MPI_Request> : HandleFacts<lanyard::Request, Predefined{&request_null, constants::request_null}> {};
+struct HandleType<MPI_Request>
+    : HandleFacts<lanyard::Request, Predefined{&request_null, constants::request_null}> {};
 template <>
 struct HandleType<MPI_File> : HandleFacts<lanyard::File, Predefined{&file_null, constants::file_null}> {};
 template <>
 struct HandleType<MPI_Info> : HandleFacts<lanyard::Info, Predefined{&info_null, constants::info_null}> {};
 template <>
-struct HandleType<MPI_Message> : HandleFacts<lanyard::Message, Predefined{&message_null, constants::message_null}> {};
+struct HandleType<MPI_Message>
+    : HandleFacts<lanyard::Message, Predefined{&message_null, constants::message_null}> {};
 template <>
-struct HandleType<MPI_Session> : HandleFacts<lanyard::Session, Predefined{&session_null, constants::session_null}> {};
+struct HandleType<MPI_Session>
+    : HandleFacts<lanyard::Session, Predefined{&session_null, constants::session_null}> {};
 template <>
 struct HandleType<MPI_Win> : HandleFacts<lanyard::Win, Predefined{&win_null, constants::win_null}> {};
 
@@ -104,13 +111,13 @@ struct Types {
     using MPI_T_event_dropped_cb_function = third_abi::MPI_T_event_dropped_cb_function;
 };
 
-// Its values to the standard's and back. What it has alike is inherited.
+// Translates values of this ABI to the standard's and back. Values that are the same are inherited.
 struct Values : lanyard::doors::StandardValues {
     static constexpr std::pair<int, int> ranks[] = {
         {any_source, constants::any_source}, {proc_null, constants::proc_null}, {root, constants::root}};
     static constexpr std::pair<int, int> tags[] = {{any_tag, constants::any_tag}};
-    static constexpr std::pair<int, int> comparisons[] = {{ident, constants::ident}, {congruent, constants::congruent},
-        {similar, constants::similar}, {unequal, constants::unequal}};
+    static constexpr std::pair<int, int> comparisons[] = {{ident, constants::ident},
+        {congruent, constants::congruent}, {similar, constants::similar}, {unequal, constants::unequal}};
     static constexpr std::pair<int, int> keyvals[] = {{tag_ub, constants::tag_ub}};
     static constexpr std::pair<int, int> combiners[] = {{combiner_vector, constants::combiner_vector}};
 
@@ -134,7 +141,7 @@ struct Values : lanyard::doors::StandardValues {
     static int keyval_in(int value) { return in(keyvals, value); }
     static int keyval_out(int value) { return out(keyvals, value); }
     static int combiner_out(int value) { return out(combiners, value); }
-    // Classes are the standard's and 200.
+    // Error classes are the standard's plus 200.
     static int error_class_out(int value) { return value == 0 ? 0 : value + 200; }
     static int error_code_in(int code) { return code >= 200 && code < 400 ? code - 200 : code; }
     static int error_code_out(int code) { return code > 0 && code < 200 ? code + 200 : code; }
@@ -170,12 +177,13 @@ struct Abi : Types, Values {
     template <class Handle>
     using ObjectOf = typename HandleType<Handle>::Object;
 
-    // No address is read before it is known to be one of the pool's.
+    // No address is read through before it is known to belong to a pool.
     template <class Handle>
     static ObjectOf<Handle> *object_behind(Handle handle) {
         using Object = ObjectOf<Handle>;
         for (const Predefined &each : HandleType<Handle>::predefined)
-            if (each.variable == handle) return reinterpret_cast<Object *>(lanyard_handles.predefined[each.standard]);
+            if (each.variable == handle)
+                return reinterpret_cast<Object *>(lanyard_handles.predefined[each.standard]);
         auto bits = reinterpret_cast<uintptr_t>(handle);
         return bits < lanyard::predefined_handles ? nullptr : lanyard::object_of<Object>(bits);
     }

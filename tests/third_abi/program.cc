@@ -1,5 +1,6 @@
-// An ABI whose handles are addresses of data objects, with a status and numbers of its own: its door, and a program that
-// comes in by it, on one to three ranks. Nothing in the bodies of the functions may rest on how the other ABIs are made.
+// An ABI whose handles are addresses of data objects, with its own status and numbers: its front end, and a
+// program that uses it, on one to three ranks. The bodies of the functions must not depend on how the other
+// ABIs are made.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -33,13 +34,15 @@ LANYARD_ENTRY(MPI_Abort, int, (MPI_Comm comm, int errorcode), Startup::abort(ent
 using Communicators = doors::CommunicatorsFunctions<Abi>;
 LANYARD_ENTRY(MPI_Comm_rank, int, (MPI_Comm comm, int *rank), Communicators::comm_rank(entry, comm, rank));
 LANYARD_ENTRY(MPI_Comm_size, int, (MPI_Comm comm, int *size), Communicators::comm_size(entry, comm, size));
-LANYARD_ENTRY(MPI_Comm_dup, int, (MPI_Comm comm, MPI_Comm *newcomm), Communicators::comm_dup(entry, comm, newcomm));
+LANYARD_ENTRY(MPI_Comm_dup, int, (MPI_Comm comm, MPI_Comm *newcomm),
+    Communicators::comm_dup(entry, comm, newcomm));
 LANYARD_ENTRY(MPI_Comm_free, int, (MPI_Comm *comm), Communicators::comm_free(entry, comm));
 LANYARD_ENTRY(MPI_Comm_split, int, (MPI_Comm comm, int color, int key, MPI_Comm *newcomm),
     Communicators::comm_split(entry, comm, color, key, newcomm));
 LANYARD_ENTRY(MPI_Comm_compare, int, (MPI_Comm comm1, MPI_Comm comm2, int *result),
     Communicators::comm_compare(entry, comm1, comm2, result));
-LANYARD_ENTRY(MPI_Comm_group, int, (MPI_Comm comm, MPI_Group *group), Communicators::comm_group(entry, comm, group));
+LANYARD_ENTRY(MPI_Comm_group, int, (MPI_Comm comm, MPI_Group *group),
+    Communicators::comm_group(entry, comm, group));
 LANYARD_ENTRY(MPI_Comm_get_name, int, (MPI_Comm comm, char *comm_name, int *resultlen),
     Communicators::comm_get_name(entry, comm, comm_name, resultlen));
 LANYARD_ENTRY(MPI_Comm_set_name, int, (MPI_Comm comm, const char *comm_name),
@@ -52,19 +55,25 @@ LANYARD_ENTRY(MPI_Group_translate_ranks, int,
 LANYARD_ENTRY(MPI_Group_free, int, (MPI_Group *group), Groups::group_free(entry, group));
 
 using PointToPoint = doors::PointToPointFunctions<Abi>;
-LANYARD_ENTRY(MPI_Send, int, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm),
+LANYARD_ENTRY(MPI_Send, int,
+    (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm),
     PointToPoint::send<false>(entry, buf, count, datatype, dest, tag, comm));
-LANYARD_ENTRY(MPI_Send_c, int, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm),
+LANYARD_ENTRY(MPI_Send_c, int,
+    (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm),
     PointToPoint::send<true>(entry, buf, count, datatype, dest, tag, comm));
-LANYARD_ENTRY(MPI_Isend, int, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request), PointToPoint::isend<false>(entry, buf, count, datatype, dest, tag, comm, request));
+LANYARD_ENTRY(MPI_Isend, int,
+    (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+        MPI_Request *request),
+    PointToPoint::isend<false>(entry, buf, count, datatype, dest, tag, comm, request));
 LANYARD_ENTRY(MPI_Recv, int, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
     MPI_Status *status), PointToPoint::recv<false>(entry, buf, count, datatype, source, tag, comm, status));
-LANYARD_ENTRY(MPI_Irecv, int, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-    MPI_Request *request), PointToPoint::irecv<false>(entry, buf, count, datatype, source, tag, comm, request));
+LANYARD_ENTRY(MPI_Irecv, int,
+    (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request),
+    PointToPoint::irecv<false>(entry, buf, count, datatype, source, tag, comm, request));
 
 using Requests = doors::RequestsFunctions<Abi>;
-LANYARD_ENTRY(MPI_Wait, int, (MPI_Request *request, MPI_Status *status), Requests::wait(entry, request, status));
+LANYARD_ENTRY(MPI_Wait, int, (MPI_Request *request, MPI_Status *status),
+    Requests::wait(entry, request, status));
 LANYARD_ENTRY(MPI_Waitall, int, (int count, MPI_Request requests[], MPI_Status *statuses),
     Requests::waitall(entry, count, requests, statuses));
 LANYARD_ENTRY(MPI_Get_count, int, (const MPI_Status *status, MPI_Datatype datatype, int *count),
@@ -77,28 +86,33 @@ LANYARD_ENTRY(MPI_Status_set_elements, int, (MPI_Status *status, MPI_Datatype da
     Requests::status_set_elements<false>(entry, status, datatype, count));
 LANYARD_ENTRY(MPI_Status_set_cancelled, int, (MPI_Status *status, int flag),
     Requests::status_set_cancelled(entry, status, flag));
-LANYARD_ENTRY(MPI_Grequest_start, int, (MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
-    MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request),
+LANYARD_ENTRY(MPI_Grequest_start, int,
+    (MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
+        MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request),
     Requests::grequest_start(entry, query_fn, free_fn, cancel_fn, extra_state, request));
 LANYARD_ENTRY(MPI_Grequest_complete, int, (MPI_Request request), Requests::grequest_complete(entry, request));
 
 using Datatypes = doors::DatatypesFunctions<Abi>;
-LANYARD_ENTRY(MPI_Type_vector, int, (int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype),
+LANYARD_ENTRY(MPI_Type_vector, int,
+    (int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype),
     Datatypes::type_vector<false>(entry, count, blocklength, stride, oldtype, newtype));
 LANYARD_ENTRY(MPI_Type_create_struct, int, (int count, const int lengths[], const MPI_Aint displacements[],
     const MPI_Datatype types[], MPI_Datatype *newtype),
     Datatypes::type_create_struct<false>(entry, count, lengths, displacements, types, newtype));
 LANYARD_ENTRY(MPI_Type_commit, int, (MPI_Datatype *datatype), Datatypes::type_commit(entry, datatype));
 LANYARD_ENTRY(MPI_Type_free, int, (MPI_Datatype *datatype), Datatypes::type_free(entry, datatype));
-LANYARD_ENTRY(MPI_Type_size, int, (MPI_Datatype datatype, int *size), Datatypes::type_size<false>(entry, datatype, size));
+LANYARD_ENTRY(MPI_Type_size, int, (MPI_Datatype datatype, int *size),
+    Datatypes::type_size<false>(entry, datatype, size));
 LANYARD_ENTRY(MPI_Type_get_name, int, (MPI_Datatype datatype, char *name, int *length),
     Datatypes::type_get_name(entry, datatype, name, length));
-LANYARD_ENTRY(MPI_Type_get_envelope, int, (MPI_Datatype datatype, int *integers, int *addresses, int *datatypes,
-    int *combiner), Datatypes::type_get_envelope(entry, datatype, integers, addresses, datatypes, combiner));
-LANYARD_ENTRY(MPI_Type_get_contents, int, (MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
-    int integers[], MPI_Aint addresses[], MPI_Datatype datatypes[]),
-    Datatypes::type_get_contents(entry, datatype, max_integers, max_addresses, max_datatypes, integers, addresses,
-                                 datatypes));
+LANYARD_ENTRY(MPI_Type_get_envelope, int,
+    (MPI_Datatype datatype, int *integers, int *addresses, int *datatypes, int *combiner),
+    Datatypes::type_get_envelope(entry, datatype, integers, addresses, datatypes, combiner));
+LANYARD_ENTRY(MPI_Type_get_contents, int,
+    (MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes, int integers[],
+        MPI_Aint addresses[], MPI_Datatype datatypes[]),
+    Datatypes::type_get_contents(
+        entry, datatype, max_integers, max_addresses, max_datatypes, integers, addresses, datatypes));
 
 using Operations = doors::OperationsFunctions<Abi>;
 LANYARD_ENTRY(MPI_Op_create, int, (MPI_User_function *user_fn, int commute, MPI_Op *op),
@@ -108,12 +122,15 @@ LANYARD_ENTRY(MPI_Op_create_c, int, (MPI_User_function_c *user_fn, int commute, 
 LANYARD_ENTRY(MPI_Op_free, int, (MPI_Op *op), Operations::op_free(entry, op));
 
 using Collectives = doors::CollectivesFunctions<Abi>;
-LANYARD_ENTRY(MPI_Allreduce, int, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm), Collectives::allreduce<false>(entry, sendbuf, recvbuf, count, datatype, op, comm));
+LANYARD_ENTRY(MPI_Allreduce, int,
+    (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm),
+    Collectives::allreduce<false>(entry, sendbuf, recvbuf, count, datatype, op, comm));
 
 using Attributes = doors::AttributesFunctions<Abi>;
-LANYARD_ENTRY(MPI_Comm_create_keyval, int, (MPI_Comm_copy_attr_function *copy_fn, MPI_Comm_delete_attr_function *delete_fn,
-    int *keyval, void *extra_state), Attributes::comm_create_keyval(entry, copy_fn, delete_fn, keyval, extra_state));
+LANYARD_ENTRY(MPI_Comm_create_keyval, int,
+    (MPI_Comm_copy_attr_function *copy_fn, MPI_Comm_delete_attr_function *delete_fn, int *keyval,
+        void *extra_state),
+    Attributes::comm_create_keyval(entry, copy_fn, delete_fn, keyval, extra_state));
 LANYARD_ENTRY(MPI_Comm_free_keyval, int, (int *keyval), Attributes::comm_free_keyval(entry, keyval));
 LANYARD_ENTRY(MPI_Comm_set_attr, int, (MPI_Comm comm, int keyval, void *value),
     Attributes::comm_set_attr(entry, comm, keyval, value));
@@ -121,14 +138,17 @@ LANYARD_ENTRY(MPI_Comm_get_attr, int, (MPI_Comm comm, int keyval, void *value, i
     Attributes::comm_get_attr(entry, comm, keyval, value, flag));
 
 using Errors = doors::ErrorsFunctions<Abi>;
-LANYARD_ENTRY(MPI_Comm_create_errhandler, int, (MPI_Comm_errhandler_function *function, MPI_Errhandler *errhandler),
+LANYARD_ENTRY(MPI_Comm_create_errhandler, int,
+    (MPI_Comm_errhandler_function *function, MPI_Errhandler *errhandler),
     Errors::comm_create_errhandler(entry, function, errhandler));
 LANYARD_ENTRY(MPI_Comm_set_errhandler, int, (MPI_Comm comm, MPI_Errhandler errhandler),
     Errors::comm_set_errhandler(entry, comm, errhandler));
 LANYARD_ENTRY(MPI_Comm_get_errhandler, int, (MPI_Comm comm, MPI_Errhandler *errhandler),
     Errors::comm_get_errhandler(entry, comm, errhandler));
-LANYARD_ENTRY(MPI_Errhandler_free, int, (MPI_Errhandler *errhandler), Errors::errhandler_free(entry, errhandler));
-LANYARD_ENTRY(MPI_Error_class, int, (int errorcode, int *errorclass), Errors::error_class(entry, errorcode, errorclass));
+LANYARD_ENTRY(MPI_Errhandler_free, int, (MPI_Errhandler *errhandler),
+    Errors::errhandler_free(entry, errhandler));
+LANYARD_ENTRY(MPI_Error_class, int, (int errorcode, int *errorclass),
+    Errors::error_class(entry, errorcode, errorclass));
 LANYARD_ENTRY(MPI_Error_string, int, (int errorcode, char *string, int *length),
     Errors::error_string(entry, errorcode, string, length));
 
@@ -140,7 +160,8 @@ int rank = -1, size = -1;
 
 void check(bool holds, const std::source_location &where = std::source_location::current()) {
     if (holds) return;
-    std::fprintf(stderr, "rank %d, %s:%u: wrong\n", rank, where.file_name(), static_cast<unsigned>(where.line()));
+    std::fprintf(stderr, "rank %d, %s:%u: wrong\n", rank, where.file_name(),
+                 static_cast<unsigned>(where.line()));
     MPI_Abort(&comm_world, 1);
     std::exit(1);
 }
@@ -150,7 +171,7 @@ void check_class(int code, int wanted, const std::source_location &where = std::
     check(error_class == wanted, where);
 }
 
-// A message around the ring, by blocking calls and by requests; statuses in the form of this ABI.
+// A message around the ring, by blocking calls and by requests, with statuses in the form of this ABI.
 void messages(MPI_Comm comm) {
     int next = (rank + 1) % size, previous = (rank + size - 1) % size, in[4] = {}, out[4] = {rank, 2, 3, 4};
     MPI_Request requests[3] = {&request_null, nullptr, nullptr};
@@ -182,7 +203,8 @@ void messages(MPI_Comm comm) {
     check(MPI_Send(out, 1, &datatype_null, proc_null, 0, comm) == 0);
     int error_before = statuses[2].MPI_ERROR = 0x5a5a;
     check(MPI_Recv(in, 1, &type_int, proc_null, 0, comm, &statuses[2]) == 0);
-    check(statuses[2].MPI_SOURCE == proc_null && statuses[2].MPI_TAG == any_tag && statuses[2].MPI_ERROR == error_before);
+    check(statuses[2].MPI_SOURCE == proc_null && statuses[2].MPI_TAG == any_tag &&
+          statuses[2].MPI_ERROR == error_before);
 }
 
 void datatypes(MPI_Comm comm) {
@@ -200,7 +222,8 @@ void datatypes(MPI_Comm comm) {
     int values[3];
     MPI_Aint none;
     MPI_Datatype of;
-    check(MPI_Type_get_contents(column, 3, 0, 1, values, &none, &of) == 0 && values[2] == 2 && of == &type_int);
+    check(MPI_Type_get_contents(column, 3, 0, 1, values, &none, &of) == 0 && values[2] == 2 &&
+          of == &type_int);
 
     int grid[6] = {1, 2, 3, 4, 5, 6}, in[6] = {};
     MPI_Request request;
@@ -211,24 +234,28 @@ void datatypes(MPI_Comm comm) {
     check(MPI_Type_free(&column) == 0 && column == &datatype_null);
     char name[max_object_name + 1];
     int length = -1;
-    check(MPI_Type_get_name(&type_double, name, &length) == 0 && std::string(name) == "MPI_DOUBLE" && length == 10);
+    check(MPI_Type_get_name(&type_double, name, &length) == 0 && std::string(name) == "MPI_DOUBLE" &&
+          length == 10);
 }
 
 void last_of_two(void *in, void *inout, int *count, MPI_Datatype *datatype) {
     if (*datatype == &type_int) std::memcpy(inout, in, static_cast<size_t>(*count) * sizeof(int));
 }
 void sum_of_large(void *in, void *inout, MPI_Count *count, MPI_Datatype *datatype) {
-    for (MPI_Count i = 0; i < *count && *datatype == &type_int; ++i) static_cast<int *>(inout)[i] += static_cast<int *>(in)[i];
+    for (MPI_Count i = 0; i < *count && *datatype == &type_int; ++i)
+        static_cast<int *>(inout)[i] += static_cast<int *>(in)[i];
 }
 
 void reductions(MPI_Comm comm) {
     int number = rank + 1, result = -1;
-    check(MPI_Allreduce(&number, &result, 1, &type_int, &op_sum, comm) == 0 && result == size * (size + 1) / 2);
+    check(MPI_Allreduce(&number, &result, 1, &type_int, &op_sum, comm) == 0 &&
+          result == size * (size + 1) / 2);
     check(MPI_Allreduce(in_place, &number, 1, &type_int, &op_max, comm) == 0 && number == size);
     number = rank + 1;
     MPI_Op own, large;
     check(MPI_Op_create(last_of_two, 0, &own) == 0 && MPI_Op_create_c(sum_of_large, 1, &large) == 0);
-    check(MPI_Allreduce(&number, &result, 1, &type_int, own, comm) == 0 && (result == 1 || size == 1 || result >= 1));
+    check(MPI_Allreduce(&number, &result, 1, &type_int, own, comm) == 0 &&
+          (result == 1 || size == 1 || result >= 1));
     check(MPI_Allreduce(&number, &result, 1, &type_int, large, comm) == 0 && result == size * (size + 1) / 2);
     check(MPI_Op_free(&own) == 0 && own == &op_null && MPI_Op_free(&large) == 0);
 }
@@ -274,7 +301,8 @@ void errors(MPI_Comm comm) {
     check_class(MPI_Send(data, 1, &datatype_null, 0, 0, &comm_world), err_type);
     check_class(MPI_Send(data, 1, reinterpret_cast<MPI_Datatype>(&op_sum), 0, 0, &comm_world), err_type);
     check(MPI_Comm_create_errhandler(handler, &own) == 0);
-    check(MPI_Comm_set_errhandler(comm, own) == 0 && MPI_Errhandler_free(&own) == 0 && own == &errhandler_null);
+    check(MPI_Comm_set_errhandler(comm, own) == 0 && MPI_Errhandler_free(&own) == 0 &&
+          own == &errhandler_null);
     check_class(MPI_Send(data, 1, &type_int, -5, 0, comm), err_rank);
     check(told_comm == comm);
     check_class(told_code, err_rank);
@@ -282,14 +310,15 @@ void errors(MPI_Comm comm) {
     int length = 0;
     check(MPI_Error_string(told_code, text, &length) == 0 && std::strstr(text, "dest is -5"));
 
-    // A message too long, in the status of its request.
+    // A message that is too long fails the wait for its request.
     MPI_Request request;
     MPI_Status status;
     check(MPI_Irecv(data, 1, &type_int, rank, 0, &comm_world, &request) == 0);
     check(MPI_Send(data, 2, &type_int, rank, 0, &comm_world) == 0);
     check_class(MPI_Wait(&request, &status), err_truncate);
 
-    // No handles: a zero, what the standard's header would give, the address of something else.
+    // Values that are no handles: zero, a value of the standard's header, and the address of something
+    // else.
     check(MPI_Comm_set_errhandler(&comm_self, &errors_return) == 0);
     int none = -1;
     for (uintptr_t bits : {uintptr_t{0}, uintptr_t{0x101}, reinterpret_cast<uintptr_t>(&type_int)})
@@ -333,12 +362,13 @@ void communicators() {
     check((rank == 0) == (half != &comm_null));
     if (rank == 0) check(MPI_Comm_free(&half) == 0 && half == &comm_null);
     MPI_Group group;
-    std::vector<int> from(100, proc_null), to(100, 7);  // more than lie on the stack
+    std::vector<int> from(100, proc_null), to(100, 7);  // more than are kept on the stack
     from[0] = rank;
     check(MPI_Comm_group(copy, &group) == 0);
     check(MPI_Group_translate_ranks(group, 100, from.data(), group, to.data()) == 0);
     check(to[0] == rank && to[1] == proc_null && to[99] == proc_null);
-    check(MPI_Group_translate_ranks(group, 1, from.data(), &group_empty, to.data()) == 0 && to[0] == undefined);
+    check(MPI_Group_translate_ranks(group, 1, from.data(), &group_empty, to.data()) == 0 &&
+          to[0] == undefined);
     check(MPI_Group_free(&group) == 0 && group == &group_null);
     messages(copy);
     datatypes(copy);

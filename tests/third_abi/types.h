@@ -1,6 +1,6 @@
-// The types of an ABI made for a test, as unlike the other two as a third one may be: a predefined handle is the address of
-// a variable of its own, which is no object of the library; a status has the count first, as a number of 64 bits, and is 24
-// bytes long.
+// The types of an ABI made for a test, as different from the other two as possible. A predefined handle is
+// the address of its own variable, which is not an object of the library. A status begins with the count,
+// as a 64-bit number, and is 24 bytes long.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ using MPI_Count = int64_t;
 enum MPI_T_cb_safety : int {};
 enum MPI_T_source_order : int {};
 
-// What a program declares: variables of these types.
+// A program declares variables of these types.
 struct CommVariable { char room[512]; };
 struct DatatypeVariable { char room[512]; };
 struct ErrhandlerVariable { char room[1024]; };
@@ -75,9 +75,10 @@ using MPI_Win_errhandler_function = void(MPI_Win *, int *, ...);
 using MPI_Session_errhandler_function = void(MPI_Session *, int *, ...);
 using MPI_T_event_cb_function = void(MPI_T_event_instance, MPI_T_event_registration, MPI_T_cb_safety, void *);
 using MPI_T_event_free_cb_function = void(MPI_T_event_registration, MPI_T_cb_safety, void *);
-using MPI_T_event_dropped_cb_function = void(MPI_Count, MPI_T_event_registration, int, MPI_T_cb_safety, void *);
+using MPI_T_event_dropped_cb_function = void(
+    MPI_Count, MPI_T_event_registration, int, MPI_T_cb_safety, void *);
 
-// Its predefined objects, some of them (door.cc).
+// Some of the predefined objects of this ABI (door.cc).
 extern CommVariable comm_null, comm_world, comm_self;
 extern DatatypeVariable datatype_null, type_int, type_double, type_byte;
 extern ErrhandlerVariable errhandler_null, errors_return, errors_are_fatal;
@@ -90,10 +91,11 @@ extern MessageVariable message_null;
 extern SessionVariable session_null;
 extern WinVariable win_null;
 
-// Some of its numbers, none of them the standard's.
+// Some of the numbers of this ABI, none of which is the standard's.
 constexpr int any_source = -1, proc_null = -2, root = -4, any_tag = -1, undefined = -32766;
 constexpr int ident = 10, congruent = 11, similar = 12, unequal = 13, tag_ub = 501;
-constexpr int combiner_vector = 77, err_rank = 206, err_count = 202, err_comm = 205, err_type = 203, err_truncate = 215;
+constexpr int combiner_vector = 77, err_rank = 206, err_count = 202, err_comm = 205, err_type = 203,
+              err_truncate = 215;
 constexpr int max_object_name = 24;
 inline void *const in_place = reinterpret_cast<void *>(77);
 inline MPI_Status *const status_ignore = reinterpret_cast<MPI_Status *>(78);

@@ -1,9 +1,10 @@
-// A team whose ranks share a node area, as one of them sees it: the area, and how to wake the others. A plain
-// value.
+// A team whose ranks share a node area, as one of the ranks sees it: the team, the area, and how to wake the
+// other ranks. A plain value.
 //
-// Waking: a rank that stores something for which others may wait checks whether one of them sleeps.
-// NodeReach::asleep() ensures that the other rank sees the store or is seen to sleep.
+// Waking: a rank that stores something for which other ranks may wait checks whether one of them sleeps.
+// After NodeReach::asleep(), the other rank either sees the store before it sleeps, or is reported as asleep.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/coll/shm/uses_done_test.cc, tests/unit/coll/shm/call_check_test.cc.
 #pragma once
 
 #include "coll/shm/node_area.h"
@@ -21,8 +22,8 @@ struct AreaTeam {
         uint32_t peer = team.peers[rank];
         if (reach->asleep(peer)) reach->wake(peer);
     }
-    // May any of the ranks from `first` to before `last`, except this one, have fallen asleep without seeing
-    // what this rank has just stored?
+    // May any of the ranks [first, last), except this one, have fallen asleep without seeing what this rank
+    // has just stored?
     bool any_asleep(int first, int last) const {
         NodeReach *const ranks = reach;
         const uint32_t *const peers = team.peers;

@@ -1,11 +1,10 @@
-// Checks what the ranks of a team state about one use of its node area (node_area.h): do all make the same
-// call, and does each contribute as many bytes as this rank expects? It keeps what does not match, for the
-// error that the program gets. What was posted for another call is not used.
+// Checks whether the ranks of a team make the same call in one use of its node area (node_area.h), and
+// whether each contributes as many bytes as this rank expects. Keeps a mismatch, for the error that the
+// program gets. Data that was posted for a different call is not used.
 //
-// A rank that only posts learns nothing about the others. That its call was different from theirs is found
-// later, before it waits for any of them, from what all record of their latest uses (CallLog). A disagreement
-// may therefore concern an earlier use.
-// Used by exchange_run.h.
+// A rank that only posts reads nothing of the other ranks. It compares its call with theirs later, before it
+// waits for any of them, from the calls that all ranks record for their latest uses (CallLog). A disagreement
+// may therefore concern an earlier use. Used by exchange_run.h.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -19,17 +18,19 @@ namespace lanyard {
 
 class CallCheck {
 public:
-    // What this rank does: the number of the collective among those of its team, and its check word.
+    // Begins the check of a use. `number`: of the collective among those of its team. `word`: this rank's
+    // check word.
     void begin(uint32_t word, uint32_t number) {
         own_ = {number & Slot::most_numbers, word};
         other_rank_ = misfit_ = -1;
     }
     const CollectiveCall &own() const { return own_; }
 
-    // Does a rank's post belong to the call of this rank?
+    // Does the post of another rank belong to this rank's call? If not, keeps the disagreement.
     bool compare(int rank, const CollectiveCall &other) { return compare(rank, own_, other); }
-    // Uses in which this rank only posted. They are remembered when it is done with one, and compared before
-    // it waits, or when there are many.
+    // remember_alone() records a use in which this rank only posted, when the rank is done with the use.
+    // compare_alone() compares the recorded uses with those of the other ranks, if this rank is about to wait
+    // or has recorded the most that it can.
     void remember_alone(const AreaTeam &place, uint32_t generation) const {
         NodeUse &use = place.team.node_use;
         use.alone[use.alone_count++] = {generation, place.area.calls(place.team.index).told(generation)};
@@ -40,7 +41,7 @@ public:
     }
     bool disagrees() const { return other_rank_ >= 0; }
 
-    // Does a rank's contribution have the length that this rank expects?
+    // Does the contribution of a rank have the length that this rank expects? If not, keeps the mismatch.
     bool fits(int rank, int64_t bytes, int64_t expected) {
         if (bytes == expected) return true;
         misfit_ = rank;
@@ -50,7 +51,7 @@ public:
     }
 
     Error error() const;
-    // For a mismatch: what this rank did there, and how many collectives ago.
+    // After a disagreement: this rank's word for the use in question, and how many collectives ago that was.
     uint32_t disputed_word() const { return disputed_.word; }
     uint32_t disputed_age() const { return (own_.number - disputed_.number) & Slot::most_numbers; }
 
@@ -64,9 +65,9 @@ private:
     void compare_remembered(const AreaTeam &);
 
     CollectiveCall own_ = {};
-    int other_rank_ = -1;                        // makes another call, here or in an earlier use:
-    int misfit_ = -1;                            // posted another number of bytes than this rank expects:
-    CollectiveCall disputed_ = {}, other_ = {};  // what this rank did there, and what the other did
+    int other_rank_ = -1;  // the rank that disagrees, in this or an earlier use; -1: none
+    int misfit_ = -1;      // the rank that posted an unexpected number of bytes; -1: none
+    CollectiveCall disputed_ = {}, other_ = {};  // the calls of this rank and of other_rank_ there
     int64_t misfit_bytes_ = 0, expected_bytes_ = 0;
 };
 

@@ -7,9 +7,9 @@ using Among = Exchange::Among;
 
 namespace {
 
-// The limit for ranks that share processors. With longer contributions, an owner and its takers would wait
-// for each other many times, with a change of process each time. There are too few uses of such length to
-// learn this.
+// The longest contribution that goes through the stage if ranks share processors. With a longer one, an owner
+// and its takers would wait for each other many times, with a switch of processes each time. Uses of that
+// length are too few for these rates to be learned.
 constexpr int64_t longest_oversubscribed = 1 << 20;
 
 bool is_auto(const ExchangeTask &task) { return !task.copies || *task.copies == "auto"; }
@@ -18,7 +18,8 @@ CopyRates::Kind kind_of(const ExchangeTask &task) {
     return task.exchange.unit > 1 ? CopyRates::Kind::combined : CopyRates::Kind::copied;
 }
 
-// Each of `streams` streams is put once. What is taken depends on which ranks take from which.
+// Is the stage faster than direct copies for this contribution? Each of the `streams` streams is put into the
+// stage once. How many copies are taken depends on which ranks take from which.
 bool stage_is_faster(const ExchangeTask &task, int64_t longest, int streams) {
     const Exchange &exchange = task.exchange;
     const Team &team = task.team;

@@ -1,11 +1,14 @@
-// The rates of long contributions through the node area, learned by all ranks of a team together. They are
-// copied directly, read through the kernel by each taker, or by the stage (stage.h), where their owner copies
-// them in and the takers copy them out. The rate of each of these three copies is in the area, by size, for
-// data that is copied and data that is combined. A rank that makes such a copy notes its rate while rates are
-// being learned. The best of some counts, because disturbances only slow a copy down. Each owner chooses for
-// itself and states the choice in its slot. After many uses, everything is tried again. The time of a whole
-// collective is not compared, because it depends on when the others arrive. The memory is zero at first.
+// The rates at which long contributions to collectives are copied within a node, learned by all ranks of a
+// team together. There are three kinds of copies. If a contribution is copied directly, each rank that takes
+// it ("taker") reads it through the kernel. If it goes through the stage (stage.h), its owner copies it into
+// the stage, and the takers copy it out. The node area has the rate of each kind of copy, by size, for data
+// that is only copied and for data that is combined. While rates are being learned, a rank that makes such a
+// copy records its rate. The best of several rates counts, because disturbances only slow a copy down. Each
+// owner chooses the method for its contribution and states the choice in its slot. After many uses, all
+// methods are tried again. The times of whole collectives are not compared, because they depend on when the
+// other ranks arrive. The memory is zero at first.
 // Thread rule: the owner of the engine, in each rank.
+// Tested by: tests/unit/coll/shm/node_area_test.cc.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +21,13 @@ namespace lanyard {
 class CopyRates {
 public:
     enum class Kind : uint8_t { copied, combined };
-    enum class Part : uint8_t { direct, put, taken };  // put: into the stage, taken: from there
+    enum class Part : uint8_t { direct, put, taken };  // put: into the stage; taken: out of the stage
 
-    // The copies of one use, in contributions: by an owner and by a taker for which the others wait or, if
-    // they take turns, by all together.
+    // How many contributions are copied in one use: into the stage by one owner (`put`), and by one taker for
+    // which the others wait (`taken`). If copies take turns, these are the sums for all owners and takers.
     struct Work {
         int put, taken;
-        bool by_turns;  // the two do not overlap: an owner also takes, or ranks share processors
+        bool by_turns;  // the copies do not overlap, because owners also take, or ranks share processors
     };
 
     static int size_of(int64_t bytes) { return size_class(static_cast<uint64_t>(bytes), least_bytes, sizes); }
@@ -32,8 +35,8 @@ public:
         const Seen &seen = of(kind, bytes);
         return tried(seen, Part::direct) >= trials && tried_by_stage(seen) >= trials;
     }
-    // Is the stage the better method for one more? While this is unknown, the method that was tried less
-    // often is taken.
+    // Should the next contribution go through the stage? While rates are being learned, chooses the method
+    // that was tried less often.
     bool by_stage(Kind kind, int64_t bytes, const Work &work) const {
         const Seen &seen = of(kind, bytes);
         if (!learned(kind, bytes)) return tried_by_stage(seen) <= tried(seen, Part::direct);
@@ -50,11 +53,12 @@ public:
         for (auto &rate : of(kind, bytes).rate) rate.forget();
     }
 
-    // Classes of sizes: the first begins at 8 KiB, each of the others at twice the size, and the last has all
-    // longer ones.
+    // The number of size classes. The first begins at 8 KiB, each of the others at twice the size of the one
+    // before, and the last has all longer contributions.
     static constexpr int sizes = 8, kinds = 2;
-    // Copies without a better rate that end the search. One use may give several. The first ones touch memory
-    // for the first time, and each touches other entries of the stage.
+    // A rate is learned after this many copies in a row without a better one. One use may have several
+    // copies. The number is large because the first copies touch memory for the first time, each in other
+    // entries of the stage.
     static constexpr int trials = 48;
     static constexpr uint32_t tried_anew_after = 2048;  // uses
 

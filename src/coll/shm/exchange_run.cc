@@ -25,12 +25,12 @@ void ExchangeRun::tell_posted(const ExchangePlace &place) const {
     if (place.any_asleep(first, last)) wake_for_post(place, first, last);
 }
 
-// Ranks that wait for this rank's post and sleep are woken by the last of those for which they wait.
+// Wakes the ranks that wait for this rank's post, if this rank is the last of those for which they wait.
 [[gnu::noinline]] void ExchangeRun::wake_for_post(const ExchangePlace &place, int first, int last) const {
     const Exchange &exchange = place.exchange;
     const Team &team = place.team;
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    int end = 0;  // all ranks below this one have posted, or need not
+    int end = 0;  // every rank below `end` has posted, or need not post
     while (end < team.size && (place.area.has_posted(end, generation_) ||
                                (exchange.wakes == Among::root && end == exchange.root)))
         ++end;
@@ -52,19 +52,20 @@ bool ExchangeRun::all_there(const ExchangePlace &place) {
     }
     int end = exchange.wants == Among::lower ? team.index : team.size;
     for (; next_ < end; ++next_) {
-        // A look at what was just stored would wait until its cache line is this processor's again.
+        // This rank does not read its own slot, because after the store another processor may hold the slot's
+        // cache line.
         if (next_ == team.index) continue;
         if (!area.has_posted(next_, generation_)) return false;
-        // The others will never post.
+        // The ranks disagree, so some of them will never post for this use.
         if (!check_.compare(next_, area.slot(next_, generation_).call())) return true;
     }
     if (end == team.size) learn_who_is_done(place, generation_, area.payload_bytes());
     return true;
 }
 
-// The steps of advance(), without those that a few bytes do not need. It begins only if this rank is done
-// with all earlier uses, and stops wherever something is missing or does not match. What has been posted then
-// stays posted, and what has been taken is taken again.
+// Does what advance() does, without the steps that a few bytes do not need. Begins only if this rank is done
+// with all earlier uses. Returns false if a post is missing or does not match. Then the own post is not
+// written again by advance(), but data that has been taken is taken again.
 bool ExchangeRun::pass(const ExchangePlace &place, const ShortUse &use, const ShortUse::Buffers &buffers) {
     const Exchange &exchange = place.exchange;
     Team &team = place.team;
@@ -93,7 +94,7 @@ bool ExchangeRun::pass(const ExchangePlace &place, const ShortUse &use, const Sh
     return true;
 }
 
-// False: there is no room yet.
+// Posts this rank's contribution. False: there is no room yet.
 bool ExchangeRun::post(const ExchangeTask &task) {
     const Exchange &exchange = task.exchange;
     task.area.calls(task.team.index).tell(generation_, check_.own());
@@ -112,7 +113,7 @@ bool ExchangeRun::take(const ExchangeTask &task) {
     bool whole = taking_.take({task, generation_, own_.by_stage(), goes_aside(task.exchange), check_});
     got_on_ |= taking_.got_on();
     if (!whole) return false;
-    // This rank is done with what others posted, although they may not be done with what it posted.
+    // This rank is done with the posts of others, although they may not be done with this rank's post.
     if (posts_alone(task.exchange)) check_.remember_alone(task, generation_);
     tell_done(task, generation_);
     return true;

@@ -1,29 +1,34 @@
-// Collectives through memory that all ranks of a team share (node_area.h). One use of the area (Exchange,
-// schedule.h) is: write this rank's slot if it has something to post, wait for the slots of one, some or all
-// ranks, and take what they hold. It never blocks. The executor runs one for each exchange of a schedule and
-// calls advance() until it reports that it is done.
+// Carries out one exchange of a schedule (Exchange, schedule.h) through memory that all ranks of a team share
+// (node_area.h). A rank writes its slot if it has something to post, waits for the slots of one, some or all
+// ranks, and takes what they contain. No function here blocks: the executor has one ExchangeRun for each
+// exchange of a schedule, and calls advance() until it returns true.
 //
-// Uses are numbered by generation, the same on all ranks. With s slots for each rank, generation g uses slot
-// g mod s, and likewise for payloads. Slot and payload are written again only when every rank is done with
-// their previous generation (uses_done.h).
+// Each use of the area has a number, its generation, which is the same on all ranks. If each rank has s
+// slots, generation g uses slot g mod s. The memory for payloads is used in turn likewise. Slot and payload
+// memory are written again only when every rank is done with the generation that used them before
+// (uses_done.h).
 //
-// A contribution that does not fit a slot stays in the program's buffer. The slot has its address, and the
-// takers read it from there (peer_memory.h). It is thus copied once, and no unchanged data moves between
-// processors. A rank that posts an address completes only when every rank is done with the generation,
-// because the buffer may be written then. Or the contribution travels through the stage, in streams
+// A contribution that does not fit in a slot stays in the program's buffer. The slot contains its address,
+// and the other ranks read the contribution from there (peer_memory.h), so that it is copied once. A rank
+// that posts an address completes only when every rank is done with the generation, because the program may
+// write the buffer afterwards. Alternatively, the contribution travels through the stage, in streams
 // (streams.h), if this has turned out to be faster (copy_choice.h).
 //
-// Parts: what this rank posts (own_post.h), what it takes (taking.h), whether all make the same call
-// (call_check.h), and its wait until all are done. This file has their order, and decides which ranks are
-// woken. Uses of a few bytes are done at once if nothing must be waited for (short_use.h).
+// The parts of an exchange: own_post.h writes what this rank posts, taking.h takes what others have posted,
+// call_check.h checks whether all ranks make the same call, and uses_done.h waits until all ranks are done.
+// This file calls them in order and decides which ranks are woken. A use of a few bytes is done at once if it
+// need not wait for any rank (short_use.h).
 //
-// Why it ends: the oldest generation that some rank is not done with depends on no later one. Its slots are
-// free, because all are done with the earlier ones. Each rank posts as soon as its own earlier steps allow
-// it. And a rank that has taken its data states this before it waits for others to take theirs.
+// Why every exchange ends: consider the oldest generation with which some rank is not done. It depends on no
+// later generation. Its slots are free, because all ranks are done with the earlier generations. Each rank
+// posts as soon as the earlier steps of its own schedule allow this. And a rank that has taken its data
+// states this before it waits for others to take theirs.
 // Waking: a rank that stores something for which others may wait checks whether one of them sleeps
-// (area_team.h). If so, the last of those for which it waits wakes it. After a full barrier each of them
-// checks the stores of the others, so at least one finds all of them.
+// (area_team.h). A sleeper is woken by the last of the ranks for which it waits. To find out whether it is
+// the last, each of these ranks executes a sequentially consistent memory fence after its store, and then
+// looks for the stores of the others. At least one rank therefore sees all stores.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/coll/shm/node_area_test.cc, tests/unit/coll/moves_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +45,8 @@ namespace lanyard {
 
 class ExchangeRun {
 public:
-    // Takes the next generation of the team's area. All ranks begin theirs in the same order.
+    // Begins the next use of the team's area, with the next generation. All ranks begin their uses in the
+    // same order.
     void begin(Team &team, uint32_t word, uint32_t number) {
         generation_ = ++team.node_use.started;
         check_.begin(word, number);
@@ -48,14 +54,16 @@ public:
         state_ = State::posting;
         used_before_ = true;
     }
-    // Does everything at once if nothing must be waited for. False: advance() does what is left.
+    // Carries out a short use at once, unless it must wait for a rank. False: advance() must be called, and
+    // continues from what is done.
     bool pass(const ExchangePlace &place, const ShortUse &use, const ShortUse::Buffers &buffers);
-    // True when done. One call copies about 1 MiB and leaves the rest to the next call.
+    // Continues as far as possible without waiting. True: the use is done. One call copies at most about 1
+    // MiB and leaves the remaining data to the next call.
     bool advance(const ExchangeTask &task);
-    // Has it made progress without being done? advance() may have left some data to copy although nothing is
-    // missing.
+    // Has a call of advance() moved data since the last call of got_on()? Then the next advance() may be able
+    // to go on at once, although the last call returned false.
     bool got_on() { return std::exchange(got_on_, false); }
-    // Once done: which calls or contributions of the ranks did not match, if any.
+    // To be read once the use is done: the mismatch between the calls or contributions of ranks, if any.
     const CallCheck &check() const { return check_; }
 
 private:
@@ -68,7 +76,8 @@ private:
     void wake_for_post(const ExchangePlace &place, int first, int last) const;
     bool take(const ExchangeTask &task);
     bool leave(const ExchangeTask &task);
-    // A rank that posts and waits for none learns nothing about the others.
+    // Does this rank post without waiting for any post? It then cannot compare its call with those of the
+    // others at once.
     static bool posts_alone(const Exchange &exchange) {
         return exchange.posts && exchange.wants == Exchange::Among::none;
     }
@@ -77,11 +86,11 @@ private:
     }
 
     uint32_t generation_ = 0;
-    int next_ = 0;  // all ranks below this one have posted
+    int next_ = 0;  // every rank below next_ is known to have posted
     State state_ = State::posting;
     CallCheck check_;
-    // Only for uses that are not done at once.
-    bool used_before_ = false;  // what follows belongs to an earlier use
+    // The members below serve only uses that pass() does not complete.
+    bool used_before_ = false;  // the members below still have the state of an earlier use
     bool got_on_ = false;
     DoneWait all_done_;
     OwnPost own_;

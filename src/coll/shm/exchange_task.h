@@ -1,6 +1,7 @@
-// What an exchange (exchange_run.h) works on. Each call passes it to the parts of an exchange, which keep
-// nothing of it.
+// The data and memory on which an exchange (exchange_run.h) works. ExchangeRun::advance() passes an
+// ExchangeTask to the parts of the exchange, which keep no reference to it.
 // Thread rule: plain values; the owner of the engine.
+// Tested by: tests/unit/coll/shm/posts_test.cc, tests/unit/coll/shm/node_area_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +14,27 @@
 
 namespace lanyard {
 
-// Memory of a rank for pieces of what it reads, used during a call of ExchangeRun::advance().
+// The size of ExchangeTask::pieces: memory of this rank into which it reads pieces of other ranks' data. It
+// is used only during a call of ExchangeRun::advance().
 constexpr int64_t exchange_pieces_bytes = 128 * 1024;
 
-// Where an exchange takes place.
+// An exchange, with the team and the node area in which it takes place.
 struct ExchangePlace : AreaTeam {
     const Exchange &exchange;
 };
 
 struct ExchangeTask : ExchangePlace {
     const Schedule &schedule;
-    std::byte *pieces;  // exchange_pieces_bytes, aligned for any datatype
-    const void *owner;  // maps blocks to memory, and serves requests for this rank's memory on other teams
+    std::byte *pieces;  // exchange_pieces_bytes of memory, aligned for any datatype
+    const void *owner;  // the first argument of the two functions below
+    // Maps a block of the schedule to memory.
     Buffer (*buffer_of)(const void *owner, const Block &block);
+    // Serves requests of other ranks for this rank's memory, on all other teams.
     void (*answer_elsewhere)(const void *owner) = [](const void *) {};
-    // Receives the failure of the program's operation. It may already hold one.
+    // A failure of the program's reduction function is stored here. It may already hold an earlier error.
     Error *failure = nullptr;
     Stage *stage = nullptr;               // nullptr: there is no stage
-    const std::string *copies = nullptr;  // the setting; nullptr: "auto"
+    const std::string *copies = nullptr;  // the setting LANYARD_COPIES; nullptr means "auto"
 
     Buffer buffer(const Block &block) const { return buffer_of(owner, block); }
 };

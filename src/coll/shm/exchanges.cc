@@ -1,5 +1,7 @@
-// Collectives through the memory of a node: what each rank posts and takes in one or two uses of the node
-// area (exchange_run.h).
+// The algorithms that use the node area (exchange_run.h): what each rank posts and takes in one or two uses
+// of the area.
+// Tested by: tests/unit/coll/moves_test.cc, tests/unit/coll/reductions_test.cc.
+// Tested by: tests/unit/coll/shm/node_area_test.cc.
 #include "coll/running.h"
 #include "coll/shm/node_area.h"
 
@@ -10,19 +12,19 @@ using Take = Exchange::Take;
 
 namespace {
 
-// Memory to pack a posted block that is not contiguous.
+// Scratch memory into which a posted block that is not contiguous can be packed.
 Block room_to_pack(Schedule &schedule, const Block &block) {
     return block.type && !block.type->contiguous ? schedule.scratch_bytes(block.bytes()) : Block{};
 }
 
-// Copies the block that a rank keeps for itself.
+// Makes the exchange also copy the block that this rank keeps for itself.
 void keep(Exchange &exchange, const Block &from, const Block &to) {
     exchange.own_from = from;
     exchange.own_to = to;
 }
 
-// Combines what the ranks up to `last` contribute into `into`. If they may still read what is there, it first
-// goes aside.
+// Makes the exchange combine the contributions of the ranks up to `last` into `into`. `is_read`: other ranks
+// may read the memory of `into`, so the result is first stored elsewhere (Exchange::aside).
 void combine(Exchange &exchange, const Block &into, int last, bool is_read, Schedule &schedule) {
     exchange.take = Take::reduce;
     exchange.into = into;
@@ -31,7 +33,7 @@ void combine(Exchange &exchange, const Block &into, int last, bool is_read, Sche
     if (is_read) exchange.aside = schedule.scratch(into.count, *into.type);
 }
 
-// An exchange in which every rank posts for every rank.
+// Adds an exchange in which every rank posts for every rank.
 Exchange &among_all(Schedule &schedule, Take take, StepId after) {
     Exchange &exchange = schedule.exchange(after);
     exchange.posts = true;
@@ -45,8 +47,8 @@ Block part_of(const Block &all, int size, int rank) {
     return all.part(first, part_start(all.count, size, rank + 1) - first);
 }
 
-// A contribution of which each rank takes its part. part() is called in rank order. Short contributions fit a
-// slot anyway.
+// Makes the exchange post a contribution of which each rank takes its part. part() is called in rank order. A
+// short contribution is not divided, because it fits in a slot.
 template <class PartOf>
 void divide(const Block &data, int size, PartOf part, Exchange &exchange, Schedule &schedule) {
     exchange.data = data;
@@ -55,7 +57,7 @@ void divide(const Block &data, int size, PartOf part, Exchange &exchange, Schedu
     for (int rank = 0; rank < size; ++rank) schedule.listed(exchange.read_each, rank) = part(rank);
 }
 
-// Each rank combines its part of all contributions, into `value`.
+// Adds an exchange in which each rank combines its part of all contributions, into `value`.
 Exchange &combine_parts(const ReduceShape &s, const Block &value, Schedule &schedule) {
     Exchange &parts = among_all(schedule, Take::reduce, no_step);
     divide(
@@ -66,14 +68,16 @@ Exchange &combine_parts(const ReduceShape &s, const Block &value, Schedule &sche
     return parts;
 }
 
-// In place, the contribution from which the part is made lies in the result.
+// The block for this rank's combined part: in the result buffer, or in scratch memory if this rank has no
+// result or its contribution lies in the result buffer (MPI_IN_PLACE).
 Block place_of_part(const ReduceShape &s, bool has_result, Schedule &schedule) {
     Block part = part_of(s.contribution, s.size, s.index);
     bool apart = !has_result || s.contribution == s.result;
     return apart ? schedule.scratch(part.count, *part.type) : part_of(s.result, s.size, s.index);
 }
 
-// Lists the places in the result for the parts that all ranks have made.
+// Lists the places in the result for the parts that the ranks have combined. A part that is already in place
+// is left out.
 int32_t list_parts(const ReduceShape &s, const Block &own, Schedule &schedule) {
     int32_t list = schedule.list_blocks(s.size);
     for (int rank = 0; rank < s.size; ++rank) {
@@ -87,8 +91,8 @@ int32_t list_parts(const ReduceShape &s, const Block &own, Schedule &schedule) {
 // `posted` bytes each.
 Work taking(const Crew &crew, int takers, int blocks, double bytes, double posted, bool reduces = false) {
     bool in_slots = posted <= double(usual_slot_capacity);
-    // Slots and the stage stay in the caches. If reading is chosen instead (copy_rates.h), it is because that
-    // is faster.
+    // Slots and the stage stay in the caches, so moved bytes cost less than the usual time. Direct reads are
+    // used only where they are faster still (copy_rates.h).
     double all = double(takers) * blocks * bytes, moved = in_slots ? 0.5 : 0.25;
     Work work{.rounds = in_slots ? 0 : 1,
               .waits = in_slots ? 0 : crew.size,
@@ -105,16 +109,16 @@ Work taking(const Crew &crew, int takers, int blocks, double bytes, double poste
     return work;
 }
 
-// The second use, in which ranks take the parts that were made in the first.
+// The work of a second use, in which ranks take the parts that were combined in the first.
 Work taking_parts(const Crew &crew, int takers, double part) {
     Work work = taking(crew, takers, crew.size - 1, part, part);
-    // The stage's copies of longer parts are fresh anyway.
+    // Longer parts go through the stage, whose copies are fresh in any case, so nothing is added for them.
     if (part <= double(usual_slot_capacity)) work.fresh_bytes = (crew.size - 1) * part;
     return work;
 }
 
-// The same if data goes from one rank to all, from all to one, or from each to those above it: a rank that
-// posts into a slot continues.
+// The work of taking() if data goes from one rank to all, from all to one, or from each rank to those above
+// it. A rank that posts in its slot then waits for no other rank.
 Work taking_one_way(const Crew &crew, int takers, int blocks, double bytes, double posted,
                     bool reduces = false) {
     Work work = taking(crew, takers, blocks, bytes, posted, reduces);
@@ -206,7 +210,7 @@ void allreduce_exchange_parts(const ReduceShape &s, Schedule &schedule) {
     schedule.op = s.op;
     Block own = place_of_part(s, true, schedule);
     Exchange &combining = combine_parts(s, own, schedule);
-    combining.awaits_readers = false;  // a rank that posts in the second use is done with the first
+    combining.awaits_readers = false;  // a rank's post in the second use shows that it is done with the first
     Exchange &spreading = among_all(schedule, Take::copy, combining.step);
     spreading.data = own;
     spreading.copied_each = list_parts(s, own, schedule);
@@ -220,8 +224,8 @@ Work allreduce_exchange_parts_work(const Crew &crew, int64_t bytes) {
 
 namespace {
 
-// `last`: the rank up to which contributions are combined here. There is none below rank 0, and its
-// contribution alone needs no combining.
+// `last`: the contributions of the ranks up to this one are combined. Rank 0 combines nothing: its result is
+// its own contribution, or undefined for exscan.
 void make_scan_exchange(const ReduceShape &s, int last, Schedule &schedule) {
     schedule.op = s.op;
     bool read_by_others = s.index + 1 < s.size;
@@ -279,7 +283,7 @@ Work gather_exchange_work(const Crew &crew, int64_t bytes) {
 
 namespace {
 
-// A table and the blocks behind it; with two ranks, one block.
+// The bytes of a table and of the blocks behind it. With two ranks there is only one block and no table.
 double posted_for_each(const Crew &crew, int64_t bytes) {
     return crew.size == 2 ? double(bytes) : double(crew.size) * (sizeof(SlotPlace) + double(bytes));
 }
@@ -347,7 +351,7 @@ Work allgather_exchange_work(const Crew &crew, int64_t bytes) {
 
 void alltoall_exchange(const MoveShape &s, Schedule &schedule) {
     StepId ready = no_step;
-    // In place, arriving blocks replace what is posted.
+    // With MPI_IN_PLACE, arriving blocks overwrite the blocks to be posted.
     Division blocks = s.in_place ? put_aside(s, schedule, ready) : s.sent;
     Exchange &exchange = among_all(schedule, Take::copy, ready);
     if (!s.in_place) keep(exchange, s.sent.block(s.index), s.received.block(s.index));
@@ -359,7 +363,7 @@ void alltoall_exchange(const MoveShape &s, Schedule &schedule) {
 
 Work alltoall_exchange_work(const Crew &crew, int64_t bytes) {
     Work work = taking(crew, crew.size, crew.size - 1, double(bytes), posted_for_each(crew, bytes));
-    work.uses += crew.size > 2;  // for its table
+    work.uses += crew.size > 2;  // for the table
     return work;
 }
 

@@ -1,12 +1,12 @@
-// The memory that all ranks of a team share if they are on one node. Each rank has slots of its own, which
-// only it writes and all read. exchange_run.h uses it.
+// The node area: memory that all ranks of a team share if they are on one node. Each rank has slots of its
+// own, which only this rank writes and all ranks read. exchange_run.h uses the area.
 //
 //   area:  counts | copy rates (copy_rates.h) | rank 0: header, calls, lent piece, slots, payloads | ...
 //   slot:  generation (the use it belongs to), done_through, bytes or kind of the payload, number of the
 //          collective, its check word (coll/agreement.h), a short payload
 //
-// Slots lie close together, so that a processor which reads one fetches the next ones. A longer payload lies
-// behind all slots. The memory is zero before the first use.
+// The slots of a rank lie close together, so that a processor which reads one slot also fetches the next
+// ones. Longer payloads lie behind all slots of the rank. The memory is zero before the first use.
 // Thread rule: the owner of the engine, in each rank.
 #pragma once
 
@@ -19,47 +19,49 @@
 
 namespace lanyard {
 
-// How much memory a team of `size` ranks on one node needs; 0 if it needs none.
+// The number of bytes that the area of a team of `size` ranks on one node needs; 0 if the team needs no area.
 size_t node_area_bytes(int size);
-// The most bytes that one rank can post at once in the team's area: one block for all or (`each`) a block of
-// this size for each rank. -1: there is no area.
+// The most bytes that one rank can post in its slot: one block for all ranks, or
+// (node_slot_capacity_for_each) a block of this size for each rank. -1: the team has no area, or too many
+// ranks.
 int64_t node_slot_capacity(const Team &team);
 int64_t node_slot_capacity_for_each(const Team &team);
-// What a slot holds, roughly, for the cost model.
+// The most bytes of a slot's payload in teams with few and with many ranks; the cost model uses these too.
 constexpr int64_t usual_slot_capacity = 8192, smallest_slot_capacity = 1024;
 
-// A rank in a use that this rank has not begun, in the collective with this number but with another check
-// word. -1: none.
+// Finds a rank that has begun the next use of the area, which this rank has not begun, in the collective with
+// this number but with a check word that does not agree with `word`. -1: there is no such rank.
 int called_by_another(const Team &team, uint32_t number, uint32_t word, uint32_t &other_word);
 
 // ---- Layout, shared with other processes.
 
-// One block for one rank. A slot may hold a table of these instead of one payload for all.
+// Where the block for one rank is. A slot may contain a table with a SlotPlace for each rank, instead of one
+// payload for all.
 struct SlotPlace {
-    // In `bytes`: `where` is an offset in the payload. Otherwise `where` is an address, or a place in the
-    // stage (stage.h).
+    // If this bit is set in `bytes`, `where` is an offset in the payload. Otherwise `where` is an address, or
+    // describes a place in the stage (stage.h).
     static constexpr uint64_t here = uint64_t{1} << 63;
     uint64_t where, bytes;
 };
 
-// What a rank does in a use: the number of the collective, as many bits of it as are kept, and its check
-// word.
+// The call that a rank makes in a use: the low bits of the collective's number (Slot::most_numbers), and the
+// check word.
 struct CollectiveCall {
     uint32_t number, word;
 };
 
 struct Slot {
-    // Values instead of a number of bytes: one SlotPlace with an address, or one for each rank, in the long
-    // payload or in the short one.
+    // Values in place of a number of bytes. at_address: the slot contains one SlotPlace. for_each,
+    // for_each_short: the long or the short payload contains a table with a SlotPlace for each rank.
     static constexpr uint32_t length_bits = 14;
     static constexpr uint32_t at_address = (1u << length_bits) - 1, for_each = at_address - 1,
                               for_each_short = at_address - 2;
     static constexpr uint32_t most_bytes = at_address - 3, most_numbers = (1u << (32 - length_bits)) - 1;
 
-    // A rank that looks at a use that it is done with reads the generation before and after. While the slot
-    // is being written again, the generation is that of no use of this slot.
+    // The use to which the content belongs. While the slot is being written, it has a value that no use of
+    // this slot has, so that a rank which reads the slot late can notice the change.
     std::atomic<uint32_t> generation;
-    std::atomic<uint32_t> done_through;  // of the slot's rank, at the time of the post
+    std::atomic<uint32_t> done_through;  // the rank's done_through at the time of the post
     std::atomic<uint32_t> bytes_and_number;
     std::atomic<uint32_t> check_word;
 
@@ -83,19 +85,21 @@ struct Slot {
 static_assert(sizeof(Slot) == 128 && std::atomic<uint32_t>::is_always_lock_free);
 
 struct alignas(64) RankHeader {
-    std::atomic<uint32_t> done_through;  // the use through which this rank is done
-    // A rank that can no longer read the memory of others requests pieces of it. Their owner copies them into
-    // the requesting rank's lent piece. The fields are the numbers of the latest request and answer, and what
-    // is requested. An owner that reads a request late may already see parts of the next one. It therefore
-    // reads `answered` after the fields: the answer was stored before the requesting rank wrote the next
-    // request.
+    std::atomic<uint32_t> done_through;  // this rank is done with all uses up to this one
+    // A rank that can no longer read the memory of other ranks directly requests pieces of it here. The owner
+    // of the memory copies the requested piece into the requesting rank's lent piece. `asked` and `answered`
+    // are the numbers of the latest request and answer; the other fields say which memory is requested. An
+    // owner that reads a request late may see fields of the next request. It therefore reads `answered` after
+    // the fields. The answer to a request is stored before the next request is written, so the owner notices
+    // that the request has been answered.
     std::atomic<uint32_t> asked, answered;
     std::atomic<int32_t> owner;
     std::atomic<uint64_t> address, bytes;
 };
 
-// What ranks call in their latest uses, for ranks that do not wait for them. One word for each use, many to a
-// cache line, so that reading several of them moves little data between processors.
+// A rank's record of its calls in its latest uses, which other ranks read later if they have not waited for
+// this rank. The record has one word for each use. A cache line holds several of these words, so that reading
+// many of them moves little data between processors.
 class CallLog {
 public:
     void tell(uint32_t generation, const CollectiveCall &call) {
@@ -103,14 +107,15 @@ public:
                     uint64_t{call.number & Slot::most_numbers} << 32 | call.word;
         calls_[generation % kept].store(told, std::memory_order_release);
     }
-    // The latest word in the place of this use. Two ranks with the same word for a use make the same call.
+    // The word stored where this use is recorded, which may belong to an earlier or later use. If two ranks
+    // have the same word there, both made the same call.
     uint64_t told(uint32_t generation) const {
         return calls_[generation % kept].load(std::memory_order_acquire);
     }
     static CollectiveCall call_in(uint64_t told) {
         return {static_cast<uint32_t>(told >> 32) & Slot::most_numbers, static_cast<uint32_t>(told)};
     }
-    // False: nothing is known of this use, not yet or no longer.
+    // Finds the call of this use. False: the use is not recorded yet, or no longer.
     bool find(uint32_t generation, CollectiveCall &call) const {
         uint64_t told = this->told(generation);
         call = call_in(told);
@@ -126,8 +131,8 @@ private:
 class NodeArea {
 public:
     NodeArea() = default;
-    // In teams with many ranks each has less memory, because every rank reads all of it. The numbers of slots
-    // and payloads are powers of two, because generations wrap.
+    // In teams with many ranks, each rank has less memory, because every rank reads the memory of all. The
+    // numbers of slots and payloads are powers of two, because generations wrap around.
     explicit NodeArea(const Team &team) : base_(team.node_area) {
         bool small = team.size <= small_team;
         slot_mask_ = (small ? 32 : 8) - 1;
@@ -137,9 +142,9 @@ public:
                       (payload_mask_ + 1) * payload_bytes_;
     }
 
-    // How many ranks wait for others to be done.
+    // The number of ranks that wait for others to be done with a use (uses_done.h).
     std::atomic<uint32_t> &awaited() const { return *reinterpret_cast<std::atomic<uint32_t> *>(base_); }
-    // How many ranks request pieces of others' memory.
+    // The number of ranks that request pieces of other ranks' memory (RankHeader).
     std::atomic<uint32_t> &asking() const { return *(reinterpret_cast<std::atomic<uint32_t> *>(base_) + 1); }
     CopyRates &copy_rates() const { return *reinterpret_cast<CopyRates *>(base_ + line); }
     RankHeader &header(int rank) const { return *reinterpret_cast<RankHeader *>(of(rank)); }
@@ -151,13 +156,13 @@ public:
     bool has_posted(int rank, uint32_t generation) const {
         return slot(rank, generation).generation.load(std::memory_order_acquire) == generation;
     }
-    // Where a payload of this number of bytes goes. Aligned for every datatype.
+    // The place for a payload of this number of bytes, aligned for every datatype.
     std::byte *payload(int rank, uint32_t generation, size_t bytes) const {
         if (bytes <= sizeof(Slot::short_payload)) return slot(rank, generation).short_payload;
         return of(rank) + before_slots + (slot_mask_ + 1) * sizeof(Slot) +
                size_t{generation & payload_mask_} * payload_bytes_;
     }
-    // The distance in uses between two payloads of this number of bytes in the same place.
+    // The number of uses after which a payload of this number of bytes is stored in the same place again.
     uint32_t uses_apart(size_t bytes) const {
         return (bytes <= sizeof(Slot::short_payload) ? slot_mask_ : payload_mask_) + 1;
     }
@@ -182,7 +187,7 @@ private:
     uint32_t slot_mask_ = 0, payload_mask_ = 0, payload_bytes_ = 0, rank_bytes_ = 0;
 };
 
-// Has b reached generation a? Generations wrap.
+// Is generation b equal to a or later? Generations wrap around.
 inline bool reached(uint32_t a, uint32_t b) { return static_cast<int32_t>(b - a) >= 0; }
 
 }  // namespace lanyard

@@ -9,8 +9,8 @@ namespace {
 
 constexpr int64_t aligned_16(int64_t bytes) { return (bytes + 15) / 16 * 16; }
 
-// The block's address, or that of its copy in the exchange's scratch memory, which is free from byte `packed`
-// on.
+// The address of the block, or of a packed copy of it in the exchange's scratch memory, if the block is not
+// contiguous. `packed`: the number of bytes of that memory in use.
 SlotPlace address_of(const ExchangeTask &task, const Block &block, int64_t &packed) {
     Buffer data = task.buffer(block);
     int64_t bytes = block.bytes();
@@ -41,8 +41,8 @@ void OwnPost::write(const ExchangeTask &task, uint32_t generation, const Collect
     slot.generation.store(generation, std::memory_order_release);
 }
 
-// Counts what goes into the slot: the block or its address; or the bytes of all blocks behind their table, or
-// the table alone.
+// Decides what goes into the slot, and counts its bytes: the block or its address; or, with a block for each
+// rank, a table and all blocks, or the table alone.
 void OwnPost::count_bytes_here(const ExchangeTask &task) {
     const Exchange &exchange = task.exchange;
     int64_t places = 1, total = exchange.data.bytes(), capacity = task.area.payload_bytes();

@@ -1,8 +1,10 @@
-// What this rank posts in one exchange (exchange_run.h), in its own slot of the node area: one block that all
-// may take, or one for each. Data that does not fit stays in the program's buffer, and the slot has its
-// address (it is packed first if it is not contiguous), or it goes by the stage (streams.h). A slot is
-// written again only when every rank is done with its previous use.
+// Writes what this rank posts in one exchange (exchange_run.h) into its slot of the node area: one block that
+// all ranks may take, or a block for each rank. Data that does not fit in the slot either stays in the
+// program's buffer, and the slot contains its address, or goes through the stage (streams.h). Data that is
+// not contiguous is packed before its address is posted. A slot is written again only when every rank is done
+// with the slot's previous use.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/coll/shm/posts_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +17,24 @@ namespace lanyard {
 
 class OwnPost {
 public:
-    // Begins again, whatever an earlier use has left.
+    // Resets this object for a new use.
     void forget() {
         streams_.forget();
         at_address_ = false;
         bytes_here_ = not_counted;
     }
-    // May the slot be written? A rank that must wait does so until there is room for more than one use,
-    // because each check of the others' progress disturbs them.
+    // May the slot be written? Once a rank has had to wait, the answer stays false until there is room for
+    // several uses, because each check of the other ranks' progress disturbs them.
     bool has_room(const ExchangeTask &, uint32_t generation, DoneWait &);
     void write(const ExchangeTask &, uint32_t generation, const CollectiveCall &);
-    // Continues what goes by the stage. False: nothing could be put.
+    // Copies more of a contribution that goes through the stage. False: no piece could be put, or all pieces
+    // are there.
     bool go_on(const ExchangeTask &task) { return streams_.open() && streams_.put(task); }
     void give_up() { streams_.close(); }
 
     bool by_stage() const { return streams_.wanted(); }
     bool is_whole() const { return !streams_.open(); }
-    bool at_address() const { return at_address_; }  // others read this rank's memory
+    bool at_address() const { return at_address_; }  // other ranks read this rank's memory
 
 private:
     static constexpr int64_t not_counted = -1;
@@ -41,8 +44,8 @@ private:
     void write_for_each(const ExchangeTask &, uint32_t generation, Slot &);
 
     bool at_address_ = false;
-    bool all_here_ = false;             // everything to post fits the slot
-    int64_t bytes_here_ = not_counted;  // bytes written into the slot
+    bool all_here_ = false;             // everything to be posted fits in the slot
+    int64_t bytes_here_ = not_counted;  // bytes to be written into the slot
     Streams streams_;
 };
 

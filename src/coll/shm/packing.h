@@ -1,5 +1,6 @@
 // Copies between a block of the program's memory and packed bytes, with a fast case for contiguous blocks.
 // Thread rule: any thread; pure functions.
+// Tested by: tests/unit/coll/shm/posts_test.cc.
 #pragma once
 
 #include <cstddef>

@@ -12,8 +12,8 @@ namespace lanyard {
 
 namespace {
 
-// Waits for the answers, because nothing else in this use can continue. Serves others meanwhile, because the
-// owner may request something of this rank.
+// Requests the memory piece by piece and waits for the answers, because this use cannot continue without
+// them. Serves requests of others meanwhile, because the owner may be waiting for memory of this rank.
 void ask_for(const ExchangeTask &task, int rank, uint64_t address, std::byte *to, int64_t bytes) {
     RankHeader &own = task.area.header(task.team.index);
     task.area.asking().fetch_add(1, std::memory_order_seq_cst);

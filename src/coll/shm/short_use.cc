@@ -8,7 +8,8 @@ namespace lanyard {
 using Among = Exchange::Among;
 using Take = Exchange::Take;
 
-// False: the block is not a few bytes of the program's memory. No block counts as a place too, with no bytes.
+// Finds the place of a block. An empty block gives a place without bytes. False: the block is too long, not
+// contiguous, or not in the program's memory.
 bool ShortUse::place(const Block &block, Place &place) const {
     place = {};
     if (!block.type) return true;

@@ -1,8 +1,9 @@
-// A use of the node area (exchange_run.h) by a collective of a few bytes, prepared to be repeated. The
-// location of its blocks is looked up when the schedule is written, so that a call only has to copy.
-// ExchangeRun::pass() carries it out if nothing must be waited for. What it leaves undone, advance() does. It
-// is kept with the schedule (kept_plans.h).
+// A use of the node area (exchange_run.h) by a collective of a few bytes, prepared to be repeated. The places
+// of its blocks are looked up when the schedule is written, so that a call only has to copy.
+// ExchangeRun::pass() carries out the use, unless it must wait for a rank; ExchangeRun::advance() then does
+// what is left. A ShortUse is kept with its schedule (kept_plans.h).
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/coll/shm/node_area_test.cc, tests/unit/coll/moves_test.cc.
 #pragma once
 
 #include <algorithm>
@@ -29,23 +30,24 @@ public:
     };
     struct Buffers {
         std::byte *send, *receive;
-        // Displacements may be absolute addresses (MPI_BOTTOM), so this cannot be arithmetic within an
-        // object.
+        // Offsets may be absolute addresses (MPI_BOTTOM), for which pointer arithmetic within an object would
+        // be undefined.
         std::byte *at(const Place &place) const {
             auto base = reinterpret_cast<uintptr_t>(place.in_receive ? receive : send);
             return reinterpret_cast<std::byte *>(base + static_cast<uintptr_t>(place.offset));
         }
     };
-    static constexpr int64_t most_bytes = sizeof(Slot::short_payload);  // of a block
+    static constexpr int64_t most_bytes = sizeof(Slot::short_payload);  // the most bytes of a block
 
-    // Can everything that the schedule does be done in this way? The schedule must live as long as this is
-    // used.
+    // Prepares the use. False: the schedule is not one short use of the area. The schedule must live as long
+    // as this object is used.
     bool prepare(const Schedule &schedule, const Team &team);
     void forget() { ready_ = false; }
     bool ready() const { return ready_; }
     const NodeArea &area() const { return area_; }
 
-    // Does this rank post? Data that only this rank reads, from its own memory, need not be posted.
+    // Does this rank post in this exchange? Data that only this rank reads need not be posted, unless the
+    // result overwrites it.
     bool posts(const Exchange &exchange) const {
         return exchange.posts && (exchange.wakes != Exchange::Among::none || in_place_);
     }
@@ -61,7 +63,8 @@ public:
     void keep_own(const Buffers &buffers) const {
         if (own_to_.wanted) copy(buffers.at(own_to_), buffers.at(own_from_), own_to_.bytes);
     }
-    // Takes what this rank wants. False: some rank has not posted, or has posted for another call.
+    // Takes the data that this rank wants. False: some rank has not posted yet, or its post does not match
+    // this call.
     bool take(const ExchangePlace &place, uint32_t generation, const CollectiveCall &own,
               const Buffers &buffers) const;
 
@@ -71,7 +74,8 @@ private:
         else std::memcpy(to, from, bytes);
     }
     bool place(const Block &block, Place &place) const;
-    // Different words may still agree; advance() checks that.
+    // Is the post of this use in the slot, with the same word? Different words may still agree; advance()
+    // checks that.
     static bool belongs(const Slot &slot, uint32_t generation, const CollectiveCall &own) {
         return slot.generation.load(std::memory_order_acquire) == generation && slot.check() == own.word &&
                slot.number() == own.number;
@@ -83,9 +87,9 @@ private:
     bool ready_ = false;
     NodeArea area_;
     Place data_, own_from_, own_to_, into_;
-    std::vector<Place> from_each_;  // what arrives from each rank
+    std::vector<Place> from_each_;  // where the block from each rank is put
     ReductionKernel kernel_ = nullptr;
-    int64_t count_ = 0;      // elements to be combined
+    int64_t count_ = 0;      // number of elements to be combined
     bool in_place_ = false;  // the result overwrites the contribution
 };
 
@@ -97,8 +101,9 @@ inline bool ShortUse::copy_from(const Slot &slot, const Exchange &exchange, cons
     return true;
 }
 
-// In rank order, from the last: result = a(r) op result. This rank's own contribution is not read from its
-// slot, because that would wait until the slot's cache line is this processor's again.
+// Combines the contributions in rank order, beginning with the last rank: result = contribution(rank) op
+// result. This rank's own contribution is read from its buffer where possible, not from its slot, because
+// other processors may hold the slot's cache line.
 inline bool ShortUse::reduce(const ExchangePlace &place, uint32_t generation, const CollectiveCall &own,
                              const Buffers &buffers) const {
     const Exchange &exchange = place.exchange;

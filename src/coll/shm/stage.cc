@@ -3,8 +3,8 @@
 
 namespace lanyard {
 
-// In turn if possible. An entry that was read last is still in the cache of its reader, which has only just
-// reported this.
+// Uses the entries in turn if possible, because the entry that was used last may still be in the cache of its
+// reader.
 bool Stage::allot(int count, int &first) {
     for (int turn = 0; turn < StageMemory::entries; ++turn) {
         int start = (next_ + turn) % StageMemory::entries, found = 0;

@@ -1,20 +1,23 @@
-// Memory of a process through which long contributions to collectives travel in pieces (exchange_run.h).
-// Their owner copies them in, and the takers copy them out. This is faster than reading through the kernel if
-// caches are effective and pages must be looked up one by one. A process has one stage for all its teams,
-// made when it is first used.
+// The stage: memory of a process through which long contributions to collectives travel in pieces
+// (exchange_run.h). The owner of a contribution copies the pieces in, and the ranks that take it ("takers",
+// "readers") copy them out. This can be faster than reading through the kernel, which looks up memory pages
+// one by one, while pieces in the stage stay in caches. A process has one stage for all its teams, made when
+// it is first used.
 //
 //   stage:  filled, a stamp for each entry | done, for each reader a line of stamps | entries of piece_bytes
 //
-// An exchange gets a row of entries for each of its streams (one that all read, or one for each reader).
-// Piece k of a stream lies in the k-th of them, in turn, and has a stamp that no other piece has had. The
-// owner stores the stamp in `filled` when the piece is there (the slot names the first pieces). A reader
-// stores it in its line of `done` when it is done with the piece. The entry is written again when all its
-// readers have done so. Whatever was in it before, on any team, none of them reads it any more.
-// A reader that finds a stream it does not expect stores the stamp before its first one for all its entries,
-// and is done with them. A reader that never looks, because it has called something else, keeps entries in
-// use. A rank that waits for entries before it posts gives up after a while and posts an address instead, so
-// it waits only for readers of the same exchange.
+// An exchange uses one stream that all readers read, or one stream for each reader. Each stream gets a row of
+// n entries. Piece k of a stream lies in entry k mod n of the row, and has a stamp that no other piece has
+// had. The owner stores the stamp in `filled` when it has copied the piece in. (The slot itself states that
+// the first piece is there.) A reader stores the stamp in its line of `done` when it has copied the piece
+// out. The entry is written again when all readers of the piece have done so, and no reader on any team reads
+// the old content any more. A reader that finds a stream which it does not expect is done with all entries at
+// once: it stores for each of them the stamp that precedes the stream's first one. A reader that never looks
+// at the stream, because it has called another collective, keeps the entries in use. A rank that waits for
+// free entries before it posts therefore gives up after a while and posts an address instead. Once it has
+// posted through the stage, it waits only for readers of the same exchange.
 // Thread rule: the owner of the engine. Readers are in other processes.
+// Tested by: tests/unit/coll/shm/streams_test.cc, tests/unit/coll/shm/posts_test.cc.
 #pragma once
 
 #include <atomic>
@@ -26,7 +29,7 @@
 
 namespace lanyard {
 
-// The stage as other processes see it.
+// The memory of a stage, as all processes see it.
 class StageMemory {
 public:
     static constexpr int entries = 16, most_readers = 64;
@@ -52,14 +55,14 @@ private:
 static_assert((1 + StageMemory::most_readers) * StageMemory::entries * sizeof(uint32_t) <=
               StageMemory::stamps_bytes);
 
-// A stream as a slot describes it.
+// The description of a stream, as a slot contains it.
 struct StagedPlace {
-    static constexpr uint64_t staged = uint64_t{1} << 62;  // in SlotPlace::bytes, beside SlotPlace::here
+    static constexpr uint64_t staged = uint64_t{1} << 62;  // a flag in SlotPlace::bytes, like SlotPlace::here
 
-    uint64_t offset;  // of the stage, in lines
-    uint32_t stamp;   // of the first piece
+    uint64_t offset;  // of the stage, in cache lines
+    uint32_t stamp;   // the stamp of the first piece
     int first, entries;
-    int filled;  // pieces that are there from the beginning
+    int filled;  // the number of pieces that are there when the slot is posted
     int64_t bytes;
     static constexpr int length_bits = 40;
     static constexpr int64_t most_bytes = (int64_t{1} << length_bits) - 1;
@@ -84,12 +87,12 @@ struct StagedPlace {
 
 class Stage {
 public:
-    // The ranks that read a piece, by their index in the team, except `own`.
+    // The ranks that read a piece: [first, end), by their index in the team, except `own`.
     struct Readers {
         int first = 0, end = 0, own = 0;
     };
 
-    // False: there is no memory for a stage.
+    // Makes the stage, if this has not been tried before. False: there is no memory for a stage.
     bool open(NodeReach &reach) {
         if (!tried_) memory_ = StageMemory(reach.share(StageMemory::bytes, offset_));
         tried_ = true;
@@ -98,21 +101,22 @@ public:
     const StageMemory &memory() const { return memory_; }
     uint64_t offset_in_lines() const { return offset_ / 64; }
 
-    // Finds this number of unused entries in a row. False: there are none at the moment.
+    // Reserves this number of unused entries in a row. False: there are not enough at the moment.
     bool allot(int count, int &first);
-    // Returns entries that have been filled, or never will be.
+    // Ends the reservation of entries that have been filled or never will be. Readers may still use them.
     void give_up(int first, int count) { allotted_ &= ~in_row(first, count); }
     uint32_t new_stamps(uint32_t count) {
         uint32_t first = next_stamp_;
         next_stamp_ += count;
         return first;
     }
-    // Call before writing the entry. `left`: what a reader stores when it leaves the stream.
+    // To be called before a piece is written into the entry. `left`: the stamp that a reader stores when it
+    // leaves the stream.
     void write(int entry, uint32_t stamp, uint32_t left, const Readers &readers) {
         uses_[entry] = {stamp, left, readers};
         known_free_ &= ~(1u << entry);
     }
-    // Called once for each use whose rates are known.
+    // Counts a use whose rates are learned. True: it is time to learn these rates again.
     bool is_time_to_try_anew(CopyRates::Kind kind, int64_t bytes) {
         return ++uses_of_size_[static_cast<int>(kind)][CopyRates::size_of(bytes)] %
                    CopyRates::tried_anew_after ==
@@ -135,7 +139,7 @@ private:
     StageMemory memory_;
     uint64_t offset_ = 0;
     bool tried_ = false;
-    uint32_t known_free_ = all, allotted_ = 0;  // by entry, as bits
+    uint32_t known_free_ = all, allotted_ = 0;  // bit i stands for entry i
     int next_ = 0;
     uint32_t next_stamp_ = 1;
     Use uses_[StageMemory::entries];

@@ -15,8 +15,9 @@ using Among = Exchange::Among;
 namespace {
 
 constexpr uint64_t wait_for_entries_ns = 1'000'000;
-// The most entries for the streams of one exchange, if this gives each stream one. The others are for the
-// next exchange meanwhile. Ranks that share a processor share its caches too.
+// The most entries for the streams of one exchange, if each stream gets at least one of them. The remaining
+// entries are left for the next exchange. Fewer are used if ranks share processors, because they also share
+// the caches then.
 constexpr int usual_entries = StageMemory::entries / 2,
               usual_entries_oversubscribed = StageMemory::entries / 4;
 
@@ -37,7 +38,8 @@ Stage::Readers readers_of(const ExchangeTask &task, int rank) {
     }
 }
 
-// The block in the stream for this rank, or in the shared one; nullptr: none.
+// The block that travels in the stream for this rank, or in the stream that all readers share; nullptr: there
+// is no stream for this rank.
 const Block *stream_to(const ExchangeTask &task, int rank) {
     const Exchange &exchange = task.exchange;
     if (is_shared(exchange)) return &exchange.data;
@@ -113,7 +115,7 @@ void Streams::post(const ExchangeTask &task, uint32_t generation, Slot &slot) {
     });
 }
 
-// Does nothing if the entry of the piece is still being read.
+// Puts the next piece into its entry. Does nothing if readers still use the entry.
 void Streams::put_piece(const ExchangeTask &task, const Block &block, int64_t &position, int stream,
                         const Stage::Readers &readers) {
     int64_t number = position / piece_;
@@ -127,7 +129,7 @@ void Streams::put_piece(const ExchangeTask &task, const Block &block, int64_t &p
         std::memcpy(stage_->memory().piece(entry), from.base + position, static_cast<size_t>(bytes));
     else Cursor(from, position).pack(stage_->memory().piece(entry), static_cast<size_t>(bytes));
     position += bytes;
-    if (number == 0) return;  // the slot states that it is there
+    if (number == 0) return;  // the slot states that the first piece is there
     stage_->memory().filled(entry).store(stamp, std::memory_order_release);
     task.wake_all(readers.first, readers.end);
 }

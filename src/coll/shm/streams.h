@@ -1,12 +1,11 @@
-// Long contributions on their way through the stage (stage.h): the owner puts in piece after piece as there
-// is room, and a taker's side of one stream. There is one stream for all takers or, if each takes a different
-// part of the data, one for each rank. The owner is done when the last piece is in, whether it has been taken
-// or not.
+// Moves long contributions through the stage (stage.h). Streams is the owner's side, which copies piece after
+// piece into the stage as there is room. IncomingStream is a taker's side of one stream. There is one stream
+// for all takers or, if each takes a different part of the data, one stream for each taker. The owner is done
+// when the last piece is in the stage, even if pieces have not been taken.
 //
-// Why it ends: there is room for the next piece as soon as the takers have taken an earlier one. Room for the
-// first pieces may depend on readers of another exchange. The owner waits for it only for a short time and
-// then posts an address.
-// Used by own_post.h and taking.h.
+// Why every stream ends: there is room for the next piece as soon as the takers have taken an earlier piece.
+// Only the room for the first pieces may depend on readers of another exchange. The owner waits for this room
+// only for a short time, and then posts an address instead. Used by own_post.h and taking.h.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -18,26 +17,27 @@
 
 namespace lanyard {
 
-// What this rank puts into the stage in one exchange.
+// The streams that this rank puts into the stage in one exchange.
 class Streams {
 public:
-    // Begins again, and gives up what an abandoned use has left.
+    // Resets this object for a new use, and returns entries that an abandoned use still holds.
     void forget() {
         close();
         wanted_ = false;
     }
-    // Decides whether what this rank posts goes by the stage.
+    // Decides whether the data that this rank posts goes through the stage.
     void plan(const ExchangeTask &);
     bool wanted() const { return wanted_; }
-    // False: there is no room yet. After a while the streams are no longer wanted.
+    // Reserves entries. False: there is no room yet. If there has been no room for a while, returns true but
+    // wanted() is false, so that an address is posted.
     bool allot(const ExchangeTask &);
-    // Puts the first pieces, and writes into the slot where all pieces will be.
+    // Puts the first piece of each stream, and describes the streams in the slot.
     void post(const ExchangeTask &, uint32_t generation, Slot &);
-    // Is something still to be put?
+    // Are there pieces that have not been put into the stage?
     bool open() const { return open_; }
-    // One or more rounds through all streams, as far as there is room. False: nothing could be put.
+    // Puts pieces of all streams in turn, as far as there is room. False: no piece could be put.
     bool put(const ExchangeTask &task) { return put(task, entries_); }
-    // Nothing more will be put.
+    // Puts no more pieces, and ends the reservation of the entries.
     void close() {
         if (!open_) return;
         open_ = false;
@@ -53,14 +53,14 @@ private:
 
     Stage *stage_ = nullptr;
     bool wanted_ = false, open_ = false;
-    int first_ = 0, entries_ = 0, count_ = 0;  // entries of each stream
+    int first_ = 0, entries_ = 0, count_ = 0;  // entries_: for each of count_ streams
     int64_t piece_ = 0, longest_ = 0;
-    uint32_t left_ = 0;              // the stamp before the first one
-    uint64_t give_up_ns_ = 0;        // the end of the wait for room; 0: not waiting yet
+    uint32_t left_ = 0;              // the stamp before that of the first piece
+    uint64_t give_up_ns_ = 0;        // when the wait for room ends; 0: not waiting yet
     std::vector<int64_t> position_;  // by rank
 };
 
-// A stream from which this rank takes, as the slot of its owner describes it.
+// A stream from which this rank takes. `told`: its description in the owner's slot.
 class IncomingStream {
 public:
     IncomingStream(const AreaTeam &place, int owner, const SlotPlace &told)
@@ -69,7 +69,7 @@ public:
           staged_(StagedPlace::in(told)),
           memory_(place.reach->at(staged_.offset * 64, StageMemory::bytes)) {}
 
-    // nullptr: the piece is not there yet.
+    // The piece with this number; nullptr if it is not in the stage yet.
     const std::byte *piece(int64_t number) const {
         int entry = staged_.entry_of(number);
         bool there = number < staged_.filled ||
@@ -77,7 +77,7 @@ public:
         return there ? memory_.piece(entry) : nullptr;
     }
     void taken(int64_t number) const;
-    // The stream is not what this rank expects. Its owner need not wait for this rank.
+    // To be called if the stream does not match this rank's call: the owner need not wait for this rank.
     void leave() const;
 
 private:

@@ -16,7 +16,7 @@ using Among = Exchange::Among;
 
 namespace {
 
-// In rank order, from the last: result = a(r) op result.
+// Combines in rank order, beginning with the last rank: result = contribution(rank) op result.
 void reduce_slots(const Taking::Use &use, const Buffer &into) {
     const ExchangeTask &task = use.task;
     const Exchange &exchange = task.exchange;
@@ -34,7 +34,7 @@ void reduce_slots(const Taking::Use &use, const Buffer &into) {
 bool Taking::take(const Use &use) {
     const Exchange &exchange = use.task.exchange;
     left_ = bytes_at_once;
-    if (use.check.disagrees()) return true;  // nothing posted can be used
+    if (use.check.disagrees()) return true;  // no post can be used
     if (exchange.take == Exchange::Take::reduce) return reduce(use);
     if (exchange.take == Exchange::Take::nothing) return true;
     if (exchange.wants == Among::root)
@@ -63,7 +63,7 @@ Taking::Posted Taking::posted_by(const Use &use, int rank) {
     return {nullptr, place.where, static_cast<int64_t>(place.bytes)};
 }
 
-// Leaves streams that are not what this rank expects.
+// Leaves the streams of all posts, because they are not what this rank expects.
 void Taking::leave_streams(const Use &use) {
     const ExchangeTask &task = use.task;
     for (int rank = 0; rank < task.team.size; ++rank) {
@@ -73,7 +73,7 @@ void Taking::leave_streams(const Use &use) {
     }
 }
 
-// Is this piece of all staged contributions there?
+// Has this piece of all contributions that go through the stage arrived?
 bool Taking::pieces_there(const Use &use, int64_t number) {
     for (int rank = 0; rank <= use.task.exchange.last; ++rank) {
         if (rank == use.task.team.index) continue;
@@ -83,12 +83,12 @@ bool Taking::pieces_there(const Use &use, int64_t number) {
     return true;
 }
 
-// Goes round all ranks repeatedly, because data that some have posted may arrive in pieces.
+// Visits all ranks repeatedly, because data that some ranks have posted may arrive in pieces.
 bool Taking::copy_from_all(const Use &use) {
     const ExchangeTask &task = use.task;
     int size = task.team.size;
     if (position_ == 0) position_from_.assign(static_cast<size_t>(size), 0);
-    position_ = 1;  // has begun
+    position_ = 1;  // not 0: copying has begun
     for (bool moved = true, open = true; moved && left_ > 0;) {
         moved = open = false;
         for (int rank = 0; rank < size; ++rank) {
@@ -180,7 +180,8 @@ bool Taking::reduce(const Use &use) {
     return true;
 }
 
-// Piece by piece, so that a result stays in the cache until all contributions have been added to it.
+// Combines piece by piece, so that a piece of the result stays in the cache until all contributions have been
+// added.
 bool Taking::reduce_pieces(const Use &use, const Buffer &into) {
     const ExchangeTask &task = use.task;
     const Exchange &exchange = task.exchange;
@@ -238,7 +239,8 @@ void Taking::reduce_piece(const Use &use, std::byte *into, int64_t bytes, int64_
             add(task.pieces);
         }
     };
-    // If the operation commutes, the contribution that must be read is read straight to its place.
+    // If the operation commutes, the other rank's contribution is read straight into the result, and this
+    // rank's own is added.
     if (exchange.last == 1 && own == 1 && op.commutative) {
         reduce_one(0, true);
         reduce_one(1, false);

@@ -1,10 +1,12 @@
-// How a rank takes what others have posted in one exchange (exchange_run.h): it copies or combines data from
-// their slots, from their memory (peer_memory.h) or from the stage (streams.h), as their slots state. A call
-// takes about 1 MiB and leaves the rest to the next call.
+// Takes what other ranks have posted in one exchange (exchange_run.h): copies or combines data from their
+// slots, from their memory (peer_memory.h) or from their stages (streams.h), as their slots state. One call
+// takes at most about 1 MiB and leaves the remaining data to the next call.
 //
-// Why it ends with streams: a rank that takes from several goes round them, and waits for none while another
-// has something. If the pieces of all are combined, all have the same distance to go.
+// Why taking from streams ends: a rank that copies from several streams visits them in turn, and waits for
+// none of them while another has a piece. If the streams are combined, a rank needs piece k of all streams at
+// the same time, and every owner can put piece k when piece k-1 has been taken from all.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/coll/shm/posts_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -18,34 +20,35 @@ namespace lanyard {
 
 class Taking {
 public:
-    // The use of the area from which data is taken.
+    // The use of the node area from which data is taken.
     struct Use {
         const ExchangeTask &task;
         uint32_t generation;
-        bool own_by_stage;  // this rank's own contribution goes by the stage, so it is taken from its buffer
-        bool aside;         // the result first goes aside
-        CallCheck &check;   // receives what does not match
+        // This rank's contribution goes through the stage, so its own part is taken from its buffer.
+        bool own_by_stage;
+        bool aside;        // the result is first stored in Exchange::aside
+        CallCheck &check;  // mismatches are recorded here
     };
 
-    // Begins again, whatever an earlier use has left.
+    // Resets this object for a new use.
     void forget() {
         position_ = 0;
         directly_ = staged_ = {};
     }
-    // False: a part is not there yet, or is left for the next call.
+    // Takes data. False: some data is not there yet, or is left for the next call.
     bool take(const Use &);
-    // Did the latest call take something?
+    // Did the latest call of take() take any data?
     bool got_on() const { return left_ < bytes_at_once; }
 
 private:
-    // What a rank has posted for this one.
+    // What another rank has posted for this rank.
     struct Posted {
-        const std::byte *here;  // in its slot; nullptr: at the address
+        const std::byte *here;  // in the slot; nullptr: the data is at `address` or in a stream
         uint64_t address;
         int64_t bytes;
-        const SlotPlace *staged = nullptr;  // the stream, with this rank's part only
+        const SlotPlace *staged = nullptr;  // the stream; nullptr: not in a stream
     };
-    static constexpr int64_t taken_whole = -1;  // in place of a position
+    static constexpr int64_t taken_whole = -1;  // a value for a position
     static constexpr int64_t bytes_at_once = 1 << 20;
 
     static Posted posted_by(const Use &, int rank);
@@ -61,9 +64,9 @@ private:
     void reduce_piece(const Use &, std::byte *into, int64_t bytes, int64_t staged_piece) const;
 
     int64_t left_ = bytes_at_once;        // bytes that the latest call may still take
-    int64_t position_ = 0;                // in the block that is being taken
-    std::vector<int64_t> position_from_;  // the same by rank, if blocks of all are taken
-    CopyMeter directly_, staged_;         // so far, while the rates are being learned
+    int64_t position_ = 0;                // how much of the block, or of the result, has been taken
+    std::vector<int64_t> position_from_;  // the same by rank, if a block is taken from each rank
+    CopyMeter directly_, staged_;         // copies so far, while the rates are being learned
 };
 
 }  // namespace lanyard

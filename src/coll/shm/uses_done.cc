@@ -9,7 +9,7 @@ namespace lanyard {
 
 namespace {
 
-// The use through which all other ranks are done.
+// The use up to which all other ranks are done.
 uint32_t least_of_others(const NodeArea &area, const Team &team) {
     uint32_t least = team.node_use.started;
     for (int rank = 0; rank < team.size; ++rank) {
@@ -20,8 +20,8 @@ uint32_t least_of_others(const NodeArea &area, const Team &team) {
     return least;
 }
 
-// This rank was done through `before`. Wakes the waiting ranks if it was the last, so that all get further
-// with it.
+// `before`: the use up to which this rank was done before. Wakes all ranks if this rank was the last to be
+// done, so that waiting ranks can continue.
 [[gnu::noinline]] void wake_where_last(const AreaTeam &place, uint32_t before) {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     uint32_t least = least_of_others(place.area, place.team);
@@ -36,7 +36,8 @@ bool DoneWait::look(const AreaTeam &place, uint32_t generation) {
         uint32_t least = least_of_others(place.area, place.team);
         use.known_done = reached(use.done_through, least) ? use.done_through : least;
         if (reached(generation, use.known_done)) return true;
-        // Counted first, checked once more after that: a rank that is done sees the word or is seen.
+        // Is counted first and then checks once more: either a rank that is done sees the count, or this rank
+        // sees that it is done.
         if (counted_) return false;
         place.area.awaited().fetch_add(1, std::memory_order_seq_cst);
         counted_ = true;
@@ -53,7 +54,7 @@ void read_who_is_done(const AreaTeam &place, uint32_t generation) {
     NodeUse &use = place.team.node_use;
     uint32_t least = use.done_through;
     for (int rank = 0; rank < place.team.size; ++rank) {
-        if (rank == place.team.index) continue;  // this rank may have posted nothing
+        if (rank == place.team.index) continue;  // this rank may not have posted in this use
         uint32_t done = place.area.slot(rank, generation).done_through.load(std::memory_order_relaxed);
         if (!reached(least, done)) least = done;
     }
@@ -78,7 +79,8 @@ void tell_done_through(const AreaTeam &place, uint32_t through) {
     team.node_use.done_through = through;
     area.header(team.index).done_through.store(through, std::memory_order_release);
     if (!place.reach) return;
-    // A rank that waits for this is counted before it sleeps.
+    // A rank that waits for this store is counted before it sleeps. The fence orders the store before the
+    // read of the count.
     if (!place.reach->sleepers_make_barriers) std::atomic_thread_fence(std::memory_order_seq_cst);
     if (area.awaited().load(std::memory_order_relaxed)) wake_where_last(place, before);
 }

@@ -1,11 +1,12 @@
-// How far the ranks of a team are with the uses of its node area (node_area.h). Each counts its own uses in
-// order (Team::node_use) and states in its header through which one it is done. Its slots repeat this. A slot
-// is written again, and memory that others read is released, only when all are done.
+// Keeps track of which uses of a node area (node_area.h) the ranks of a team are done with. Each rank counts
+// its own finished uses in order (Team::node_use) and states in its header up to which use it is done. Its
+// slots repeat this number. A slot is written again, and memory that other ranks read is released, only when
+// all ranks are done with the use.
 //
-// A rank that waits for this first counts itself in the area's awaited word, and then checks once more. A
-// rank that is done states this first, and then reads the word. So it either sees the waiting rank or is seen
-// by it. The last of those for which all wait wakes them.
-// Used by exchanges (exchange_run.h).
+// A rank that waits until all are done first adds itself to the area's count of waiting ranks
+// (NodeArea::awaited), and then checks the headers once more. A rank that is done first states this in its
+// header, and then reads the count. So either the waiting rank sees the new header, or the other rank sees
+// that a rank waits. The last rank to be done wakes the waiting ranks. Used by exchanges (exchange_run.h).
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -16,16 +17,18 @@
 
 namespace lanyard {
 
-// The most uses that are counted beyond the one through which this rank is done; later ones wait.
+// The most uses that may be finished out of order beyond the one up to which this rank is done. Later uses
+// wait.
 constexpr uint32_t most_uses_ahead = 64;
 
-// This rank is done with all uses through this one.
+// States that this rank is done with all uses up to `through`.
 void tell_done_through(const AreaTeam &, uint32_t through);
-// This rank is done with this use, perhaps not with earlier ones.
+// States that this rank is done with this use. It need not be done with earlier ones.
 void tell_done(const AreaTeam &, uint32_t generation);
 
-// Slots also state how far ranks are. A rank that posts this number of bytes reads it well before it needs
-// it, once all have posted.
+// Slots also state up to which use their ranks are done. read_who_is_done() reads this from the slots of a
+// use in which all ranks have posted. learn_who_is_done() does so only if a rank that posts `bytes` bytes in
+// each use will soon need this information.
 void read_who_is_done(const AreaTeam &, uint32_t generation);
 inline void learn_who_is_done(const AreaTeam &place, uint32_t generation, size_t bytes) {
     if (generation - place.team.node_use.known_done >= place.area.uses_apart(bytes) / 2)
@@ -35,8 +38,8 @@ inline void learn_who_is_done(const AreaTeam &place, uint32_t generation, size_t
 // The wait of one exchange until all ranks are done with a use.
 class DoneWait {
 public:
-    // Is every rank done with all uses through this one? Until the answer is yes, this rank counts among
-    // those that wait.
+    // Is every rank done with all uses up to this one? If not, this rank is counted among the waiting ranks
+    // until a later call returns true.
     bool all_done(const AreaTeam &place, uint32_t generation) {
         if (!reached(generation, place.team.node_use.known_done) && !look(place, generation)) return false;
         if (counted_) stop(place);
@@ -48,7 +51,7 @@ private:
     bool look(const AreaTeam &, uint32_t generation);
     void stop(const AreaTeam &);
 
-    bool counted_ = false;  // this rank is counted in the awaited word
+    bool counted_ = false;  // this rank is counted in NodeArea::awaited()
 };
 
 }  // namespace lanyard

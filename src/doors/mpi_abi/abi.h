@@ -1,6 +1,7 @@
 // The facts of the MPI-5.0 ABI (libmpi_abi.so.1), for the bodies in doors/functions. A handle is the address
-// of its object, or the ABI's constant if the object is predefined (api/handles.h). All values and the status
-// are those of the library. Any thread.
+// of its object, or the ABI's constant if the object is predefined (api/handles.h). All values and the layout
+// of the status are those that the library uses. Any thread.
+// Tested by: tests/api/door_test.cc.
 #pragma once
 
 #include "api/call.h"
@@ -42,9 +43,9 @@ struct Abi : Types, doors::StandardValues {
         return bits_of(handle) == HandleKind<ObjectOf<Handle>>::null;
     }
     // Recognises handles of MPICH's ABI, which are 32-bit numbers. Bits 26 to 29 contain the kind. At least
-    // one of the two bits above them is set, except in null handles, where the bits below are zero as well.
-    // Constants of the standard's ABI are small, and objects have addresses far above. A number that is
-    // negative in MPICH's ABI may arrive with its sign extended.
+    // one of the bits 30 and 31 is set, except in null handles, in which the bits 0 to 25 are zero as well.
+    // This ABI's constants are smaller than such numbers, and the addresses of objects are larger. A number
+    // that is negative in MPICH's ABI may arrive with its sign extended to 64 bits.
     template <class Handle>
     static bool is_foreign(Handle handle) {
         uintptr_t bits = bits_of(handle);
@@ -58,7 +59,7 @@ struct Abi : Types, doors::StandardValues {
         return bits_of(handle);
     }
 
-    // Handles as integers: MPI-5.0 section 20.4.
+    // Conversions between handles and integers (MPI-5.0 section 20.4).
     template <class Handle>
     static int to_integer(Handle handle) {
         auto *object = object_behind(handle);

@@ -1,9 +1,10 @@
-// The facts of the MPICH ABI (libmpi.so.12), for the bodies in doors/functions. Its numbers are in values.h
-// and translate.h. Any thread.
+// The facts of the MPICH ABI (libmpi.so.12), for the bodies in doors/functions. The translations of its
+// numbers are in values.h and translate.h. Any thread.
 //
-// A handle is an integer. Bits 26 to 29 contain its kind. The two bits above are both set for an object
-// created at run time, whose index in its pool is in the bits below. A table contains the predefined handles
-// (predefined.h). Only the handle of a file is a pointer.
+// A handle is an integer. Bits 26 to 29 contain its kind. Bits 30 and 31 are both set for an object created
+// at run time, and bits 0 to 25 then contain the object's index in its pool. A table contains the predefined
+// handles (predefined.h). Only the handle of a file is a pointer.
+// Tested by: tests/mpich_abi/values_test.cc, tests/mpich_abi/crossing.cc.
 #pragma once
 
 #include <type_traits>
@@ -68,8 +69,8 @@ struct Abi : Types, Translations {
     }
     static bool is_null(MPI_File handle) { return !handle; }
 
-    // Constants of the standard's ABI are numbers from 0x20 to 0x3ff. Handles of this ABI have their kind in
-    // the upper bits.
+    // Recognises constants of the standard's ABI, which are numbers from 0x20 to 0x3ff. No handle of this
+    // ABI is in this range, because it has its kind in the upper bits.
     template <class Handle>
     static bool is_foreign(Handle handle) {
         return bits_of(handle) >= 0x20 && bits_of(handle) < 0x400;
@@ -86,7 +87,7 @@ struct Abi : Types, Translations {
         return handle ? reinterpret_cast<uint64_t>(handle) : uint64_t{abi::file_null};
     }
 
-    // Handles are integers already, except those of files.
+    // Conversions between handles and integers. Only the handles of files are not integers already.
     template <class Handle>
     static int to_integer(Handle handle) {
         return static_cast<int>(handle);

@@ -1,4 +1,6 @@
-// How the core calls the program's functions through libmpi.so.12, and how its errors reach the program.
+// How the core calls the program's functions through libmpi.so.12, and how the core's errors reach the
+// program.
+// Tested by: tests/mpich_abi/crossing.cc, tests/mpich_abi/beyond.cc.
 #include "api/call.h"
 #include "doors/mpich_abi/abi.h"
 #include "doors/program_calls.h"

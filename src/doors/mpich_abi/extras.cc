@@ -1,6 +1,7 @@
 // What libmpi.so.12 has beside the functions of the standard: variables that programs read, and the functions
-// that the front end implements itself (api/mpich_abi). The variables have the standard's values, so they
-// need no translation.
+// that this front end implements without the core (api/mpich_abi). The variables have the standard's values,
+// so they need no translation.
+// Tested by: tests/mpich_abi/beyond.cc, tests/mpich_abi/test_library.py.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -22,7 +23,8 @@ int *const MPI_UNWEIGHTED = reinterpret_cast<int *>(lanyard::abi::unweighted);
 int *const MPI_WEIGHTS_EMPTY = reinterpret_cast<int *>(lanyard::abi::weights_empty);
 void *const MPI_T_PVAR_ALL_HANDLES = reinterpret_cast<void *>(uintptr_t{lanyard::abi::t_pvar_all_handles});
 
-// Each has its own address. A Fortran library may replace it by that of its variable.
+// Each of these pointers initially has an address of its own. A Fortran library may replace it by
+// the address of its variable.
 namespace {
 struct FortranStatus {
     int word[5];
@@ -33,7 +35,8 @@ int *MPI_F_STATUSES_IGNORE = ignore_all.word;
 int *MPI_F08_STATUS_IGNORE = ignore_08.word;
 int *MPI_F08_STATUSES_IGNORE = ignore_all_08.word;
 
-// MPI_COMM_DUP_FN and its counterparts, which are an ordinary function in this ABI.
+// MPI_COMM_DUP_FN and its counterparts all stand for this function, which is an ordinary function
+// in this ABI.
 int MPIR_Dup_fn(int, int, void *, void *value, void *copy, int *flag) {
     *static_cast<void **>(copy) = value;
     *flag = 1;
@@ -44,7 +47,7 @@ int MPIR_Dup_fn(int, int, void *, void *value, void *copy, int *flag) {
 
 namespace lanyard::mpich_abi {
 
-// Entry points of this front end, for functions that are composed of them.
+// Entry points of this front end that the functions below call.
 extern "C" {
 int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent);
 int PMPI_Type_create_struct(int count, const int lengths[], const MPI_Aint displacements[],
@@ -61,8 +64,8 @@ bool ignored(const int *status) {
            status == MPI_F08_STATUS_IGNORE || status == MPI_F08_STATUSES_IGNORE;
 }
 
-// A status has the same five words in C, Fortran and Fortran 2008. It is an error to copy from or to an
-// ignored one.
+// A status has the same five words in C, Fortran and Fortran 2008. It is an error if one of the two is
+// MPI_STATUS_IGNORE or a similar constant.
 int copy_words(const void *from, void *to, bool either_ignored) {
     if (either_ignored) return Abi::error_class_out(abi::err_arg);
     std::memcpy(to, from, sizeof(FortranStatus));
@@ -77,9 +80,9 @@ int Abi::no_standard_abi(int *major, int *minor) {
     return abi::success;
 }
 
-// mpi4py's wheel, MPI.jl and other programs with this ABI identify its libraries by the beginning of the
-// text, and MPI.jl derives the ABI from it. The text therefore begins like MPICH's, with the release whose
-// functions and constants these are (api/mpich_abi/values.toml).
+// mpi4py's wheel, MPI.jl and other programs recognise libraries of this ABI by the beginning of the
+// version text, and MPI.jl derives the ABI from it. The text therefore begins like that of MPICH, with the
+// MPICH release whose functions and constants this front end has (api/mpich_abi/values.toml).
 int Abi::library_version(char *version, int *resultlen) {
     constexpr int room = 8192;  // MPI_MAX_LIBRARY_VERSION_STRING in MPICH's ABI
     char own[abi::max_library_version_string];
@@ -125,11 +128,12 @@ bool Abi::has_markers(int count, const MPI_Datatype types[]) {
     return false;
 }
 
-// Creates the struct of the entries that are no markers, with the bounds of the markers: the lowest MPI_LB
-// and the highest MPI_UB.
+// MPI_Type_create_struct for entries among which are the markers MPI_LB and MPI_UB. Creates a struct from
+// the other entries and gives it the bounds that the markers state: the lowest MPI_LB and the highest
+// MPI_UB.
 int Abi::struct_with_markers(int count, const int lengths[], const MPI_Aint displacements[],
                              const MPI_Datatype types[], MPI_Datatype *newtype) {
-    // reports what is wrong
+    // this call returns the error
     if (!lengths || !displacements)
         return PMPI_Type_create_struct(count, lengths, displacements, nullptr, newtype);
     std::vector<int> data_lengths;

@@ -1,5 +1,6 @@
-// The predefined handles of one kind and their values in the standard's ABI, with tables for both directions
-// that the compiler fills.
+// The predefined handles of one kind and their values in the standard's ABI. The compiler fills tables for
+// both directions of the translation.
+// Tested by: tests/mpich_abi/values_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@ struct PredefinedHandle {
     int32_t standard;
 };
 
-void two_handles_in_one_slot();  // never defined: a call stops the compilation
+void two_handles_in_one_slot();  // never defined, so that a call at compile time is a compile error
 
 template <size_t count>
 class PredefinedHandles {
@@ -26,17 +27,17 @@ public:
         }
     }
 
-    // Returns 0 if there is no such handle.
+    // The standard's value of a handle, or 0 if there is no such handle.
     int standard(uint32_t bits) const {
         const PredefinedHandle &found = by_bits_[slot(bits)];
         return found.bits == bits ? found.standard : 0;
     }
-    // Returns 0 for a value that this ABI does not have.
+    // The handle for a value of the standard, or 0 if this ABI has none.
     uint32_t bits(int standard) const { return bits_of_[standard - first_]; }
 
 private:
-    // The low bits distinguish the handles of a kind, except those of pair types, which have the highest bit
-    // set.
+    // The index in by_bits_. The low 8 bits distinguish the handles of a kind. Some pair types have the same
+    // low bits as other datatypes, but their highest bit is set, so they get the second half of the table.
     constexpr size_t slot(uint32_t bits) const { return (pairs_ ? (bits >> 31) << 8 : 0) | (bits & 0xff); }
 
     bool pairs_ = false;  // true if the kind has pair types

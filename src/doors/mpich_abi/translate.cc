@@ -1,4 +1,4 @@
-// The less frequent translations of the MPICH ABI. See translate.h.
+// Those translations of the MPICH ABI that are rarely needed. See translate.h.
 #include "doors/mpich_abi/translate.h"
 
 #include <atomic>
@@ -12,8 +12,8 @@ namespace lanyard::mpich_abi {
 
 namespace {
 
-// The predefined attributes whose value needs translation, with memory for the translated value, because MPI
-// returns its address.
+// The predefined attributes whose values need translation. Each has memory for the translated value, because
+// MPI_X_get_attr returns the address of the value.
 struct TranslatedAttribute {
     int keyval;
     int (*translate)(int);
@@ -45,7 +45,7 @@ void Translations::type_arguments_out(int *integers, Datatype &datatype, int64_t
     int combiner = abi::combiner_named;
     if (Error error = lanyard_type_get_envelope(datatype, &integer_count, &addresses, &large_counts,
                                                 &datatypes, &combiner)) {
-        // impossible: the contents have just been returned
+        // cannot happen, because MPI_Type_get_contents has just succeeded for this datatype
         fail(error, RaiseOn(), "MPI_Type_get_contents", {});
         return;
     }
@@ -53,8 +53,9 @@ void Translations::type_arguments_out(int *integers, Datatype &datatype, int64_t
     if (combiner == abi::combiner_subarray)
         integers[integer_count - 1] = order_out(integers[integer_count - 1]);
     if (combiner != abi::combiner_darray) return;
-    // size, rank, number of dimensions; then, unless counts are large, the sizes; distributions, arguments,
-    // processes; the order.
+    // The order of the integers of a darray: size, rank, number of dimensions; the sizes, unless they are
+    // large counts and so not among the integers; the distributions; their arguments; the processes; the
+    // storage order.
     int64_t dimensions = integers[2];
     int *distributions = integers + 3 + (large_counts ? 0 : dimensions);
     doors::translate<Abi, distribution_out>(distributions, dimensions);

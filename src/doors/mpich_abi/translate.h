@@ -1,6 +1,7 @@
-// Translates numbers, buffers and statuses between the MPICH ABI and the library where the tables of values.h
-// do not suffice. The functions KIND_in and KIND_out are named after the kinds of parameters in
+// Translates those numbers, buffers and statuses between the MPICH ABI and the library for which the tables
+// of values.h do not suffice. The functions KIND_in and KIND_out are named after the kinds of parameters in
 // api/kinds.toml. Any thread.
+// Tested by: tests/mpich_abi/values_test.cc, tests/mpich_abi/crossing.cc.
 #pragma once
 
 #include "api/types.h"
@@ -10,8 +11,9 @@
 namespace lanyard::mpich_abi {
 
 struct Translations : Values {
-    // MPI_IN_PLACE is -1 in this ABI and 1 in the library, and MPI_BUFFER_AUTOMATIC is -2 and 2. MPI_BOTTOM
-    // is 0 in both.
+    // Translates the special addresses that the program may pass as a buffer. MPI_IN_PLACE is -1 in this
+    // ABI and 1 in the library. MPI_BUFFER_AUTOMATIC is -2 in this ABI and 2 in the library. MPI_BOTTOM is
+    // 0 in both.
     template <class Buffer>
     static Buffer *buffer_in(Buffer *buffer) {
         auto bits = reinterpret_cast<intptr_t>(buffer);
@@ -22,12 +24,14 @@ struct Translations : Values {
                                                                             : buffer;
     }
 
-    // An error code is one of the following:
-    // - a class;
-    // - a failure of this run, whose class is its low byte;
-    // - a code that the program has added, which both ABIs place above MPI_ERR_LASTCODE;
-    // - a number of the program's own functions that means nothing to MPI and is returned unchanged: negative
-    //   ones are not translated, others are shifted above the library's failures.
+    // An error code of the library is one of the following:
+    // - an error class, from 0 to MPI_ERR_LASTCODE, which has another number in each ABI;
+    // - a code of a single failure in this run, from `first_failure`, whose low byte is its class;
+    // - a code that the program has added with MPI_Add_error_code or MPI_Add_error_class: from
+    //   `first_added` in the library, from `first_added_here` in this ABI, in both above
+    //   MPI_ERR_LASTCODE;
+    // - a number that a function of the program returned and that is no code of MPI. The program must get the
+    //   same number back. A negative number is not translated, and `first_foreign` is added to any other.
     static constexpr int first_failure = 1 << 29, first_foreign = 1 << 30,
                          first_added = abi::err_lastcode + 1, first_added_here = 1 << 30;
 
@@ -45,19 +49,22 @@ struct Translations : Values {
         return code >= first_added ? code - first_added + first_added_here : error_class_out(code);
     }
 
-    // Values of predefined attributes that are constants or codes. `value` is the place where MPI_X_get_attr
-    // has stored the address of an int.
+    // Translates the values of predefined attributes that are constants or codes. `value` points to the
+    // variable in which MPI_X_get_attr has stored the address of the attribute's value, an int.
     static void attribute_out(void *value, int keyval, int found);
 
-    // The integers from which a datatype was made contain constants for some combiners.
+    // Translates the constants among the integers that MPI_Type_get_contents returns. They occur
+    // with MPI_COMBINER_SUBARRAY and MPI_COMBINER_DARRAY.
     static void type_arguments_out(int *integers, Datatype &datatype, int64_t count);
 
-    // MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE, which are 1, become the standard's null pointer.
+    // MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE are the address 1 in this ABI and the null pointer
+    // in the library.
     template <class Status>
     static Status *status_in(Status *status) {
         return reinterpret_cast<uintptr_t>(status) == 1 ? nullptr : status;
     }
-    // A count has 63 bits. Its upper bits are above the bit that says whether the operation was cancelled.
+    // A count has 63 bits. `count_lo` contains its lower 32 bits. `count_hi_and_cancelled` contains its
+    // upper 31 bits, and in its lowest bit whether the operation was cancelled.
     static void count_from_program(const MPI_Status &given, Status &status) {
         auto high = static_cast<uint32_t>(given.count_hi_and_cancelled);
         status.count_low = static_cast<uint32_t>(given.count_lo);

@@ -65,7 +65,8 @@ private:
     PacketNetwork &network_;
     const uint32_t host_;
     std::vector<uint32_t> arrived_;
-    size_t taken_ = 0, lent_ = 0;  // of arrived_: the packets taken back, and those lent, which follow them
+    // How many packets of arrived_ have been taken back, and how many of those that follow are lent.
+    size_t taken_ = 0, lent_ = 0;
 };
 
 PacketNetwork::PacketNetwork(uint64_t seed, const PacketBehaviour &behaviour, uint32_t hosts)
@@ -101,7 +102,7 @@ uint64_t PacketNetwork::waiting_bytes(const Line &line) const {
                                  static_cast<double>(behaviour_.bytes_per_s));
 }
 
-// The time at which the last of these bytes has left, after everything that waits already.
+// Queues these bytes at the line. Returns the time at which the last of them will have left.
 uint64_t PacketNetwork::pass(Line &line, size_t bytes) {
     auto takes_ns =
         static_cast<uint64_t>(static_cast<double>(bytes) * 1e9 / static_cast<double>(behaviour_.bytes_per_s));
@@ -111,7 +112,7 @@ uint64_t PacketNetwork::pass(Line &line, size_t bytes) {
 bool PacketNetwork::launch(uint32_t from, const PacketIo::Outgoing &out) {
     size_t bytes = 0;
     for (int i = 0; i < out.count; ++i) bytes += out.parts[i].iov_len;
-    // For long and short packets alike.
+    // If the card is full, this applies to packets that are too long as well.
     if (waiting_bytes(uplinks_[from]) >= behaviour_.card_queue) return false;
     if (bytes > behaviour_.largest) {
         ++counts_.too_long;

@@ -1,14 +1,15 @@
-// A simulated network of packets for tests, in virtual time. Hosts surround one switch. Controlled by a seed,
-// they do to datagrams everything that an Ethernet does.
+// A simulated network of packets for tests, in virtual time. All hosts are connected to one switch. The
+// network does to datagrams everything that an Ethernet does, controlled by a seed.
 //
 //     host --- uplink (rate, card queue) ---> switch --- port of the other host (rate, queue) ---> host
 //
-// A packet waits for the uplink (if the card's queue is full, send() reports it), and travels half the delay.
-// At the switch it may be lost, doubled, damaged or held up by chance, or dropped by a cut. It then waits for
-// the port of its receiver, where a packet that finds the queue full is dropped (incast), and travels the
-// other half of the delay. Packets from one host to another stay in order, except those held up. The same
-// seed and the same calls give the same result. A packet costs about 0.3 us. Single-threaded; compiled into
-// tests only.
+// A packet first waits for the uplink and then travels for half of the delay. If the queue of the host's
+// network card is full, send() takes no packet. At the switch a packet may be lost, doubled, damaged or held
+// up by chance, or dropped because its two hosts are cut off from each other. Then it waits for the port of
+// its receiver; if the queue of this port is full, the packet is dropped (incast). Finally it travels for the
+// other half of the delay. Packets from one host to another stay in order, except packets that are held up.
+// The same seed and the same calls give the same result. Simulating a packet takes about 0.3 us.
+// Single-threaded; compiled into tests only.
 #pragma once
 
 #include <memory>
@@ -21,17 +22,17 @@
 namespace lanyard::sim {
 
 struct PacketBehaviour {
-    uint64_t bytes_per_s = 125'000'000;   // of every uplink and port
-    uint64_t delay_ns = 50'000;           // from host to host
-    uint64_t jitter_ns = 0;               // added at most
+    uint64_t bytes_per_s = 125'000'000;   // the rate of every uplink and port
+    uint64_t delay_ns = 50'000;           // the time from host to host
+    uint64_t jitter_ns = 0;               // the longest random addition to the delay
     uint32_t lost_ppm = 0, doubled_ppm = 0, damaged_ppm = 0;
-    uint32_t held_up_ppm = 0;             // arrive later than their successors
-    uint64_t held_up_ns = 100'000;        // by at most this time
-    size_t port_queue = 128 * 1024;       // bytes at each port of the switch
-    size_t card_queue = 256 * 1024;       // bytes at each host
-    size_t largest = 1472;                // payload of a packet
-    size_t hole = SIZE_MAX;               // longer packets vanish on the way without a report
-    size_t overhead = 66;  // bytes on the wire beside the payload: UDP, IP, Ethernet with its gaps
+    uint32_t held_up_ppm = 0;             // packets that are held up, so that later packets may overtake them
+    uint64_t held_up_ns = 100'000;        // the longest time for which a packet is held up
+    size_t port_queue = 128 * 1024;       // the longest queue at each port of the switch, in bytes
+    size_t card_queue = 256 * 1024;       // the longest queue at each host's network card, in bytes
+    size_t largest = 1472;                // the largest payload of a packet, in bytes
+    size_t hole = SIZE_MAX;               // packets with a longer payload vanish without a report
+    size_t overhead = 66;  // bytes on the wire in addition to the payload: UDP, IP, Ethernet with its gaps
 
     static PacketBehaviour any(Random &random);
 };
@@ -50,16 +51,16 @@ public:
     PacketIo &host(uint32_t number);
     bool has_arrived(uint32_t host) const;
     uint64_t now_ns() const { return now_ns_; }
-    // When the next packet reaches the switch or a host; UINT64_MAX: none is under way.
+    // The time at which the next packet reaches the switch or a host; UINT64_MAX if none is under way.
     uint64_t next_ns() const { return events_.empty() ? UINT64_MAX : events_.front().time_ns; }
     // Lets time pass up to `to_ns`.
     void advance(uint64_t to_ns);
     // Cuts the two hosts off from each other in both directions, or connects them again.
     void cut(uint32_t a, uint32_t b, bool is_cut = true);
-    // Cuts one direction.
+    // Cuts one direction only.
     void cut_way(uint32_t from, uint32_t to) { cut_[from * endpoints_.size() + to] = true; }
     void heal_all();
-    // May be changed at any time.
+    // The behaviour of the network, which may be changed at any time.
     PacketBehaviour &behaviour() { return behaviour_; }
     const Counts &counts() const { return counts_; }
     std::string describe() const;
@@ -78,7 +79,7 @@ private:
             return time_ns != other.time_ns ? time_ns > other.time_ns : order > other.order;
         }
     };
-    // A line, which sends one packet after another.
+    // An uplink, or a port of the switch. It sends one packet after another.
     struct Line {
         uint64_t free_ns = 0;
         uint64_t last_arrival_ns = 0;
@@ -101,7 +102,7 @@ private:
     std::vector<uint32_t> spare_;
     std::vector<Event> events_;  // a heap, the earliest event first
     std::vector<Line> uplinks_, ports_;
-    std::vector<bool> cut_;  // by from * hosts + to
+    std::vector<bool> cut_;  // whether a direction is cut, at the index from * hosts + to
     std::vector<std::unique_ptr<Endpoint>> endpoints_;
     Counts counts_;
 };

@@ -1,6 +1,7 @@
-// A small generator of random numbers. It produces the same sequence with every compiler and library, so that
-// a seed printed anywhere can be replayed everywhere (splitmix64). The simulated network and the tests that
-// print seeds use it.
+// A small generator of random numbers (splitmix64). It produces the same sequence with every compiler and
+// library, so a run whose seed was printed can be repeated anywhere. It is used by the simulated network, by
+// HarmedPackets (net/harmed_packets.h), and by the tests that print seeds.
+// Tested by: tests/unit/net/packet_network_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +18,9 @@ public:
         mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebu;
         return mixed ^ mixed >> 31;
     }
-    // 0 to limit - 1.
+    // A number from 0 to limit - 1.
     uint64_t below(uint64_t limit) { return next() % limit; }
-    // least to most, both included.
+    // A number from `least` to `most`, both included.
     int64_t between(int64_t least, int64_t most) {
         return least + static_cast<int64_t>(below(static_cast<uint64_t>(most - least) + 1));
     }

@@ -1,5 +1,5 @@
-// Bulk that is being sent to all peers. Each has a slot, by whose number its flow requests the bytes. Slots
-// are reused.
+// The bulk that is being sent, to all peers. Each payload has a slot, and its flow requests the bytes by the
+// slot's number. Slots are reused.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace lanyard::dgram {
 
 class BulkSlots {
 public:
-    // Slots in use.
+    // The number of slots in use.
     size_t count() const { return slots_.size() - free_.size(); }
     // Takes a payload of at least one byte. Returns its slot.
     uint32_t take(uint32_t peer, Payload &payload, uint64_t token) {
@@ -28,7 +28,7 @@ public:
         return slot;
     }
     const std::byte *data(uint64_t slot) const { return slots_[slot].payload.data(); }
-    // The payload is no longer needed. Returns its token.
+    // Frees the slot, because the payload is no longer needed. Returns the payload's token.
     uint64_t release(uint64_t slot) {
         free_.push_back(static_cast<uint32_t>(slot));
         return slots_[slot].payload.release();

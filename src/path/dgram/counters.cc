@@ -13,7 +13,7 @@ using enum CounterClass;
 using enum Audience;
 using Rows = std::vector<CounterRow<FlowCounts>>;
 
-// The two are read one after the other, so `received` may be ahead.
+// The two counters are read one after the other, so `received` may be ahead.
 uint64_t missing(const FlowCounts &counts) {
     uint64_t named = counts.named, received = counts.received;
     return named > received ? named - received : 0;
@@ -23,33 +23,34 @@ Rows packet_rows() {
     return {
         {"dgram_packets_sent", counter, user, "packets", "datagrams sent", &FlowCounts::packets_out},
         {"dgram_bytes_sent", counter, user, "bytes", "bytes of datagrams sent", &FlowCounts::bytes_out},
-        {"dgram_packets_received", counter, user, "packets", "datagrams that came and were believed",
+        {"dgram_packets_received", counter, user, "packets", "datagrams received and accepted",
          &FlowCounts::packets_in},
-        {"dgram_bytes_received", counter, user, "bytes", "bytes of datagrams that came and were believed",
+        {"dgram_bytes_received", counter, user, "bytes", "bytes of datagrams received and accepted",
          &FlowCounts::bytes_in},
         {"dgram_acknowledgements_alone", counter, user, "packets",
-         "datagrams sent with nothing in them but an acknowledgement", &FlowCounts::acknowledgements_out},
+         "datagrams sent that contain only an acknowledgement", &FlowCounts::acknowledgements_out},
         {"dgram_acknowledgements_carried", counter, user, "packets",
-         "acknowledgements sent beside something else", &FlowCounts::acknowledgements_carried},
+         "acknowledgements sent together with something else", &FlowCounts::acknowledgements_carried},
         {"dgram_lost_by_order", counter, user, "packets",
-         "datagrams given up, and what was in them sent again, as later ones were acknowledged",
+         "datagrams given up, whose contents were sent again, because later datagrams were acknowledged",
          &FlowCounts::lost_by_order},
         {"dgram_lost_by_time", counter, user, "packets",
-         "datagrams given up, and what was in them sent again, as a later one was acknowledged and they are "
-         "older than a round trip",
+         "datagrams given up, whose contents were sent again, because a later datagram was acknowledged and "
+         "they are older than a round trip",
          &FlowCounts::lost_by_time},
         {"dgram_lost_by_probe", counter, user, "packets",
-         "datagrams given up, and what was in them sent again, as nothing was acknowledged for long",
+         "datagrams given up, whose contents were sent again, because nothing was acknowledged for a long "
+         "time",
          &FlowCounts::lost_by_probe},
         {"dgram_given_up_too_early", counter, user, "packets",
-         "datagrams given up that had come nevertheless, as far as that was noticed",
+         "datagrams given up that had arrived nevertheless, as far as this was noticed",
          &FlowCounts::given_up_too_early},
         {"dgram_probes", counter, expert, "times",
-         "times that nothing was acknowledged for long, and a peer was asked", &FlowCounts::probes},
-        {"dgram_silences", counter, user, "times", "times that a peer had answered nothing for two seconds",
+         "times that nothing was acknowledged for a long time and a peer was probed", &FlowCounts::probes},
+        {"dgram_silences", counter, user, "times", "times that a peer had not answered for two seconds",
          &FlowCounts::silences},
         {"dgram_packets_missing", level, user, "packets",
-         "datagrams to this process that have not come, by the numbers that their senders gave them",
+         "datagrams to this process that have not arrived, according to the numbers given by their senders",
          missing},
     };
 }
@@ -57,23 +58,23 @@ Rows packet_rows() {
 Rows dropped_packet_rows() {
     return {
         {"dgram_duplicates", counter, user, "packets",
-         "datagrams dropped, as they had come before: doubled on the way, or replayed",
+         "datagrams dropped because they had arrived before: duplicated by the network, or replayed",
          &FlowCounts::copies},
-        {"dgram_damaged", counter, user, "packets", "datagrams dropped, as their checksum was wrong",
+        {"dgram_damaged", counter, user, "packets", "datagrams dropped because their checksum was wrong",
          &FlowCounts::damaged},
         {"dgram_strangers", counter, user, "packets",
-         "datagrams dropped, as they do not prove to be of this job", &FlowCounts::strangers},
+         "datagrams dropped because they do not prove that they belong to this job", &FlowCounts::strangers},
         {"dgram_stale", counter, user, "packets",
-         "datagrams dropped, as they are of or for an earlier process with this number",
+         "datagrams dropped because they are from or for an earlier process with this number",
          &FlowCounts::stale},
         {"dgram_garbage", counter, expert, "packets",
-         "datagrams dropped, as they are too short or make no sense",
+         "datagrams dropped because they are too short or malformed",
          [](const FlowCounts &counts) { return counts.garbage + counts.malformed; }},
         {"dgram_without_room", counter, expert, "packets",
-         "datagrams dropped, as too much was missing before them",
+         "datagrams dropped because too much was missing before them",
          [](const FlowCounts &counts) { return counts.beyond + counts.no_room; }},
         {"dgram_taken_back", counter, expert, "packets",
-         "datagrams for which the kernel had no room, and which were made again later",
+         "datagrams for which the kernel had no room, and which were composed again later",
          &FlowCounts::taken_back},
     };
 }
@@ -103,31 +104,34 @@ Counters<DgramPath> &datagram_counters() {
     static auto &only = *new Counters<DgramPath>(
         "dgram",
         {
-            {"dgram_peers", level, user, "processes", "processes that datagrams were sent to, or came from",
+            {"dgram_peers", level, user, "processes",
+             "processes to which datagrams were sent, or from which some arrived",
              &DgramPath::known},
             {"dgram_round_trip", level, user, "ns",
-             "how long answers to datagrams take, smoothed, in the mean of all processes that have answered",
+             "smoothed time until datagrams are answered, averaged over all processes that have answered",
              [](const DgramPath &path) { return path.round_trips().mean_ns; }},
-            {"dgram_round_trip_least", level, user, "ns", "the shortest that an answer has taken lately",
+            {"dgram_round_trip_least", level, user, "ns", "the shortest recent time until an answer",
              [](const DgramPath &path) { return path.round_trips().least_ns; }},
             peer_row<&PeerCounts::sent>("dgram_peer_sent", "packets",
-                                        "datagrams with anything but acknowledgements sent, by process"),
+                                        "datagrams sent that contain more than acknowledgements, by process"),
             peer_row<&PeerCounts::given_up>("dgram_peer_given_up", "packets",
-                                            "of dgram_peer_sent: given up, and what was in them sent again"),
+                                            "datagrams of dgram_peer_sent that were given up, and whose "
+                                            "contents were sent again"),
             peer_row<&PeerCounts::too_early>(
                 "dgram_peer_too_early", "packets",
-                "of dgram_peer_given_up: had come nevertheless, as far as that was noticed"),
+                "datagrams of dgram_peer_given_up that had arrived nevertheless, as far as this was noticed"),
             peer_row<&PeerCounts::received>(
                 "dgram_peer_received", "packets",
-                "datagrams with anything but acknowledgements that came, by process"),
+                "datagrams received that contain more than acknowledgements, by process"),
             peer_row<&PeerCounts::missing>(
                 "dgram_peer_missing", "packets",
-                "the same that have not come, by the numbers that their senders gave them"),
+                "datagrams of this kind that have not arrived, according to the numbers given by their "
+                "senders"),
             peer_row<&PeerCounts::round_trip_ns>("dgram_peer_round_trip", "ns",
-                                                 "how long answers take, smoothed, by process"),
+                                                 "smoothed time until an answer, by process"),
             peer_row<&PeerCounts::least_round_trip_ns>(
                 "dgram_peer_round_trip_least", "ns",
-                "the shortest that an answer has taken lately, by process"),
+                "the shortest recent time until an answer, by process"),
         });
     return only;
 }

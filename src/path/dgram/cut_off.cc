@@ -1,7 +1,9 @@
-// The datagram path after its endpoint has failed for good: a filter of system calls refuses what it needs,
-// or some code has closed its descriptor. No peer can be reached then. The failure is noted where it appears,
-// which may be anywhere. The next poll, which follows at once, ends all flows and reports the peers; so does
-// a poll after each later contact with a new peer. Thread rule: as in dgram_path.h.
+// What the datagram path does after its endpoint has failed for good, because a filter of system calls
+// refuses those that the endpoint needs, or some code has closed its descriptor. No peer can be reached then.
+// Any use of the endpoint may show the failure, which is noted there. The next poll, which follows at once,
+// ends all flows and reports the peers as failed. After each later contact with a new peer, a poll does so
+// again. Thread rule: as in dgram_path.h.
+// Tested by: tests/failures/test_refused_calls.py.
 #include "path/dgram/dgram_path.h"
 
 namespace lanyard {

@@ -9,13 +9,14 @@
 namespace lanyard {
 
 namespace {
-constexpr uint64_t ask_every_ns = 1'000'000;  // how often settled() asks peers whether they have everything
+constexpr uint64_t ask_every_ns = 1'000'000;  // how often settled() requests acknowledgements
 // After this number of polls that found something while this process was awake, the endpoint need not report
 // packets.
 constexpr uint32_t arrivals_to_ask = 16;
-// A peer that lacks an answer asks for it, more than once, within this time after its last packet.
+// A peer that has received no answer requests it again, more than once, within this time after its last
+// packet.
 constexpr uint64_t asked_within_ns = 50'000'000;
-// For at most this time nothing is given up because there is more to read.
+// While there is more to read, no packet is given up, but only for at most this time.
 constexpr uint64_t longest_flood_ns = 10'000'000;
 }
 
@@ -24,8 +25,8 @@ using dgram::FlowEnd;
 using dgram::OutPacket;
 using dgram::Piece;
 
-// Packets that are composed and leave together. They lie one after the other, so that only as much memory is
-// touched as they are long.
+// Packets that are composed and leave together. They lie one after the other, so that no more memory is
+// touched than their length.
 struct DgramPath::Outbox {
     static constexpr int most = 64;
     static constexpr size_t room_bytes = 2 * dgram::most_packet;
@@ -63,8 +64,9 @@ DgramPath::~DgramPath() {
         if (peer) peer->log.drop(peer->log.end(), log_pool_);
 }
 
-// nullptr: the peer has failed or has no name, which is reported; or its name cannot be found out now (then
-// peers_ has no entry for it either).
+// Returns the peer; creates it at first contact. Returns nullptr if the peer has failed or has no usable
+// name, which is reported. Returns nullptr, and leaves peers_ without an entry, if the name cannot be found
+// yet.
 DgramPath::Peer *DgramPath::contact(uint32_t number) {
     Published<Peer> &peer = peers_[number];
     if (!peer) {
@@ -95,7 +97,7 @@ DgramPath::Peer *DgramPath::contact(uint32_t number) {
     return peer->lost ? nullptr : peer.get();
 }
 
-// Something may have to be sent to the peer.
+// Lists a peer to which something may have to be sent.
 void DgramPath::list(Peer &peer) {
     if (!std::exchange(peer.due, true)) due_.push_back(peer.flow.peer());
     if (peer.place != not_active) return;
@@ -103,7 +105,7 @@ void DgramPath::list(Peer &peer) {
     active_.push_back(peer.flow.peer());
 }
 
-// Updates when its timers are due next. Removes it from the active peers if nothing is under way.
+// Updates next_ns_ by the peer's timers. If nothing is under way, removes the peer from the active ones.
 void DgramPath::look_again(Peer &peer) {
     if (peer.flow.active() && !peer.flow.over()) {
         next_ns_ = std::min(next_ns_, peer.flow.deadline_ns());
@@ -217,7 +219,8 @@ void DgramPath::ended(Flow &flow, FlowEnd how) {
         undelivered.push_back(peer.log.at(at).envelope);
     undelivered_ -= peer.log.end() - peer.log.begin();
     peer.log.drop(peer.log.end(), log_pool_);
-    bulk_.for_each_of(flow.peer(), [&](size_t slot) { bulk_delivered(flow, slot); });  // no longer read
+    // The flow no longer reads the payload.
+    bulk_.for_each_of(flow.peer(), [&](size_t slot) { bulk_delivered(flow, slot); });
     if (!leaving_ || how != FlowEnd::closed)
         reports_.lost(flow.peer(), why(peer, how), std::move(undelivered));
 }
@@ -251,7 +254,7 @@ int DgramPath::take_packets(int budget) {
             more_ = false;
             break;
         }
-        now_ns_ = io_.now_ns();  // the engine's time may be older than packets sent since
+        now_ns_ = io_.now_ns();  // packets may have been sent after the engine last read the clock
         PacketIo::Behind behind = io_.behind();
         for (int i = 0; i < count; ++i) take_packet(received[i]);
         packets += count;
@@ -268,10 +271,10 @@ int DgramPath::take_packets(int budget) {
     return packets;
 }
 
-// False: the outbox is full.
+// Composes the packets to one peer. Returns false if the outbox is full.
 bool DgramPath::fill_from(Peer &peer) {
     Outbox &out = *outbox_;
-    peer.flow.set_largest(io_.largest(peer.destination));  // may have become less
+    peer.flow.set_largest(io_.largest(peer.destination));  // the limit may have become lower
     while (out.has_room()) {
         OutPacket &packet = out.packet[out.count];
         packet.buffer = &out.room[out.used];
@@ -287,7 +290,7 @@ bool DgramPath::fill_from(Peer &peer) {
     return false;
 }
 
-// False: the endpoint is full.
+// Sends the packets in the outbox. Returns false if the endpoint has no room for all of them.
 bool DgramPath::send_filled() {
     Outbox &out = *outbox_;
     if (out.count == 0) return true;
@@ -302,8 +305,8 @@ bool DgramPath::send_filled() {
     return all;
 }
 
-// Sends to the peers that are due; to all active ones when a timer of any has expired, and after the endpoint
-// was full. In that case another peer is first each time, so that none is starved.
+// Sends to the peers in due_. Sends to all active peers if a timer of any peer has expired (inside poll()),
+// or if the endpoint was full. Another of them is then first each time, so that none is starved.
 void DgramPath::write_out() {
     now_ns_ = io_.now_ns();
     if (full_ || (sink_ && now_ns_ >= next_ns_)) {
@@ -325,7 +328,7 @@ void DgramPath::write_out() {
     due_.clear();
 }
 
-// Sends a probe to those that have been silent for long although nothing is under way.
+// Sends a probe to each peer that has been silent for a long time and with which nothing is under way.
 void DgramPath::look_after_peers() {
     uint64_t quarter_ns = limits_.flow.peer_timeout_ns / 4;
     look_at_ns_ = now_ns_ + quarter_ns;
@@ -361,21 +364,21 @@ int DgramPath::poll(Sink &sink, int budget, uint64_t now_ns) {
     return std::max(work + packets, told_);
 }
 
-// What has arrived is for the program, which waits for it. Our answer may travel with what the program sends
-// then, or is due later.
+// May the answer wait? Yes if something has arrived for which the program may be waiting, from one peer only.
+// The answer then travels with what the program sends next, or is sent later.
 bool DgramPath::may_wait() const {
     return !home_.oversubscribed && told_ > 0 && due_.size() == 1 && peers_[due_[0]]->flow.may_wait(now_ns_);
 }
 
-// Postpones the look at this peer, which sets its timers, to the next poll, or to the time at which an answer
-// would be due.
+// Postpones write_out() for the one peer that is due, and with it the update of the peer's timers. The next
+// poll makes up for this, at the latest when an answer would be due.
 void DgramPath::postpone() {
     postponed_ = true;
     next_ns_ = std::min(next_ns_, now_ns_ + limits_.flow.answer.delay_ns);
 }
 
-// Nothing has arrived for long: memory that is not in use is returned to the system. If this happened sooner,
-// the memory would be needed again at once, at the price of a fault for each page.
+// Called when nothing has arrived for a while. Returns unused memory to the system. If this happened sooner,
+// the memory would be needed again at once, at the cost of a fault for each page.
 void DgramPath::trim_memory() {
     quiet_at_ns_ = no_deadline;
     log_pool_.shrink();
@@ -419,8 +422,8 @@ void DgramPath::answer_all() {
 PathActivity DgramPath::activity() const {
     bool io_pending =
         full_ || more_ || to_write_ || cut_off_ || !reports_.empty() || bulk_.count() > 0 || assembling_ > 0;
-    // Also while a peer may wait for an answer that was lost: it asks again and again, and needs nothing else
-    // of this process.
+    // `unacknowledged` is also true while a peer may wait for an answer that was lost. Such a peer requests
+    // the answer again and again, and needs nothing else from this process.
     return {.io_pending = io_pending, .unacknowledged = !all_delivered() || quiet_at_ns_ != no_deadline};
 }
 

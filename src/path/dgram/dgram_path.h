@@ -1,40 +1,42 @@
 // The datagram path: one endpoint (net/packet_io.h) reaches every peer, and a flow for each peer (flow.h)
 // makes the traffic reliable. To p2p it is a path like any other. An envelope is `done` when its copy is in
-// the log of its peer. Bulk stays where it is until the peer's library has all of it, so nothing that was
-// sent is ever lost (info.loses_bulk is false).
+// the log of its peer. Bulk stays in the program's memory until the peer's library has all of it, so bulk is
+// never lost (info.loses_bulk is false).
 //
-// What is sent outside poll() leaves at once if the flow may send. What poll() causes leaves at its end, many
-// packets by one system call. There is an exception: if a poll brought something for the program from one
-// peer only, and nothing must be said to that peer at once, the program runs first. What it then sends
-// carries our answer, and the next poll does the rest. (This does not happen where processes share
-// processors, because the next poll may be long after.)
-// Only poll() acts on timers, after it has read what has arrived: a process that had to wait for a processor
-// finds expired timers together with the answers in its socket.
+// What is sent outside poll() leaves at once if the flow may send. What is sent inside poll() leaves at the
+// end of poll(), many packets by one system call. There is an exception: if a poll delivered something to the
+// program from one peer only, and nothing must be sent to that peer at once, the program runs first. What the
+// program then sends carries the acknowledgement, and the next poll does the rest. (This does not happen
+// where processes share processors, because the next poll may be much later.)
+// Only poll() acts on timers, after it has read what has arrived. A process that had to wait for a processor
+// may find that timers have expired while the answers already lie in its socket.
 //
-// Several envelopes may share a packet (packet_batching.h). What is held back leaves with anything else that
-// leaves, at the end of poll(), and at flush(): when the program waits or tests (also for a request that was
-// complete at once), and at the end of any call but a nonblocking send. A program that sends and then
-// computes for long is served by a helper (the engine calls more_follows() only if one exists). activity()
-// reports that there is something to do. The helper polls as soon as the answer to the packets of this series
-// has arrived, or after 2 ms if the program has always returned at once. If a peer is so slow that no answer
-// arrives, or processes share processors, it polls after 10 ms or more, and always so with
-// LANYARD_DGRAM_PROGRESS=thread. With `engine`, everything leaves at once.
+// Several envelopes may share a packet (packet_batching.h). Envelopes that are held back leave with any other
+// packet, at the end of poll(), and at flush(): when the program waits or tests (even for a request that was
+// complete at once), and at the end of any call except a nonblocking send. If a program sends and then
+// computes for a long time, a helper sends them (the engine calls more_follows() only if a helper exists).
+// activity() reports that there is something to do. The helper polls as soon as the answer to the packets of
+// this series has arrived, or after 2 ms if the program has always returned at once. The helper polls after
+// 10 ms or more if a peer is so slow that no answer arrives, if processes share processors, and always with
+// LANYARD_DGRAM_PROGRESS=thread. With LANYARD_DGRAM_PROGRESS=engine, no envelope is held back.
 //
-// While packets arrive and this process does not sleep, the endpoint need not report them (PacketIo::watch),
-// which makes them arrive sooner: a thread that polls all the time finds them. Where processes share
-// processors, they sleep so often that this would not pay off.
+// While packets arrive and this process does not sleep, the endpoint need not report the packets
+// (PacketIo::watch), since a thread that polls all the time finds them. Packets then arrive sooner. Where
+// processes share processors, the processes sleep so often that this would not pay off.
 //
-// A poll delivers whole packets, which may contain many envelopes, and the envelopes that waited for them. It
-// may thus exceed its budget, by fewer than info.most_at_once.
+// A poll delivers whole packets, which may contain many envelopes, and the envelopes that waited for these
+// packets. A poll may thus exceed its budget, by fewer than info.most_at_once.
 // Silent peers receive a probe four times within LANYARD_PEER_TIMEOUT, since a process that only waits for a
-// peer would otherwise never notice that it has failed. A process that does not answer although its kernel
-// does (liveness.h) computes, and is waited for. This is reported once, since it may also be that only UDP is
-// blocked.
-// A peer is an object from the first packet to or from it. Later it holds what its flow holds, and nothing
-// for what has been delivered.
-// If a peer has several addresses, each may lead nowhere, or to another machine. peer_routes.cc explains how
-// one is found that leads to the peer.
+// peer would otherwise never notice that the peer has failed. A process that does not answer although its
+// kernel does (liveness.h) is computing, and this process waits for it. This is reported once, since the
+// cause may also be that only UDP is blocked.
+// The first packet to or from a peer creates an object for it. Later this object has no memory beyond that of
+// its flow, and none for what has been delivered.
+// If a peer has several addresses, each of them may lead nowhere, or to another machine. peer_routes.cc
+// explains how this path finds an address that leads to the peer.
 // Thread rule: the owner of the engine, unless a function says otherwise.
+// Tested by: tests/conformance/conformance_test.cc, tests/sim/datagrams_test.cc.
+// Tested by: tests/unit/path/dgram/batched_sends_test.cc.
 #pragma once
 
 #include <functional>
@@ -62,10 +64,10 @@ namespace lanyard {
 
 struct DgramLimits : ReliableLimits, dgram::BatchLimits {
     dgram::FlowLimits flow;
-    int most_bulk = 8;              // bulk frames of one peer that are under way
+    int most_bulk = 8;              // the most bulk frames that may be under way to one peer
     bool computing_answers = true;  // processes that compute answer nevertheless (LANYARD_DGRAM_PROGRESS)
 
-    // Frames of one packet, and of the packets that waited for it.
+    // The most frames that one packet can deliver: its own, and those of the packets that waited for it.
     int most_at_once() const {
         size_t early = flow.early_blocks * (dgram::EarlyBlock::room / sizeof(dgram::Piece));
         return static_cast<int>(dgram::most_packet / dgram::next_frame_bytes + early);
@@ -77,7 +79,8 @@ public:
     // Finds the name of a peer's endpoint, when it is needed.
     using FindName = std::function<Error(uint32_t peer, std::string &name)>;
 
-    // `own` is in the table too. `epoch` is not 0 and unlike those of earlier processes with this name.
+    // `own` is the name of this process, which is in the table too. `epoch` is not 0 and differs from those
+    // of earlier processes with this name.
     DgramPath(PacketIo &io, ProcessName own, const Processes &processes, uint32_t epoch, const Crc32c &crc,
               const DgramLimits &limits, FindName find);
     ~DgramPath() override;
@@ -86,7 +89,7 @@ public:
     void use(Liveness &liveness) { liveness_ = &liveness; }
 
     void grow() override {
-        // If memory is lacking, the others are not reached.
+        // If memory runs out, the remaining processes cannot be reached.
         while (peers_.size() < processes_.count() && peers_.append()) {
         }
     }
@@ -112,8 +115,8 @@ public:
     // Informs all peers that this process ends.
     void close() override;
 
-    // Whether a peer lives and can be reached: ask() sends it a probe, has_answered() says whether it has
-    // ever answered one.
+    // Does a peer live, and can it be reached? ask() sends a probe to the peer. has_answered(): has the peer
+    // ever answered a packet?
     void ask(uint32_t peer);
     bool has_answered(uint32_t peer) const { return peers_[peer] && peers_[peer]->flow.trip().known(); }
     bool is_lost(uint32_t peer) const { return peers_[peer] && peers_[peer]->lost; }
@@ -123,16 +126,16 @@ public:
     struct RoundTrips {
         uint64_t mean_ns = 0, least_ns = 0;  // of all peers; 0: none has answered yet
     };
-    // These functions, up to peer_count(), may be called by any thread. They return what was counted of
-    // packets, of messages, and of one peer, and the number of peers to which something was sent or from
-    // which something arrived.
+    // These functions, up to peer_count(), may be called by any thread. They return the counts of packets, of
+    // messages, and of one peer, and the round trips. known(): the number of peers to which something was
+    // sent or from which something arrived. peer_count(): the number of processes in the table.
     const dgram::FlowCounts &counts() const { return home_.counts; }
     const NetworkCounts &message_counts() const { return counts_; }
     dgram::PeerCounts counts_of(uint32_t peer) const;
     RoundTrips round_trips() const;
     size_t known() const { return known_; }
     uint32_t peer_count() const { return static_cast<uint32_t>(peers_.size()); }
-    // The number of these peers with something under way.
+    // The number of peers with something under way.
     size_t active() const { return active_.size(); }
 
 private:
@@ -141,8 +144,8 @@ private:
         Envelope envelope;
         Assembly assembly;
     };
-    // The route to a peer. known: it is proven to work. sought: it is the only address in the peer's name,
-    // unproven. sought_among_several: it is one of several addresses, unproven.
+    // What is known about the route to a peer. known: it is proven to work. sought: it is the only address in
+    // the peer's name, unproven. sought_among_several: it is one of several addresses, unproven.
     enum class Way : uint8_t { known, sought, sought_among_several };
     struct Peer {
         Peer(dgram::FlowHome &home, uint32_t number, uint32_t epoch, uint64_t to, size_t largest)
@@ -154,10 +157,11 @@ private:
         std::unique_ptr<Arriving> arriving;
         int bulk_under_way = 0;
         dgram::Series series;
-        uint32_t place = not_active;  // in the list of active peers
-        // Quarters of LANYARD_PEER_TIMEOUT for which it has been silent although it lives, up to four.
+        uint32_t place = not_active;  // index in the list of active peers
+        // Quarters of LANYARD_PEER_TIMEOUT for which the peer has been silent although it lives, counted up
+        // to four.
         uint8_t quarters = 0;
-        bool due = false;  // is in due_
+        bool due = false;  // the peer is in due_
         bool lost = false;
         Way way = Way::sought;
     };
@@ -208,41 +212,41 @@ private:
     const DgramLimits limits_;
     dgram::FlowHome home_;
     FindName find_;
-    Growing<Published<Peer>> peers_;  // by number; null: no contact yet
+    Growing<Published<Peer>> peers_;  // indexed by peer; null: there was no contact yet
     Tally<size_t> known_;
     NetworkCounts counts_;
     std::vector<uint32_t> active_;
-    // The active peers to which something may have to be sent now, whatever the time.
+    // The active peers to which something may have to be sent now, apart from expired timers.
     std::vector<uint32_t> due_;
     size_t turn_ = 0;         // decides which peer is first when all are due
-    size_t undelivered_ = 0;  // envelopes, in all logs
-    size_t assembling_ = 0;   // envelopes, of all peers
+    size_t undelivered_ = 0;  // number of envelopes in all logs
+    size_t assembling_ = 0;   // number of envelopes that have arrived in part
     BytePool log_pool_;       // memory of all logs
     dgram::BulkSlots bulk_;
     dgram::PacketBatching batching_;
     Reports reports_;  // bulk that has been delivered, peers that have failed
     std::unique_ptr<Outbox> outbox_;
-    Sink *sink_ = nullptr;  // during poll()
-    int told_ = 0;          // frames delivered to it in this poll
+    Sink *sink_ = nullptr;  // set during poll()
+    int told_ = 0;          // frames delivered to the sink in this poll
     uint64_t now_ns_ = 0, next_ns_ = no_deadline, ask_at_ns_ = 0;
-    uint64_t look_at_ns_ = 0;  // when to look after the peers next
-    // When nothing will have arrived for so long that no peer asks any more; memory is trimmed then.
+    uint64_t look_at_ns_ = 0;  // when look_after_peers() is due
+    // If nothing arrives until this time, no peer can still wait for an answer; memory is then trimmed.
     uint64_t quiet_at_ns_ = no_deadline;
     uint32_t wakeful_polls_ = 0;  // polls that found something since this process last slept
     uint64_t heard_all_ns_ = 0;   // when the endpoint was last found to have nothing more
     Liveness *liveness_ = nullptr;
-    const bool seeks_ways_;  // the endpoint can note where packets come from, which it does for a while
+    const bool seeks_ways_;  // the endpoint can note where packets come from; it does so only for a while
     bool notes_origins_ = false;
     uint64_t note_origins_until_ns_ = 0;
     uint32_t ways_known_ = 0;  // number of peers with a known route
     int trouble_ = 0;          // an errno: why the endpoint can no longer be used
-    int cut_off_ = 0;          // the same, until the next poll has reported it
-    bool full_ = false;        // the endpoint is full
+    int cut_off_ = 0;          // the same errno, until the next poll has reported the failure
+    bool full_ = false;        // the endpoint had no room for the last packets
     bool leaving_ = false;
-    bool told_silence_ = false;  // of a peer that lives; reported once
-    bool more_ = false;          // arrived beyond the budget of the last poll
+    bool told_silence_ = false;  // the silence of a peer that lives has been reported, which happens once
+    bool more_ = false;          // more had arrived than the last poll's budget allowed to read
     bool to_write_ = false;      // something was sent inside poll(), or is held back
-    bool postponed_ = false;     // the look at the peer whose packets arrived last
+    bool postponed_ = false;     // write_out() is postponed for the peer whose packets arrived last
     CounterSource counted_[3]{
         {network_counters(), counts_}, {flow_counters(), home_.counts}, {datagram_counters(), *this}};
 };

@@ -1,5 +1,6 @@
 // What the datagram path reports: about itself when MPI is finalised, about a peer that has failed, and about
-// one that has not answered for long.
+// a peer that has not answered for a long time.
+// Tested by: tests/failures/test_datagrams.py, tests/lab/test_datagrams.py.
 #include <algorithm>
 #include <cstdio>
 #include <utility>
@@ -47,7 +48,7 @@ std::string sentence_of(const dgram::FlowCounts &all) {
 
 }  // namespace
 
-// Routes that drop long packets silently; the first of them by name.
+// Warns of routes that drop long packets silently. Names the first of them and counts the others.
 void DgramPath::report_holes() const {
     const Peer *first = nullptr;
     size_t others = 0;
@@ -86,7 +87,8 @@ std::string DgramPath::why(const Peer &peer, dgram::FlowEnd how) const {
            " s (LANYARD_PEER_TIMEOUT)";
 }
 
-// The flow calls this after each quarter of LANYARD_PEER_TIMEOUT in which nothing arrived.
+// The flow calls this function repeatedly once nothing has arrived for a quarter of LANYARD_PEER_TIMEOUT. The
+// answer `lives` counts as a sign of life, after which the next quarter begins.
 dgram::Life DgramPath::life(dgram::Flow &flow) {
     if (!liveness_) return dgram::Life::unknown;
     dgram::Life life = liveness_->ask(flow.peer());
@@ -97,7 +99,7 @@ dgram::Life DgramPath::life(dgram::Flow &flow) {
     return life;
 }
 
-// A process that computes may be silent if nothing answers for it.
+// Warns that a peer is silent although it lives. Only informs if processes that compute do not answer anyway.
 void DgramPath::report_silence(const Peer &peer) const {
     std::string ends = io_.ends(peer.destination);
     log(limits_.computing_answers ? LogLevel::warn : LogLevel::info, "dgram",

@@ -39,7 +39,7 @@ bool EarlyEnvelopes::add(Blocks &blocks, const Piece &piece, const std::byte *pa
     return true;
 }
 
-// Usually what arrived last belongs behind all others.
+// Usually the blocks of the latest packet belong behind all other blocks.
 void EarlyEnvelopes::keep(Blocks &blocks) {
     while (adding_ != none) {
         uint32_t index = adding_;

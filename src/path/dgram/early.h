@@ -1,11 +1,11 @@
-// Envelopes that arrived ahead of their turn: a packet was lost or overtaken, and what follows it waits here,
-// copied into blocks that all flows share. What one packet brought is in one chain of blocks. In a chain, and
-// so in a block, each piece begins where the preceding one ends. Blocks are sorted by where they begin. The
-// first block that begins at or before the position of delivery can therefore be delivered whole, and if
-// there is no such block, nothing here is next. Pieces may overlap what was delivered, since a sender cuts
-// lost contents anew.
-// If there is no room, a packet is not accepted at all, which to its sender is as if it had been lost. Thread
-// rule: the owner of the flow.
+// Envelopes that arrived ahead of their turn: a packet was lost or overtaken, and the envelopes behind it
+// wait here. They are copied, in pieces, into blocks from a pool that all flows share. The contents of one
+// packet are in one chain of blocks. In a chain, and so in a block, each piece begins where the preceding
+// piece ends. Blocks are sorted by where they begin. If the first block begins at or before the position up
+// to which everything is delivered, the whole block can therefore be delivered. If it begins later, nothing
+// here can be delivered yet. Pieces may overlap what was delivered already, since a sender cuts lost contents
+// into packets anew. If there is no room, a packet is not accepted at all, and its sender treats it as lost.
+// Thread rule: the owner of the flow.
 #pragma once
 
 #include "base/slab.h"
@@ -13,12 +13,12 @@
 
 namespace lanyard::dgram {
 
-// A part of an envelope's payload. The envelope itself is only with the first piece (at.offset is 0), which
-// may be the whole.
+// A part of an envelope's payload. Only the first piece (at.offset is 0) contains the envelope itself. It may
+// be the only piece.
 struct Piece {
     Position at;
-    uint32_t total;  // payload of the whole envelope; not known (0) to pieces other than the first
-    uint32_t size;   // of this piece
+    uint32_t total;  // payload of the whole envelope; 0 (unknown) in pieces other than the first
+    uint32_t size;   // payload in this piece
     Envelope envelope;
 
     bool first() const { return at.offset == 0; }
@@ -38,11 +38,12 @@ public:
 
     bool empty() const { return first_ == none; }
     // Collects the contents of one packet: add() its pieces in order, then keep() all of them, or forget()
-    // them if there was no room.
+    // them if add() returned false, because there was no room.
     bool add(Blocks &blocks, const Piece &piece, const std::byte *payload, uint32_t most_blocks);
     void keep(Blocks &blocks);
     void forget(Blocks &blocks);
-    // Calls deliver(piece, payload) for all pieces that begin at or before `next()`, and drops them.
+    // Calls deliver(piece, payload) for all pieces in blocks that begin at or before `next()`, and drops
+    // these blocks.
     template <class Next, class Deliver>
     void take(Blocks &blocks, Next next, Deliver deliver) {
         while (first_ != none && blocks.at(first_).begin <= next()) {
@@ -68,8 +69,8 @@ private:
         --blocks_;
     }
 
-    uint32_t first_ = none, last_ = none;          // sorted
-    uint32_t adding_ = none, adding_last_ = none;  // of the packet being added
+    uint32_t first_ = none, last_ = none;          // list of all blocks, sorted
+    uint32_t adding_ = none, adding_last_ = none;  // blocks of the packet that is being added
     uint32_t blocks_ = 0;
 };
 

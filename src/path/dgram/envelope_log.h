@@ -1,7 +1,8 @@
 // The envelopes that were sent to one peer and have not been delivered there, with copies of their payload.
-// The flow cuts its packets from them as often as it must. An entry is as long as its payload needs, and a
-// ring indexed by sequence number has its address. Both come from a pool that all logs of a process share. An
-// empty log thus has no memory of its own, and what all logs had at a peak can be returned.
+// The flow composes its packets from these copies as often as it must. An entry is as long as its payload
+// requires. A ring that is indexed by sequence number has the addresses of the entries. Entries and ring come
+// from a pool that all logs of a process share. An empty log thus has no memory of its own, and memory that
+// the logs needed only at a peak can be returned.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -12,7 +13,7 @@
 
 namespace lanyard::dgram {
 
-// Its payload lies directly behind it.
+// One envelope. Its payload lies directly behind the entry.
 struct LogEntry {
     Envelope envelope;
     uint32_t size;
@@ -29,7 +30,7 @@ public:
     uint64_t begin() const { return begin_; }
     uint64_t end() const { return end_; }
     bool empty() const { return begin_ == end_; }
-    // Of the payload.
+    // The payload of all entries together, in bytes.
     size_t bytes() const { return bytes_; }
     const Entry &at(uint64_t sequence) const { return *place(sequence); }
 
@@ -67,7 +68,7 @@ private:
     }
 
     Entry **ring_ = nullptr;
-    uint32_t entries_ = 0;  // capacity: a power of two, or none
+    uint32_t entries_ = 0;  // capacity of the ring: a power of two, or 0
     uint64_t begin_ = 0, end_ = 0;
     size_t bytes_ = 0;
 };

@@ -1,7 +1,8 @@
-// Do datagrams pass between this process and some others, in both directions? Each of them receives a probe
-// (Flow::ask), repeated as flows do. An answer to a probe of ours proves that the probe has arrived there and
-// the answer here. The path must be polled meanwhile, and also afterwards, since others probe this process.
-// Used before anything else is sent (runtime/network_agreement.h). Thread rule: the owner of the engine.
+// Do datagrams pass between this process and some others, in both directions? Finds out by sending a probe
+// (Flow::ask) to each of them, which the flow repeats if necessary. An answer proves that the probe has
+// arrived there and the answer here. The path must be polled meanwhile, and also afterwards, since other
+// processes probe this one. Used before anything else is sent (runtime/network_agreement.h). Thread rule: the
+// owner of the engine.
 #pragma once
 
 #include <algorithm>
@@ -18,14 +19,14 @@ public:
         : path_(path), silent_(std::move(peers)), until_ns_(until_ns) {
         for (uint32_t peer : silent_) path_.ask(peer);
     }
-    // All have answered, or the time is up. (A peer that has failed, for example because it uses another kind
-    // of endpoint, is reported as failed.)
+    // Have all peers answered or failed, or is the time up? (A peer that has failed, for example because it
+    // uses another kind of endpoint, is reported as failed.)
     bool over(uint64_t now_ns) {
         std::erase_if(silent_,
                       [&](uint32_t peer) { return path_.has_answered(peer) || path_.is_lost(peer); });
         return silent_.empty() || now_ns >= until_ns_;
     }
-    // The first that has not answered.
+    // The first peer that has not answered.
     std::optional<uint32_t> silent() const {
         return silent_.empty() ? std::nullopt : std::optional(silent_.front());
     }

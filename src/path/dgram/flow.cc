@@ -37,7 +37,8 @@ void Flow::release() {
     if (traffic_ == idle) return;
     Traffic &traffic = current();
     next_arrival_ = traffic.arrivals.next();
-    // Every byte of an item is in a record or not cut yet. The item ends with the last of them.
+    // Every byte of a bulk item is in a record, or no packet has contained it yet. The item is removed when
+    // all its bytes are accounted for.
     traffic.sent.drop_all(home_.sent, [&](const SentPacket &packet) {
         if (packet.bulk_size) bulk_came(packet.bulk_item, packet.bulk_size);
     });
@@ -60,7 +61,7 @@ bool Flow::nothing_under_way() const {
 
 void Flow::log_grew(uint64_t end) {
     if (over_) return;
-    Traffic &traffic = this->traffic();  // begins where the log ended
+    Traffic &traffic = this->traffic();  // a new Traffic begins where the log ended
     uint64_t before = std::exchange(log_end_, end);
     for (uint64_t sequence = before; sequence < end; ++sequence)
         traffic.unsent_bytes += queued_frame_bytes + home_.owner.logged(*this, sequence).size;
@@ -92,8 +93,8 @@ void Flow::end(FlowEnd how) {
     home_.owner.ended(*this, how);
 }
 
-// The timer doubles with each probe that was not answered. If several processes send here, the answer waits
-// among their packets, in a queue that varies.
+// The timer doubles with each probe that was not answered. If several processes send to this one, the answer
+// waits among their packets, in a queue whose length varies, so the flow waits for one round trip more.
 uint64_t Flow::probe_due_ns() const {
     const Traffic &traffic = current();
     const AnswerLimits &answer = home_.limits.answer;
@@ -132,8 +133,8 @@ void Flow::look_at_time(uint64_t now_ns) {
         traffic.probe_wanted = true;
         if (traffic.sent.single()) give_up_oldest(traffic, now_ns);
         if (traffic.probes < 2) return;  // the answer will show what is lost
-        // Twice in a row: either all of it is lost, or the peer has no room for it before something earlier
-        // arrives, or all answers are lost.
+        // Two probes in a row: either everything outstanding is lost, or the peer has no room for it before
+        // something earlier arrives, or all answers are lost.
         uint32_t lost = traffic.sent.give_up_all(home_.sent, size_);
         home_.counts.lost_by_probe += lost;
         given_up_ += lost;

@@ -1,6 +1,6 @@
 // A flow: what two processes need to exchange envelopes and bulk reliably over packets that may be lost,
-// duplicated, reordered and damaged. It is a pure state machine: packets and `now` go in, packets and
-// deadline_ns() come out. It uses no sockets and no clock, and memory only from the slabs that it is given.
+// duplicated, reordered and damaged. A flow is a pure state machine: packets and `now` go in, packets and
+// deadline_ns() come out. It uses no sockets and no clock, and takes memory only from the slabs of FlowHome.
 //
 //      log_grew, send_bulk                                            Owner::envelope, bulk
 //            |                                                             ^
@@ -15,52 +15,55 @@
 // Rules, and why nothing is lost, duplicated or reordered:
 // 1. Each packet has a number of its own, however often its contents are sent. The receiver accepts a number
 //    once (arrivals.h), so a copy has no effect. The contents of a lost packet are cut anew into packets with
-//    new numbers. An answer therefore always shows which transmission it answers. (31 bits of the number
-//    travel. A copy would have to arrive after 2^30 others to be taken for a new packet, which is minutes on
-//    the fastest line.)
+//    new numbers. An answer therefore always shows which transmission it answers. (A packet contains 31 bits
+//    of the number. To be taken for a new packet, a copy would have to arrive after 2^30 other packets, which
+//    takes minutes on the fastest network.)
 // 2. Every byte of an envelope or of bulk that was sent and is not acknowledged is in exactly one record,
-//    outstanding or lost (sent.h). A record leaves the first list when its packet is acknowledged or given
-//    up, and the second when its contents are in another packet. Nothing is forgotten, and bulk has arrived
-//    when the acknowledged sizes add up to its size.
-// 3. Envelopes with their payload form a sequence of positions (number, offset). The receiver delivers the
-//    bytes at the position that it expects and no others, and keeps what is ahead (early.h). Each byte is
-//    delivered exactly once and in order, whatever the pieces. An acknowledgement names the envelope that the
-//    receiver expects; the owner may drop its log before that. Bulk is delivered as it arrives. A range may
-//    arrive twice if a packet was given up too early.
+//    outstanding or lost (sent.h). A record leaves the outstanding ones when its packet is acknowledged or
+//    given up, and the lost ones when its contents are in another packet. Nothing is forgotten, and bulk has
+//    arrived when the acknowledged sizes add up to its size.
+// 3. Envelopes with their payload form a sequence of positions (number, offset). The receiver delivers only
+//    the bytes at the position that it expects, and keeps those that arrive ahead of it (early.h). Each byte
+//    is delivered exactly once and in order, no matter how the pieces were cut. An acknowledgement names the
+//    envelope that the receiver expects; the owner may drop the part of its log before that envelope. Bulk is
+//    delivered as it arrives. A range of bulk may arrive twice if a packet was given up too early.
 // 4. A packet is accepted if its check is right, its proof is made with the job's secret for this direction,
-//    and its epochs are those of this flow. Each side draws its epoch when it creates the flow. Its first
-//    packet states the epoch and already carries data; in it, the other side's epoch is 0 until a packet of
-//    that side has arrived. An introducing packet to an epoch that is not ours is from a time before this
-//    flow: it is dropped, and its sender is informed (`end`, refused; it names the epoch that it refuses,
-//    which only a process that has seen such a packet can know). A packet from another epoch than the known
-//    one is dropped. (An eavesdropper could repeat a first packet to a flow created later, but no flow is
-//    created twice in a job.)
-//    A usual packet names no epoch; its proof covers both. It is sent once an accepted packet has named or
-//    proven our epoch. The peer had our epoch then and keeps it as long as its flow lasts, so it knows the
-//    proof, however packets are reordered. A peer that has forgotten us knows neither epoch. It takes such a
-//    packet for a stranger's and does not answer. We then probe, and while probes are not answered all
-//    packets introduce us again, so that it can refuse. Introducing packets that arrive late are still valid.
+//    and its epochs are those of this flow. Each side has an epoch of its own for the flow. Its first packets
+//    (introducing packets) state this epoch and already carry data. In them, the other side's epoch is 0
+//    until a packet of that side has arrived. An introducing packet that names another epoch than this side's
+//    is from a time before this flow. It is dropped, and its sender is informed by a refusal (`end`,
+//    refused). The refusal names the epoch that it refuses, which only a process that has seen such a packet
+//    can know. A packet from another epoch of the peer than the known one is dropped. (An eavesdropper could
+//    repeat an introducing packet to a flow created later, but no flow is created twice in a job.)
+//    A usual packet names no epoch; its proof covers both epochs. A side sends usual packets once an accepted
+//    packet has named or proven its own epoch. The peer had that epoch then and keeps it as long as the
+//    peer's flow lasts, so the peer can verify the proof, no matter how packets are reordered. A peer that
+//    has lost its flow knows neither epoch. It takes a usual packet for a stranger's and does not answer.
+//    This side then probes, and while probes are not answered all its packets are introducing ones, so that
+//    the peer can refuse. Introducing packets that arrive late are still valid.
 // 5. Something always happens next: an outstanding packet is acknowledged, or given up by order, by time or
-//    by the probe timer. What is given up is sent again at once if nothing else is outstanding. A probe asks
-//    the peer what it has received, since it may only be late; the answer shows what is lost. If a single
-//    packet is outstanding, the probe carries its contents, since no other packet can be the lost one. The
-//    timer doubles up to longest_probe_ns, so a partition that heals is noticed within that time. After two
-//    probes without an answer, all outstanding packets are given up, since the receiver may have room only
-//    for what it expects next. Time counts only up to the moment at which the owner last found nothing more
-//    to read (heard_until_ns): a process that looks late does not mistake its own delay for a loss. A peer
-//    has failed if nothing proven has arrived from it for peer_timeout_ns although something is outstanding;
-//    this is reported once. A peer that lives, as the owner may know of a process that computes, is waited
-//    for.
+//    by the probe timer (sent.h). The contents of a packet that is given up are sent again at once if nothing
+//    else is outstanding. A probe asks the peer what it has received, since the peer may only be late; the
+//    answer shows what is lost. If a single packet is outstanding, the probe carries its contents, since no
+//    other packet can be the lost one. The probe timer doubles up to longest_probe_ns, so a partition that
+//    heals is noticed within that time. After two probes without an answer, all outstanding packets are given
+//    up, since the receiver may have room only for what it expects next. Time counts only up to the moment at
+//    which the owner last found nothing more to read (heard_until_ns): a process that reads late does not
+//    mistake its own delay for a loss. A peer has failed if nothing proven has arrived from it for
+//    peer_timeout_ns although something is outstanding; this is reported once. The flow waits for a peer of
+//    which the owner knows that it lives, for example a process that computes.
 // 6. An acknowledgement is state, not an event: the newest one states everything that the earlier ones
-//    stated. Alone, it travels in a packet without a number and is not answered.
+//    stated. A packet that contains only an acknowledgement has no number and is not answered.
 // 7. There is no deadlock: the receiver always has room for the envelope that it expects, and lost envelopes
-//    are sent again in that order. A sender never has more than one packet in flight beyond a window, but may
-//    always have one.
+//    are sent again in the order of delivery. A sender may have one packet in flight whatever its window is,
+//    but sends no further packet that would exceed the window.
 //
-// How much: congestion.h decides how many bytes may be in flight and how fast they leave, never more than the
+// Limits: congestion.h decides how many bytes may be in flight and how fast they leave, never more than the
 // receiver grants (grants.h). packet_size.h decides how long packets are.
-// Memory: this object for a known peer. While something is under way, also a Traffic and records, which are
-// returned when everything is acknowledged in both directions.
+// Memory: a known peer costs this object. While something is under way, the flow also has a Traffic and
+// records, which are returned when everything is acknowledged in both directions.
+// Errors: none are returned. A packet that is wrong in any way is dropped and counted. FlowOwner::ended
+// reports the end of a flow, once.
 // Thread rule: the owner of the engine; counts() by any thread.
 #pragma once
 
@@ -80,8 +83,8 @@ struct OutPacket {
     size_t tail_size;
     uint64_t number;
     bool acknowledges;
-    // Nothing more is to be sent now, and something is outstanding: compose() need not be called until it
-    // returns false.
+    // Nothing more is to be sent now, and something is outstanding. The caller may then stop calling
+    // compose() although it has not returned false.
     bool last;
 };
 
@@ -90,8 +93,10 @@ public:
     enum class Came { taken, copy, dropped };
 
     // `epoch` is not 0, and no earlier flow between the two processes had it. `largest`: the maximum length
-    // of a packet to this peer.
+    // of a packet to this peer, from least_packet to most_packet. `home` must outlive the flow, and has the
+    // job's secret already.
     Flow(FlowHome &home, uint32_t peer, uint32_t epoch, size_t largest);
+    // Ends the flow without informing the peer or calling the owner.
     ~Flow() {
         over_ = true;
         release();
@@ -99,61 +104,72 @@ public:
     Flow(const Flow &) = delete;
     Flow &operator=(const Flow &) = delete;
 
-    // The log now holds all envelopes before number `end`.
+    // The functions up to close() have no effect once the flow is over. They may create something to send, so
+    // compose() must be called next.
+    //
+    // States that the log now holds all envelopes before number `end`, which only grows. The owner keeps the
+    // envelopes until delivered().
     void log_grew(uint64_t end);
-    // Sends `size` bytes, at least 1, to this place. The flow requests the bytes by token, and they must not
-    // change until bulk_delivered().
+    // Sends `size` bytes, at least 1, to the place `to`. The flow requests the bytes by token, and they must
+    // not change until bulk_delivered().
     void send_bulk(const BulkHeader &to, uint64_t size, uint64_t token);
-    // Asks the peer for a sign of life, even if nothing is outstanding.
+    // Requests a sign of life from the peer, even if nothing is outstanding.
     void ask();
-    // If an acknowledgement is due at some later time, the next compose() sends it.
+    // If an acknowledgement is due later, makes the next compose() send it at once.
     void answer();
     // Informs the peer, once and without an answer, that nothing more follows. When this packet has been
     // composed, the flow is over.
     void close();
 
-    // Takes a packet that names this flow's peer as its sender (sender_of).
+    // Takes a packet that names this flow's peer as its sender (sender_of), and delivers its contents to the
+    // owner. The packet's bytes are read only during the call. `taken`: new to the receiver. `copy`: it was
+    // received before. `dropped`: it is not valid, or there is no room for it.
     Came received(std::span<const std::byte> packet, uint64_t now_ns);
-    // Composes the next packet that may be sent now; false: there is none. Performs first what is due by
-    // time. Must be called until it returns false, after received(), log_grew() and send_bulk(), and at
+    // Composes the next packet that may be sent now; returns false if there is none. First does what is due
+    // by time. Must be called until it returns false, after received(), log_grew() and send_bulk(), and at
     // deadline_ns(). `packet.buffer` has room for the largest packet.
     bool compose(OutPacket &packet, uint64_t now_ns);
-    // The packet that was composed last could not be sent. Its contents wait for the next compose().
+    // Takes back the packet that was composed last, because it could not be sent. Its contents wait for the
+    // next compose(). Several packets are taken back in the reverse order, with nothing received or composed
+    // in between.
     void take_back(const OutPacket &packet, uint64_t now_ns);
+    // When compose() must be called even if nothing arrives; 0: at once; UINT64_MAX: not before another call.
     uint64_t deadline_ns() const;
     // Is there nothing to send at once: neither data, whatever the windows allow, nor an answer that is due?
     bool may_wait(uint64_t now_ns) const {
         return !active() || (has_said_all() && current().arrivals.due_ns() > now_ns);
     }
 
-    // The sender that a packet names, unproven; false: the packet is too short to name one.
+    // Reads which sender a packet names, which is not proven yet. Returns false if the packet is too short to
+    // name one.
     static bool sender_of(std::span<const std::byte> packet, uint32_t &sender) {
         return read_sender(packet, sender);
     }
-    // Is the packet from that sender, for this process, and of this job? For packets of unknown senders;
-    // received() checks the others.
+    // Is the packet from that sender, for this process, and of this job? Used for packets of senders that
+    // have no flow yet; received() checks all other packets.
     static bool is_proven(const FlowHome &home, std::span<const std::byte> packet);
 
     uint32_t peer() const { return peer_; }
     // Does the flow have a Traffic? An inactive flow needs no calls.
     bool active() const { return traffic_ != idle; }
-    // Has an answer not arrived in time?
+    // Is an answer overdue, so that the flow has probed?
     bool asks_again() const { return active() && current().probes > 0; }
     bool over() const { return over_; }
-    // When something proven last arrived; 0: never.
+    // The time when a packet with a valid proof last arrived; 0: none ever has.
     uint64_t heard_ns() const { return heard_ns_; }
     const RoundTrip &trip() const { return trip_; }
     const Congestion &congestion() const { return congestion_; }
     // The number of bytes that the peer allows to be in flight; no_limit: any number.
     uint32_t granted() const { return granted_; }
-    // The flow is over, as the owner has found out.
+    // Ends the flow for the reason `how` and calls ended(). The owner calls this if it has found the reason
+    // itself, and never from inside its FlowOwner functions.
     void end(FlowEnd how);
-    // The peer is within this host. To be called before anything is sent or received.
+    // States that the peer is within this host. Must be called before anything is sent or received.
     void set_near() { near_ = true; }
-    // The endpoint's present limit.
+    // Sets the endpoint's present limit of a packet's length.
     void set_largest(size_t bytes) { size_.set_limit(bytes); }
     const PacketSize &packet_size() const { return size_; }
-    // By any thread.
+    // Called by any thread.
     PeerCounts counts() const;
 
 private:
@@ -176,7 +192,7 @@ private:
     bool is_lost(uint64_t now_ns);
 
     // flow_receiving.cc
-    // What was noticed when a packet was first read, so that it need not be read again for things that it
+    // What was noticed when a packet was first read. The packet is then not read again for things that it
     // does not contain.
     struct Contents {
         bool settles = false;  // contains `settled` frames
@@ -237,16 +253,16 @@ private:
     uint32_t traffic_ = idle;
     const uint32_t peer_, epoch_;
     uint32_t peer_epoch_ = 0;
-    uint64_t proof_out_ = 0, proof_in_ = 0;  // of usual packets, once the peer's epoch is known
+    uint64_t proof_out_ = 0, proof_in_ = 0;  // proofs of usual packets, once the peer's epoch is known
     // Sending:
     Tally<uint64_t> next_number_;
     uint64_t log_end_ = 0, delivered_ = 0;
     PacketSize size_;
     bool over_ : 1 = false;
-    bool introduced_ : 1 = false;  // to the peer, which therefore knows our epoch
+    bool introduced_ : 1 = false;  // the peer knows this side's epoch
     bool near_ : 1 = false;        // the peer is within this host
     uint32_t granted_ = no_limit;
-    Grants::Sender sender_;  // the peer's state for the grants that we give
+    Grants::Sender sender_;  // what Grants keeps about this peer as a sender
     Congestion congestion_;
     RoundTrip trip_;
     Tally<uint32_t> given_up_, too_early_;

@@ -1,4 +1,5 @@
-// Counts of packets: over all flows of a process, and of one peer.
+// Counts of packets, over all flows of a process and for one peer.
+// Tested by: tests/unit/path/dgram/counts_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -7,30 +8,31 @@
 
 namespace lanyard::dgram {
 
-// What happened, over all flows of a process. Any thread may read it.
+// What has happened to packets, over all flows of a process. Any thread may read these counts.
 struct FlowCounts {
     using Count = Tally<uint64_t>;
 
     Count packets_out, bytes_out, numbered_out;
-    Count acknowledgements_out, acknowledgements_carried;    // alone in a packet; in a numbered packet
-    Count packets_in, bytes_in;                              // accepted
+    Count acknowledgements_out, acknowledgements_carried;  // alone in a packet; together with other frames
+    Count packets_in, bytes_in;                            // accepted packets, and their bytes
     Count named, received;  // numbers that peers are known to have used; those of them that were accepted
     // Packets that were given up, so that their contents were sent again.
     Count lost_by_order, lost_by_time, lost_by_probe;
     Count given_up_too_early;  // of these, the packets that were acknowledged nevertheless
     Count probes, silences, taken_back;
-    Count copies, beyond, no_room;  // numbered packets that were dropped although they were proven
-    // Dropped: no packet; wrong check; unproven; of another epoch; malformed.
+    Count copies, beyond, no_room;  // numbered packets with a valid proof that were dropped nevertheless
+    // Packets that were dropped because they were too short for a header (garbage), had a wrong check
+    // (damaged), had no valid proof (strangers), were of another epoch (stale), or were malformed.
     Count garbage, damaged, strangers, stale, malformed;
     Count refusals;
 
     uint64_t given_up() const { return lost_by_order + lost_by_time + lost_by_probe; }
 };
 
-// The same for one peer, as far as it fits into a few bytes. Counts are modulo 2^32.
+// Those counts for one peer that fit into a few bytes. Counts are modulo 2^32.
 struct PeerCounts {
     uint32_t sent = 0, given_up = 0, too_early = 0;
-    uint32_t received = 0, missing = 0;                   // of the packets that the peer has numbered
+    uint32_t received = 0, missing = 0;                   // of the numbered packets from this peer
     uint64_t round_trip_ns = 0, least_round_trip_ns = 0;  // 0: not known
 };
 

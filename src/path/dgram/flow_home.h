@@ -1,5 +1,8 @@
-// What all flows of a process share, their limits, and what they need of their owner. flow.h has the rules.
+// What all flows of a process share, the limits of flows, and what flows need of their owner. flow.h has the
+// rules.
+// A FlowHome must not move, and outlives its flows. Its constructor sets the owner and the limits.
 // Thread rule: the owner of the engine; counts may be read by any thread.
+// Tested by: tests/unit/path/dgram/flow_test.cc, tests/sim/flow_test.cc.
 #pragma once
 
 #include "net/secret.h"
@@ -15,9 +18,12 @@ namespace lanyard::dgram {
 
 class Flow;
 
-// `closed`: by the peer. `gone`: the owner has found out. `cut_off`: this process is.
+// How a flow ended. `silent`: the peer has not answered for peer_timeout_ns. `refused`: the peer does not
+// know this flow. `closed`: the peer has closed the flow. `gone`: the owner has found that the peer does not
+// run or cannot be reached. `cut_off`: this process can no longer use its endpoint.
 enum class FlowEnd : uint8_t { silent = 1, refused, closed, gone, cut_off };
-// What the owner knows about a peer that does not answer.
+// What the owner knows about a peer that does not answer. `gone`: its process has ended, or its host is
+// silent.
 enum class Life : uint8_t { unknown, lives, gone };
 
 // An envelope that the owner keeps until it is delivered.
@@ -27,51 +33,58 @@ struct Logged {
     uint32_t size;
 };
 
-// The code above the flows, which has the bytes. Its functions are called from inside compose() and
-// received(). They may call log_grew() and send_bulk() and nothing else.
+// The code that uses the flows and has the bytes to be sent. Flows call its functions from inside compose()
+// and received(). They also call logged() from inside log_grew(), and ended() from inside end(). These
+// functions may call log_grew() and send_bulk() of a flow, but no other function.
 class FlowOwner {
 public:
     virtual ~FlowOwner() = default;
-    // An envelope of the log. `sequence` is at least the last value passed to delivered(), and less than that
-    // of log_grew().
+    // Returns an envelope of the log. `sequence` is at least the last value passed to delivered(), and less
+    // than that of log_grew(). The addresses in the result are valid until the next call of the flow's
+    // received().
     virtual Logged logged(Flow &flow, uint64_t sequence) = 0;
-    // `size` bytes of what was passed to send_bulk(), starting at `offset`: either their address, or
-    // `scratch` after they were copied to it.
+    // Provides `size` bytes, starting at `offset`, of the bulk that was passed to send_bulk(). Returns either
+    // their address, valid as in logged(), or copies them to `scratch` and returns that.
     virtual const std::byte *bulk_bytes(Flow &flow, uint64_t token, uint64_t offset, std::byte *scratch,
                                         size_t size) = 0;
-    // The peer's library has all envelopes before this one.
+    // Called when the peer's library has all envelopes before the number `below`.
     virtual void delivered(Flow &flow, uint64_t below) = 0;
-    // The peer's library has all of this bulk. Once for each send_bulk().
+    // Called when the peer's library has all of this bulk: once for each send_bulk(), unless the flow ends
+    // first.
     virtual void bulk_delivered(Flow &flow, uint64_t token) = 0;
-    // The next bytes of the envelopes from the peer, in order. A payload may arrive in several pieces; the
-    // first of them contains the envelope.
+    // Delivers the next bytes of the envelopes from the peer, in order. A payload may arrive in several
+    // pieces; the first piece contains the envelope. In envelope() and bulk(), `payload` is valid only during
+    // the call.
     virtual void envelope(Flow &flow, const Piece &piece, const std::byte *payload) = 0;
     virtual void bulk(Flow &flow, const BulkHeader &header, const std::byte *payload, size_t size) = 0;
-    // The peer has not answered for a quarter of the time after which it counts as failed. Called often.
+    // Does the peer still live? Called repeatedly once the peer has not answered for a quarter of
+    // peer_timeout_ns, the time after which it counts as failed.
     virtual Life life(Flow &) { return Life::unknown; }
-    // The number by which packets and proofs name the peer.
+    // Returns the number by which packets and proofs name the peer.
     virtual uint32_t serial_of(uint32_t peer) const { return peer; }
-    // `now`: nothing has arrived for long although something is outstanding. Otherwise, something has arrived
-    // again after that.
+    // Called with `now` true when nothing has arrived from the peer for silent_after_ns although something is
+    // outstanding. Called with false when something has arrived again after that.
     virtual void silent(Flow &, bool /*now*/) {}
-    // Once. What has not been delivered will not be, and the flow does not request it again.
+    // Called once, when the flow has ended. What has not been delivered by then will not be delivered, and
+    // the flow does not read it again.
     virtual void ended(Flow &flow, FlowEnd how) = 0;
 };
 
 struct FlowLimits {
     uint64_t peer_timeout_ns = 60'000'000'000;
-    uint64_t first_probe_ns = 20'000'000;  // while no round trip is known
+    uint64_t first_probe_ns = 20'000'000;  // how long to wait before a probe while no round trip is known
     uint64_t longest_probe_ns = 500'000'000;
     // After this time, a peer counts as silent; this is reported and changes nothing else.
     uint64_t silent_after_ns = 2'000'000'000;
-    uint32_t early_blocks = 512;  // of 2 KiB, for envelopes of one flow that arrived ahead of their turn
-    uint64_t first_number = 1;    // of packets, on both sides; tests use another one to make numbers wrap
+    uint32_t early_blocks = 512;  // most blocks of 2 KiB for envelopes of one flow that arrived too early
+    // The first number of packets, on both sides. Tests use another one to make numbers wrap.
+    uint64_t first_number = 1;
     AnswerLimits answer;
     CongestionLimits congestion;
     GrantLimits grants;
 };
 
-// What a flow has while something is under way.
+// The part of a flow's state that exists only while something is under way.
 struct Traffic {
     explicit Traffic(uint64_t next_number, uint64_t next_arrival, const Position &to_send)
         : arrivals(next_arrival), unsent(to_send), peer_next(next_number) {}
@@ -80,18 +93,19 @@ struct Traffic {
     Arrivals arrivals;
     EarlyEnvelopes early;
     Position unsent;            // the first position that no packet has contained yet
-    uint64_t unsent_bytes = 0;  // of envelopes and payload from there on, as frames one after the other
-    // All our packets before this one have reached the peer, or it knows that they will not.
+    uint64_t unsent_bytes = 0;  // length of the envelopes from there on, if each is a frame
+    // All packets before this one that this side sent have reached the peer, or the peer knows that they will
+    // not.
     uint64_t peer_next;
     uint64_t last_sent_ns = 0, waiting_since_ns = 0;
-    uint64_t pace_ns = 0;   // when the line would be free again
+    uint64_t pace_ns = 0;   // when what was sent will have left, at the paced rate
     uint64_t burst_ns = 0;  // when the next burst may leave
-    // Items with bytes that no packet has contained yet.
+    // List of bulk items with bytes that no packet has contained yet.
     uint32_t first_bulk = UINT32_MAX, last_bulk = UINT32_MAX;
-    uint32_t probes = 0;  // in a row
+    uint32_t probes = 0;  // unanswered probes in a row
     bool probe_wanted = false, end_wanted = false;
-    bool silent = false;         // reported to the owner
-    uint32_t refused_epoch = 0;  // which a packet named as ours
+    bool silent = false;         // the peer's silence has been reported to the owner
+    uint32_t refused_epoch = 0;  // an epoch that a packet named wrongly as this side's; 0: none
     uint32_t refused_from = 0;   // the epoch of that packet's sender
 };
 
@@ -102,28 +116,29 @@ struct FlowHome {
         : own(own_number), secret(jobs_secret), crc(check), limits(limit), owner(owns), grants(limit.grants),
           near_grants(limit.grants) {}
 
-    // A packet whose named sender is no other process of the job.
+    // Counts a packet that names no other process of the job as its sender.
     void count_astray(std::span<const std::byte> packet) {
         PacketHeader header;
         counts.strangers += read(packet, header);
     }
-    // Counts a packet that has no header or a wrong check.
+    // Reads the header. If the packet has no complete header or a wrong check, counts the packet and returns
+    // false.
     bool read(std::span<const std::byte> packet, PacketHeader &header) {
         if (read_header(crc, packet, header)) return true;
         ++(packet.size() < usual_header_bytes ? counts.garbage : counts.damaged);
         return false;
     }
 
-    // The longest time for which a packet that is read now has waited.
+    // The longest time for which a packet that is read now may have waited.
     uint64_t away_ns(uint64_t now_ns) const { return now_ns - std::min(now_ns, empty_ns); }
-    // received() has been given everything that had arrived by that time, or, if the endpoint does not become
-    // empty, much of it.
+    // Called when received() has been given everything that had arrived by that time. If the endpoint never
+    // becomes empty (`is_empty` is false), called when received() has been given much of it.
     void heard_all(uint64_t until_ns, bool is_empty = true) {
         heard_until_ns = until_ns;
         if (is_empty) empty_ns = until_ns;
     }
 
-    // Returns memory of what was under way to the system, if nothing is.
+    // Returns to the system the memory of each kind of object of which no flow uses any.
     void give_back() {
         sent.give_back();
         bulk.give_back();
@@ -132,17 +147,18 @@ struct FlowHome {
     }
 
     const uint32_t own;  // serial of this process (base/processes.h)
-    Secret secret;       // set before the first flow is created
+    Secret secret;       // may be replaced only before the first flow is created
     const Crc32c crc;
     const FlowLimits limits;
-    // Processes share processors: a peer may have to wait for one before it looks.
+    // Processes share processors, so a peer may have to wait for a processor before it reads.
     bool oversubscribed = false;
     FlowOwner &owner;
     // The last value passed to heard_all(); UINT64_MAX if that is never called.
     uint64_t heard_until_ns = UINT64_MAX;
     uint64_t empty_ns = UINT64_MAX;  // when the endpoint was last found empty
     FlowCounts counts;
-    // Grants to senders across the network, and to those within this host, which do not share its line.
+    // Grants to senders across the network, and separately to senders within this host, whose packets do not
+    // travel over the host's network link.
     Grants grants, near_grants;
     SentPackets::Records sent;
     Slab<BulkItem> bulk;

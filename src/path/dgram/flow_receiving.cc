@@ -1,4 +1,6 @@
 // Flows: incoming packets. A packet is judged as a whole before anything in it takes effect. See flow.h.
+// Tested by: tests/unit/path/dgram/flow_test.cc, tests/unit/path/dgram/flow_epochs_test.cc.
+// Tested by: tests/fuzz/packets.cc.
 #include <algorithm>
 #include <utility>
 
@@ -10,7 +12,7 @@ namespace {
 
 bool is_of_envelope(FrameKind kind) { return kind >= FrameKind::envelope && kind <= FrameKind::part; }
 
-// A number before 0 is far behind.
+// Is `number` ahead of `of`? A number below 0 has wrapped to a very large one, which does not count as ahead.
 bool is_ahead(uint64_t number, uint64_t of) { return number > of && number <= of + UINT32_MAX; }
 
 // Where delivery stands after this piece, if it stood at `from` and the whole payload of the envelope there
@@ -51,8 +53,8 @@ Flow::Came Flow::received(std::span<const std::byte> packet, uint64_t now_ns) {
     return came;
 }
 
-// From this peer to this process? The header of a usual packet then receives the epochs, which are those of
-// this flow.
+// Is the packet proven to be from this peer to this process? Sets the epochs in the header of a usual packet,
+// which must be those of this flow.
 bool Flow::is_proven(PacketHeader &header) const {
     if (header.introduces)
         return header.from_epoch != 0 && header.proof == introducing_proof(home_.secret, serial(), home_.own);
@@ -61,8 +63,8 @@ bool Flow::is_proven(PacketHeader &header) const {
     return peer_epoch_ != 0 && header.proof == proof_in_;
 }
 
-// Rule 4 of flow.h. A packet for an earlier flow is answered by a refusal. A refusal of the epoch that we
-// hold for the peer's ends this flow.
+// Does the packet belong to this flow (rule 4 of flow.h)? A packet for an earlier flow is answered by a
+// refusal. If the peer refuses the epoch that this side takes for the peer's, the flow ends.
 bool Flow::is_for_us(const PacketHeader &header, std::span<const std::byte> frames) {
     if (header.to_epoch != 0 && header.to_epoch != epoch_) {
         if (header.number == 0) return false;
@@ -71,7 +73,7 @@ bool Flow::is_for_us(const PacketHeader &header, std::span<const std::byte> fram
         traffic.refused_from = header.from_epoch;
         return false;
     }
-    // A peer that has not heard anything from us yet may end nevertheless.
+    // A peer to which no packet of this flow has arrived yet may end nevertheless.
     if (header.to_epoch == 0 && header.number == 0) return header.from_epoch == peer_epoch_;
     if (peer_epoch_ == 0 || header.from_epoch == peer_epoch_) return true;
     if (header.to_epoch == epoch_ && is_refusal(frames)) {
@@ -88,7 +90,7 @@ bool Flow::is_refusal(std::span<const std::byte> frames) const {
            frame.epoch == peer_epoch_;
 }
 
-// 0: the packet has none.
+// Returns 0 if the packet has no number.
 uint64_t Flow::number_of(const PacketHeader &header) const {
     return header.number
                ? widened(header.number, active() ? current().arrivals.next() : next_arrival_, number_bits)
@@ -128,7 +130,7 @@ bool Flow::sensible(const PacketHeader &header, uint64_t number, std::span<const
     return !reader.malformed();
 }
 
-// The epochs that an accepted packet states.
+// Stores the epochs that an accepted packet states, and the proofs that follow from them.
 void Flow::meet(const PacketHeader &header) {
     introduced_ |= header.to_epoch == epoch_;
     if (peer_epoch_ == header.from_epoch) return;
@@ -137,7 +139,7 @@ void Flow::meet(const PacketHeader &header) {
     proof_in_ = usual_proof(home_.secret, serial(), home_.own, peer_epoch_, epoch_);
 }
 
-// `bytes`: length of the packet.
+// Processes the contents of a valid packet. `bytes`: the packet's length.
 Flow::Came Flow::take(uint64_t number, std::span<const std::byte> frames, const Contents &contents,
                       size_t bytes, uint64_t now_ns) {
     Traffic &traffic = this->traffic();
@@ -156,7 +158,7 @@ Flow::Came Flow::take(uint64_t number, std::span<const std::byte> frames, const 
         home_.counts.copies += verdict == Arrivals::Verdict::copy;
         home_.counts.beyond += verdict == Arrivals::Verdict::beyond;
         home_.counts.no_room += verdict == Arrivals::Verdict::fresh && !room;
-        // Shows that this process lives, and what it has.
+        // The answer shows that this process lives, and what it has received.
         if (verdict == Arrivals::Verdict::fresh && !room) traffic.arrivals.copy_came(now_ns);
         fresh = room;
     }
@@ -187,8 +189,8 @@ Flow::Came Flow::take(uint64_t number, std::span<const std::byte> frames, const 
     return Came::taken;
 }
 
-// Where processes share processors, the peer will not look sooner than it has done until now, and usually we
-// have something to send to it before that.
+// Where processes share processors, the peer will not read sooner than it has done until now. Before that,
+// this process usually has something to send that can carry the acknowledgement.
 AnswerLimits Flow::answer_limits() const {
     AnswerLimits limits = home_.limits.answer;
     if (home_.oversubscribed)
@@ -215,8 +217,8 @@ Piece Flow::piece_of(const Frame &frame) const {
             first ? frame.envelope : Envelope{}};
 }
 
-// Copies what cannot be delivered yet. False: there is no room for it, and nothing of the packet may be
-// accepted.
+// Copies what cannot be delivered yet. Returns false if there is no room for it; nothing of the packet may be
+// accepted then.
 bool Flow::make_room(std::span<const std::byte> frames) {
     EarlyEnvelopes &early = current().early;
     Position next = expected();
@@ -238,7 +240,7 @@ bool Flow::make_room(std::span<const std::byte> frames) {
 
 // Rule 3 of flow.h: delivers the part of this piece that begins where delivery stands.
 void Flow::deliver(Piece piece, const std::byte *payload) {
-    // Delivered before, or kept by make_room().
+    // This piece was delivered before, or make_room() has kept a copy.
     if (piece.at.sequence != expected_ || piece.at.offset > expected_offset_) return;
     uint32_t had = expected_offset_ - piece.at.offset;
     uint32_t total = expected_offset_ ? expected_total_ : piece.total;
@@ -271,7 +273,7 @@ void Flow::acknowledged(const Acknowledgement &said, uint64_t now_ns) {
     Traffic &traffic = current();
     uint64_t cumulative = widened(said.cumulative, next_number_),
              expected = widened(said.expected, delivered_);
-    if (cumulative >= traffic.peer_next) grant(said.window);  // the newest statement
+    if (cumulative >= traffic.peer_next) grant(said.window);  // unless a newer statement has arrived before
     traffic.peer_next = std::max(traffic.peer_next, cumulative);
 
     size_t before = traffic.sent.in_flight();
@@ -283,8 +285,9 @@ void Flow::acknowledged(const Acknowledgement &said, uint64_t now_ns) {
     home_.counts.given_up_too_early += found.too_early;
     too_early_ += found.too_early;
     if (found.packets > 0) {
-        // Packets that were given up too early do not count here. Otherwise a round trip that has become
-        // longer would never be measured, since each packet would be given up.
+        // Only packets that were still outstanding count here. If those that were given up too early also
+        // ended the series of probes, a round trip that has become longer would never be measured, since each
+        // packet would be given up.
         uint32_t unanswered = std::exchange(traffic.probes, 0);
         uint64_t highest = cumulative - 1;
         if (said.count)

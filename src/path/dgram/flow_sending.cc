@@ -1,4 +1,6 @@
 // Flows: outgoing packets. See flow.h.
+// Tested by: tests/unit/path/dgram/flow_test.cc, tests/unit/path/dgram/flow_loss_test.cc.
+// Tested by: tests/sim/flow_test.cc.
 #include <algorithm>
 
 #include "path/dgram/flow.h"
@@ -7,17 +9,18 @@ namespace lanyard::dgram {
 
 namespace {
 
-// Shorter payload is copied after its frame. Longer payload is sent from where it lies, and is then the last
-// of the packet.
+// Payload shorter than this is copied into the packet behind its frame's head. Longer payload is sent from
+// where it lies, and is then at the end of the packet.
 constexpr size_t copied_below = 512;
-// The room for payload below which no envelope is cut and no bulk begun.
+// If the packet has less room for payload than this, no envelope is split and no bulk is begun in it.
 constexpr size_t worth_cutting = 128;
-// Numbers of most_span that are reserved. The receiver accepts more, since a probe states what is settled.
+// How many of the most_span numbers are reserved for probes. Even more probes are accepted, since each states
+// what is settled, which lets the receiver move on.
 constexpr uint64_t kept_for_probes = 64;
 
 }  // namespace
 
-// What is lost and still worth sending.
+// Returns the first lost record of envelopes that the peer does not have yet, or nullptr.
 SentPacket *Flow::first_lost(Traffic &traffic) const {
     while (SentPacket *lost = traffic.sent.first_lost(home_.sent)) {
         Position delivered{delivered_, 0};
@@ -27,12 +30,13 @@ SentPacket *Flow::first_lost(Traffic &traffic) const {
     return nullptr;
 }
 
-// The peer waits for packets that will not arrive, and no packet in flight states this.
+// Does the peer wait for packets that will not arrive, while no packet in flight states this?
 bool Flow::must_settle(const Traffic &traffic) const {
     return traffic.sent.highest_lost() >= traffic.peer_next && !traffic.sent.outstanding();
 }
 
-// Nothing of ours waits to be sent. (If this is false, what is lost may have arrived nevertheless.)
+// Is nothing waiting to be sent? (If this returns false, everything that waits may be lost contents that have
+// arrived nevertheless.)
 bool Flow::has_said_all() const {
     const Traffic &traffic = current();
     return traffic.unsent_bytes == 0 && traffic.first_bulk == UINT32_MAX && !traffic.sent.has_lost() &&
@@ -49,13 +53,13 @@ PacketHeader Flow::introduction(uint32_t to_epoch) const {
     return {home_.own, true, introducing_proof(home_.secret, home_.own, serial()), 0, epoch_, to_epoch};
 }
 
-// Rule 4 of flow.h. The header has no number yet.
+// Returns a header in the form that rule 4 of flow.h demands, without a number.
 PacketHeader Flow::next_header() const {
     bool known = introduced_ && (!active() || current().probes == 0);
     return known ? PacketHeader{home_.own, false, proof_out_, 0} : introduction(peer_epoch_);
 }
 
-// As far as it is known before the packet is cut.
+// The length of the next packet, as far as it is known before the packet is composed.
 size_t Flow::next_bytes(const Traffic &traffic) const {
     size_t usual = size_.usual();
     if (traffic.first_bulk != UINT32_MAX || traffic.sent.has_lost()) return usual;
@@ -123,8 +127,8 @@ bool Flow::compose(OutPacket &packet, uint64_t now_ns) {
 }
 
 // When a burst is used up, a pause follows in which the line becomes free for the next burst, or for all that
-// is left. What is left thus ends no later than if it were sent packet by packet, and costs a system call and
-// a wake-up of both sides for each burst instead of each packet.
+// is left. The last byte thus leaves no later than if everything were sent packet by packet. But each burst,
+// not each packet, costs a system call and a wake-up of both sides.
 void Flow::pace(Traffic &traffic, size_t bytes, uint64_t now_ns) {
     const CongestionLimits &limits = home_.limits.congestion;
     uint32_t burst = granted_ == no_limit ? limits.burst : limits.granted_burst;
@@ -134,7 +138,7 @@ void Flow::pace(Traffic &traffic, size_t bytes, uint64_t now_ns) {
     traffic.burst_ns = traffic.pace_ns <= now_ns ? 0 : traffic.pace_ns + spacing_ns(left_of(traffic, burst));
 }
 
-// The bytes that wait to be sent, but at most `most`.
+// Returns how many bytes wait to be sent, or `most` if there are more.
 size_t Flow::left_of(const Traffic &traffic, size_t most) const {
     if (traffic.sent.has_lost()) return most;
     uint64_t left = traffic.unsent_bytes;
@@ -145,7 +149,7 @@ size_t Flow::left_of(const Traffic &traffic, size_t most) const {
     return std::min<uint64_t>(left, most);
 }
 
-// `number` 0: the packet has none.
+// Completes a packet. `number` 0: the packet has no number.
 void Flow::finish(OutPacket &packet, PacketHeader header, uint64_t number) {
     packet.number = number;
     if (number) header.number = number_field(number);
@@ -155,7 +159,8 @@ void Flow::finish(OutPacket &packet, PacketHeader header, uint64_t number) {
     home_.counts.bytes_out += packet.size + packet.tail_size;
 }
 
-// Both kinds are sent once and not repeated, since they are not answered.
+// Composes an `end`, which closes this flow or refuses an epoch. Both kinds are sent once and not repeated,
+// since they are not answered.
 bool Flow::compose_end(OutPacket &packet, Traffic &traffic) {
     bool refuses = traffic.refused_epoch != 0;
     PacketHeader header = refuses ? introduction(traffic.refused_from) : next_header();
@@ -183,9 +188,10 @@ void Flow::compose_acknowledgement(FrameWriter &writer, uint64_t now_ns) {
     writer.acknowledge(acknowledgement);
 }
 
-// Should the peer answer this packet at once? Yes if nothing more can be sent until it does, since its usual
-// delay would be lost time. This is so if the window is only a few packets (of this packet's length, if
-// nothing long is in flight), and at the end of the available bulk, whose sender waits for the answer.
+// Should the peer answer this packet at once? Yes if nothing more can be sent until the peer answers, since
+// its usual delay would be lost time. This is so if the window is only a few packets (of this packet's
+// length, if nothing long is in flight), and at the end of the available bulk, whose sender waits for the
+// answer.
 bool Flow::wants_answer(Traffic &traffic, size_t room) const {
     if (std::exchange(traffic.probe_wanted, false)) return true;
     size_t largest = size_.usual(), in_flight = traffic.sent.in_flight();
@@ -200,8 +206,8 @@ bool Flow::wants_answer(Traffic &traffic, size_t room) const {
            !traffic.sent.first_lost_bulk(home_.sent);
 }
 
-// In this order: what the peer should stop waiting for, a probe, envelopes (lost ones first), bulk (lost bulk
-// first).
+// Fills a packet, in this order: what the peer should stop waiting for, a probe, envelopes (lost ones first),
+// bulk (lost bulk first).
 void Flow::fill(FrameWriter &writer, OutPacket &packet, SentPacket &record) {
     Traffic &traffic = current();
     uint64_t oldest = traffic.sent.outstanding() ? traffic.sent.oldest(home_.sent) : record.number;
@@ -209,7 +215,7 @@ void Flow::fill(FrameWriter &writer, OutPacket &packet, SentPacket &record) {
         writer.settled(oldest);
         traffic.sent.tell_settled(oldest);
     }
-    // Nothing in the packet may need room at the peer.
+    // Such a packet only probes, so nothing in it needs room at the peer.
     bool only_asks = traffic.probe_wanted && traffic.probes > 0 && traffic.sent.outstanding();
     if (wants_answer(traffic, writer.room() - probe_frame_bytes)) writer.probe();
     if (only_asks) return;
@@ -220,8 +226,8 @@ void Flow::fill(FrameWriter &writer, OutPacket &packet, SentPacket &record) {
     if (!writer.closed()) cut_bulk(writer, packet, record);
 }
 
-// Cuts envelopes from the log, from one position until another or the end of the packet. Returns how many
-// bytes (as in Traffic::unsent_bytes).
+// Cuts envelopes from the log, from the position `from` to `until` or to the end of the packet. Returns how
+// many bytes were cut, counted as in Traffic::unsent_bytes.
 uint64_t Flow::cut_envelopes(FrameWriter &writer, OutPacket &packet, SentPacket &record, Position &from,
                              const Position &until) {
     if (record.begin >= record.end) record.begin = record.end = from;
@@ -237,7 +243,8 @@ uint64_t Flow::cut_envelopes(FrameWriter &writer, OutPacket &packet, SentPacket 
 }
 
 // Cuts what fits of the envelope at this position, but not beyond `until`, where another record begins.
-// Returns how many bytes; 0: nothing. `follows`: the preceding frame contains the whole preceding envelope.
+// Returns how many bytes were cut; 0: none. `follows`: the preceding frame contains the whole preceding
+// envelope.
 size_t Flow::cut_envelope(FrameWriter &writer, OutPacket &packet, Position &at, const Position &until,
                           bool &follows) {
     Logged logged = home_.owner.logged(*this, at.sequence);
@@ -270,9 +277,9 @@ size_t Flow::cut_envelope(FrameWriter &writer, OutPacket &packet, Position &at, 
     return (first ? queued_frame_bytes : 0) + size;
 }
 
-// The size to write into a frame that has `head` bytes before its payload. It is `rest` if nothing follows in
-// this packet: because nothing more waits to be sent starting at `behind`, because there is no room for it,
-// or because the payload is the packet's tail.
+// The size to write into a frame that has `head` bytes before its payload. The size is `rest` if nothing
+// follows in this packet. This is so if nothing more waits to be sent from `behind` on, if there is no room
+// for more, or if the payload is the packet's tail.
 size_t Flow::size_to_say(const FrameWriter &writer, size_t head, size_t size, const Position &behind) const {
     Traffic &traffic = current();
     bool more = behind < Position{log_end_, 0} || traffic.first_bulk != UINT32_MAX ||
@@ -287,7 +294,7 @@ void Flow::add_payload(FrameWriter &writer, OutPacket &packet, const std::byte *
     packet.tail_size = size;
 }
 
-// Bulk is always the last of a packet.
+// Bulk is always the last frame of a packet.
 void Flow::cut_bulk(FrameWriter &writer, OutPacket &packet, SentPacket &record) {
     Traffic &traffic = current();
     SentPacket *lost = traffic.sent.first_lost_bulk(home_.sent);

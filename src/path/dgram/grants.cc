@@ -9,9 +9,9 @@ namespace lanyard::dgram {
 
 namespace {
 
-constexpr uint64_t forgotten_after = 10;  // rounds without anything; fewer may mean that the host looked late
+constexpr uint64_t forgotten_after = 10;  // rounds without a packet; fewer may mean that the host read late
 
-// The bytes that arrive in this time at this rate.
+// The number of bytes that arrive in this time at this rate.
 uint64_t bytes_in(uint64_t ns, uint64_t rate) {
     return static_cast<uint64_t>(static_cast<double>(rate) * static_cast<double>(ns) * 1e-9);
 }
@@ -37,13 +37,13 @@ uint32_t Grants::window(size_t packet, uint64_t least_ns, uint64_t now_ns) {
     return static_cast<uint32_t>(std::clamp<uint64_t>(each, packet, no_limit - 1));
 }
 
-// Of all senders.
+// What all senders together may have in flight.
 uint64_t Grants::in_flight(uint64_t least_ns) const { return bytes_in(least_ns, rate_) + limits_.queue; }
 
 // Begins the next round when it is time.
 void Grants::turn(uint64_t now_ns) {
     uint64_t took_ns = now_ns - started_ns_;
-    // The line is faster than was known.
+    // The line is faster than was known, so the round ends early.
     bool quicker = received_ >= 2 * enough_ && took_ns >= limits_.least_round_ns;
     if (took_ns < length_ns_ && !quicker) return;
     bool goes_on = took_ns < forgotten_after * length_ns_;

@@ -1,34 +1,37 @@
-// The receiver's part against incast: it decides how much each sender may have in flight to this process.
+// Protects a receiver against incast, the overload of its network link by many senders at once. The receiver
+// decides how much each sender may have in flight to it.
 //
-// Many senders to one receiver fill the queue of the switch's port before it, and each sender's own window is
-// too small a part of that to notice it in time. Only the receiver sees how many they are, and at which rate
-// all bytes arrive, which is what its line carries. Every acknowledgement therefore grants its flow a window:
+// Many senders fill the queue of the switch port that leads to the receiver. Each sender's own window is too
+// small a part of this queue for the sender to notice it in time. Only the receiver sees how many senders
+// there are, and at which rate all bytes arrive, which is what the receiver's network link (its line)
+// carries. Every acknowledgement therefore grants its flow a window:
 //
 //     (arrival rate x least round trip + safe queue) / senders
 //
-// - The first term keeps the line busy, and the second waits before it; everything in flight is one or the
-//   other. As long as the line is not full, nothing waits and more arrives in a round trip than before. The
-//   measured rate, and with it the grant, then grows until it reaches the line's rate. From then on it stays,
-//   since more cannot arrive. So the formula is right for 1 Gbit/s, for 10 Gbit/s and for memory, without any
-//   prior knowledge.
+// - The bytes of the first term keep the line busy, and those of the second wait in the queue. Together they
+//   are everything in flight. As long as the line is not full, nothing waits, and more bytes arrive in each
+//   round trip than in the one before. The measured rate, and with it the grant, therefore grows until the
+//   rate is that of the line. From then on the grant stays the same, since more cannot arrive. So the formula
+//   is right for 1 Gbit/s, for 10 Gbit/s and for memory, without any prior knowledge.
 // - The safe queue is 64 KiB, because the smallest switches have 128 KiB at a port, and a sender that has
-//   only begun has not received a grant yet. (It is not less if little arrives: this means as often that
-//   little is sent as that the line is slow, and senders with little data would wait for grants.)
-// - A lone sender is not limited, since its own congestion control sees everything. A sender that sends
-//   little, less than a long packet, does not count either, since this is no queue. Each sender may have one
-//   packet in flight, whatever it is granted.
+//   only begun has not received a grant yet. (The safe queue is not reduced if little arrives. That means as
+//   often that little is sent as that the line is slow, and senders with little data would wait for grants.)
+// - A lone sender is not limited, since its own congestion control sees the whole queue. A sender that sends
+//   little (less than a long packet) does not count as a sender, since its bytes make no queue. Each sender
+//   may have one packet in flight, whatever it is granted.
 // - Senders are counted in rounds. A round is long enough for the line to carry everything that is granted
-//   and two packets of each sender, so that each has its turn. It is not longer, because in an exchange in
-//   pairs one sender begins where another has ended. The rate determines how long this is. If little was sent
-//   before, the rate shows nothing about the line, and the round ends when twice as much has arrived.
-// - The rate of a round is bytes by time. The lower of two in a row counts, since a host that looked late
-//   finds at once what arrived in a longer time. The best of these in recent rounds counts, since a pause
-//   within a round makes a line look slow.
-// - The grant is a window, not a sum that is used up. Lost packets therefore do not diminish it, and an old
-//   grant that arrives late is corrected by the next. congestion.h defines how long a sender relies on one.
+//   and two packets of each sender, so that each sender has its turn. A round is not longer, because in an
+//   exchange in pairs one sender begins when another has ended. The rate determines how long a round is. If
+//   little was sent before, the rate shows nothing about the line. A round therefore ends early when twice as
+//   much has arrived as it should carry.
+// - The rate of a round is bytes by time. The lower rate of two rounds in a row counts, since a host that
+//   reads late finds at once what arrived in a longer time. The best of these rates in recent rounds counts,
+//   since a pause within a round makes a line look slow.
+// - The grant is a window, not a sum that is used up. Lost packets therefore do not reduce the grant, and the
+//   next grant corrects an old one that arrives late. congestion.h defines how long a sender relies on one.
 //
-// A process has one object for all flows across the network, and one for those within the host, which share
-// no line but a socket's buffer.
+// A process has one object for all flows across the network, and one for all flows within the host. The
+// latter do not use the line, but they share the buffer of the process's socket.
 // Thread rule: the owner of the flows.
 #pragma once
 
@@ -41,9 +44,10 @@ namespace lanyard::dgram {
 struct GrantLimits {
     uint32_t queue = 64 * 1024;
     uint64_t least_round_ns = 2'000'000;
-    // A sender with fewer bytes in a round does not count, if packets are longer than that.
+    // A sender with fewer bytes in a round does not count. If all packets are shorter than this, the longest
+    // of them is the limit.
     uint32_t little = 4096;
-    // Assumed as the least round trip of a flow on which none was measured.
+    // The least round trip that is assumed for a flow on which none was measured.
     uint64_t unknown_trip_ns = 50'000;
 };
 
@@ -52,22 +56,22 @@ public:
     // What is kept for each flow.
     struct Sender {
         static constexpr uint16_t counted = UINT16_MAX;
-        uint16_t round = 0;  // in which something last arrived
-        // Bytes in that round; or `counted`: among the senders, however long packets become later in the
-        // round.
+        uint16_t round = 0;  // the round in which something last arrived
+        // The bytes that arrived in that round, or `counted`. The flow is then counted as a sender, even if
+        // packets become longer later in the round.
         uint16_t received = 0;
     };
 
     explicit Grants(const GrantLimits &limits) : limits_(limits) {}
 
-    // A packet of this length has arrived, which counted as in flight.
+    // Called when a packet of this length has arrived that counted as in flight.
     void received(Sender &sender, uint32_t bytes, uint64_t now_ns);
-    // `packet`: the maximum length of a packet. `least_ns`: the flow's least round trip, 0 if it is not
-    // known.
+    // Returns the window to grant to a flow. `packet`: the maximum length of a packet. `least_ns`: the flow's
+    // least round trip, 0 if it is not known.
     uint32_t window(size_t packet, uint64_t least_ns, uint64_t now_ns);
     // Were there several senders recently?
     bool several() const { return senders() > 1; }
-    // What all senders together have reached recently; 0: not known.
+    // The rate that all senders together have reached recently; 0: not known.
     uint64_t bytes_per_s() const { return rate_; }
 
 private:
@@ -77,11 +81,11 @@ private:
     void measure(uint64_t bytes, uint64_t ns);
 
     const GrantLimits limits_;
-    uint64_t started_ns_ = 0, length_ns_ = 0;  // of the round
+    uint64_t started_ns_ = 0, length_ns_ = 0;  // start and planned length of the round
     uint64_t enough_ = 0, received_ = 0;       // bytes that complete the round; bytes that have arrived in it
-    uint64_t rate_ = 0, rate_before_ = 0;      // bytes per second; of the last round alone
+    uint64_t rate_ = 0, rate_before_ = 0;  // bytes per second: the rate that counts; that of the last round
     uint32_t senders_ = 0, senders_before_ = 0;
-    uint32_t longest_ = 1024;  // packet that has ever arrived
+    uint32_t longest_ = 1024;  // the longest packet that has ever arrived, at least 1024
     uint16_t round_ = 1;
 };
 

@@ -1,8 +1,8 @@
-// Whether a process that does not answer datagrams still runs. It may compute for as long as it likes, and
-// with LANYARD_DGRAM_PROGRESS=engine only the program answers for it. A TCP connection, in contrast, is
-// answered by the kernel of its host, from before it is accepted until the process ends. Each process
-// therefore listens at a port of its own. A process in doubt about another dials it, sends nothing, and looks
-// at what becomes of the connection:
+// Finds out whether a process that does not answer datagrams still runs. The process may be computing for any
+// length of time, and with LANYARD_DGRAM_PROGRESS=engine it answers only while the program is inside MPI. A
+// TCP connection, in contrast, is answered by the kernel of the process's host, even before the process
+// accepts it, until the process ends. Each process therefore listens at a port of its own. A process in doubt
+// about another process dials it, sends nothing, and observes the connection:
 //
 //   not made (yet)            unknown: the host is cut off, or TCP is blocked on the way
 //   made                      the process lives and its host answers: the kernel sends keepalives, and ends
@@ -11,8 +11,9 @@
 //   made once, and ended      gone: the process has ended, or its host is silent
 //
 // A refused connection proves nothing, since firewalls refuse connections too. The cost is a listening
-// socket, and a connection for each peer in doubt, which is closed when the peer is heard again. Connections
-// from others are kept until they end; a process that computes leaves them to the kernel.
+// socket, and a connection for each peer in doubt, which is closed when something arrives from the peer
+// again. Connections from other processes are kept until they end; while a process computes, its kernel takes
+// care of them.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -36,15 +37,15 @@ public:
     Liveness &operator=(const Liveness &) = delete;
 
     // Listens at these addresses, all with one port: `wanted` if it is free, else one of least..most (0, 0:
-    // any). Returns the port; 0: it could not listen.
+    // any). Returns the port, or 0 if it could not listen.
     uint16_t listen(const std::vector<Address> &addresses, uint16_t wanted, uint16_t least, uint16_t most);
-    // What is known about the peer. Dials it if that has not been done.
+    // Returns what is known about the peer. Dials the peer if that has not been done.
     dgram::Life ask(uint32_t peer);
-    // The peer has been heard.
+    // Called when something has arrived from the peer. Closes the connection to it.
     void heard(uint32_t peer) {
         if (!lines_.empty()) let_go(peer);
     }
-    // Accepts what others have dialed, and drops what they have closed.
+    // Accepts connections that other processes have dialed, and drops those that have ended.
     void tend();
     void close();
 
@@ -61,7 +62,7 @@ private:
     Sockets &sockets_;
     FindAddresses find_;
     std::vector<int> listeners_;
-    std::map<uint32_t, std::vector<Line>> lines_;  // by peer
+    std::map<uint32_t, std::vector<Line>> lines_;  // indexed by peer
     std::vector<int> from_others_;
 };
 

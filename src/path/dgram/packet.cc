@@ -7,13 +7,13 @@ namespace lanyard::dgram {
 
 namespace {
 
-constexpr uint32_t introduces_bit = most_processes;  // of the three bytes of `from`
+constexpr uint32_t introduces_bit = most_processes;  // the highest bit of the three bytes of `from`
 
 bool may_have_rest(FrameKind kind) { return kind >= FrameKind::envelope && kind <= FrameKind::part; }
 
 uint8_t rest_if(size_t size) { return size == rest ? rest_flag : 0; }
 
-// The two forms differ in the length of the text.
+// The texts of the two forms of packets differ in length.
 template <size_t count>
 uint64_t proof_of(const Secret &secret, const uint32_t (&numbers)[count]) {
     struct {

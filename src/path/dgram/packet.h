@@ -1,4 +1,4 @@
-// The form of datagrams between two processes: a header, then frames up to the packet's end. Numbers have
+// The form of datagrams between two processes: a header, then frames up to the packet's end. Integers have
 // their lowest byte first, and nothing is aligned (docs/internals/protocol-datagrams.md).
 //
 //                  0         4        7         12         16
@@ -6,19 +6,19 @@
 //     introducing  | check 4 | from 3 | proof 5 | number 4 | from's epoch 4 | to's epoch 4 | frames ...
 //
 //   check      CRC32C of all bytes behind it
-//   from       the sender's serial, job + number (base/processes.h). It names both, since the jobs of a
-//              launcher share one count. Its highest bit is set in the introducing form
-//   proof      of the job's secret, the same in every packet of this form and direction; keeps out strangers
-//              and packets of other jobs. The introducing form proves (from, to). The usual form also proves
-//              both epochs, so that they need not be named: a process with another epoch for itself or its
-//              peer computes another proof
-//   number     2^31 and the lower 31 bits of 1, 2, 3...; 0: not numbered, because all its contents may be
-//              received twice, which is true only of `acknowledge` and `end`. (The highest bit is set in
-//              addition, so no number is left out: the one whose lower bits are 0 is like any other)
-//   epochs     of both sides of this flow; to's is 0 until its first packet has arrived
+//   from       the sender's serial, job + number (base/processes.h). The serial identifies both, since the
+//              jobs of a launcher share one count. The field's highest bit is set in the introducing form
+//   proof      made with the job's secret, the same in every packet of this form and direction; keeps out
+//              strangers and packets of other jobs. The introducing form proves (from, to). The usual form
+//              also proves both epochs, so the packet need not name them: a process with another epoch for
+//              itself or its peer computes another proof
+//   number     2^31 plus the lower 31 bits of 1, 2, 3...; 0: the packet has no number, because all its
+//              contents may be received twice, which is true only of `acknowledge` and `end`. (Since 2^31 is
+//              added, a number whose lower bits are 0 can be used like any other)
+//   epochs     of both sides of this flow; that of `to` is 0 until its first packet has arrived
 //
-//     envelope     | 1 | sequence 3 | size 2 | envelope 32 | payload            a whole one
-//     next         | 2 | size 2 | envelope 32 | payload                         a whole one, the next after
+//     envelope     | 1 | sequence 3 | size 2 | envelope 32 | payload            a whole envelope
+//     next         | 2 | size 2 | envelope 32 | payload                         a whole one, which follows
 //                                                                               `envelope` or `next`
 //     beginning    | 3 | sequence 3 | size 2 | total 4 | envelope 32 | payload  its first bytes of `total`
 //     part         | 4 | sequence 3 | size 2 | offset 4 | payload               further bytes
@@ -35,8 +35,9 @@
 //   never has a size.
 //
 // A packet with one envelope thus has 52 bytes beside its payload, and one full of bulk has 23. Numbers on
-// the wire are the lower bits of longer ones: the receiver takes the one nearest to what it expects.
-// This file defines only the form. Flow decides what may be sent when. Thread rule: none.
+// the wire are the lower bits of longer numbers. Of the longer numbers with these bits, the receiver takes
+// the one that is nearest to the number that it expects.
+// This file defines only the form. Flow decides what is sent, and when. Thread rule: none.
 #pragma once
 
 #include <cstddef>
@@ -51,7 +52,7 @@
 namespace lanyard::dgram {
 
 constexpr size_t check_bytes = 4, usual_header_bytes = 16, introducing_header_bytes = 24;
-constexpr uint32_t most_processes = uint32_t{1} << 23;  // their serials are below this
+constexpr uint32_t most_processes = uint32_t{1} << 23;  // the serials of processes are below this
 constexpr uint64_t proof_mask = (uint64_t{1} << 40) - 1;
 constexpr uint32_t numbered = uint32_t{1} << 31;
 constexpr int number_bits = 31;
@@ -60,12 +61,12 @@ struct PacketHeader {
     uint32_t from;
     bool introduces;  // has the introducing form
     uint64_t proof;
-    uint32_t number;                        // as written; number_field()
+    uint32_t number;                        // as it stands in the packet: number_field(), or 0
     uint32_t from_epoch = 0, to_epoch = 0;  // only in the introducing form
 
     size_t bytes() const { return introduces ? introducing_header_bytes : usual_header_bytes; }
 };
-// The field for a packet with this number.
+// The field `number` of a packet with this number.
 constexpr uint32_t number_field(uint64_t number) { return numbered | static_cast<uint32_t>(number); }
 
 enum class FrameKind : uint8_t {
@@ -81,10 +82,11 @@ enum class FrameKind : uint8_t {
 };
 enum class EndReason : uint8_t { closed = 1, refused };
 
-// Lengths of frames with payload, without `size`, which is present only if something may follow.
+// Lengths of frames without their payload and without `size`, which is present only if another frame may
+// follow.
 constexpr size_t envelope_frame_bytes = 4 + sizeof(Envelope), next_frame_bytes = 1 + sizeof(Envelope),
                  size_bytes = 2;
-constexpr size_t queued_frame_bytes = next_frame_bytes + size_bytes;  // of one envelope among others
+constexpr size_t queued_frame_bytes = next_frame_bytes + size_bytes;  // of an envelope in a series
 constexpr size_t beginning_frame_bytes = 8 + sizeof(Envelope), part_frame_bytes = 8;
 constexpr uint64_t usual_receive_ids = uint64_t{1} << 30, near_offsets = uint64_t{1} << 24,
                    usual_offsets = uint64_t{1} << 40;
@@ -97,30 +99,31 @@ constexpr size_t bulk_frame_bytes(const BulkHeader &bulk) {
 constexpr size_t acknowledge_frame_bytes = 16, away_bytes = 2, range_bytes = 4, settled_frame_bytes = 5,
                  probe_frame_bytes = 1, end_frame_bytes = 6;
 static_assert(usual_header_bytes + envelope_frame_bytes <= 52);
-constexpr uint8_t rest_flag = 0x80;  // added to the kinds whose payload may be the rest of the packet
-// In place of a kind: bulk; an offset beyond near_offsets; bits of the receive id.
+constexpr uint8_t rest_flag = 0x80;  // added to a kind if the payload is the rest of the packet
+// Bits of the byte that bulk has in place of a kind: the mark of bulk; the offset is near_offsets or more;
+// bits of the receive id.
 constexpr uint8_t bulk_flag = 0x40, far_flag = 0x80, id_bits = 0x3f;
-constexpr size_t rest = SIZE_MAX;  // as the size of a payload: up to the packet's end
+constexpr size_t rest = SIZE_MAX;  // as the size of a payload: the payload extends to the packet's end
 
 constexpr uint32_t sequence_mask = 0xffffff;
-constexpr uint32_t most_ranges = 32;       // of an acknowledgement
-constexpr uint8_t away_flag = 0x80;        // added to their number
+constexpr uint32_t most_ranges = 32;  // most ranges in an acknowledgement
+constexpr uint8_t away_flag = 0x80;   // added to the number of ranges if `away` follows
 constexpr uint64_t most_span = 4096;  // numbers between the oldest packet that is not settled and the newest
-constexpr uint32_t no_limit = UINT32_MAX;  // of `window`
+constexpr uint32_t no_limit = UINT32_MAX;  // value of `window` that sets no limit
 constexpr size_t least_packet = 512, most_packet = 65'000;
 
-// Packets that have arrived, counted from `cumulative`.
+// A range of packets that have arrived. `begin` is counted from `cumulative`.
 struct Range {
     uint16_t begin, length;
 };
 
 struct Acknowledgement {
-    uint16_t delay_us = 0;    // since the highest of these packets was read
+    uint16_t delay_us = 0;    // time since the highest acknowledged packet was read
     uint16_t away_us = 0;     // the longest time for which that packet may have waited here to be read
     uint32_t cumulative = 0;  // all packets before this number have arrived or are settled
     uint32_t expected = 0;    // all envelopes before this one have been delivered
-    uint32_t window = 0;      // bytes in packets that may be in flight
-    uint32_t count = 0;       // of ranges, lowest first, disjoint
+    uint32_t window = 0;      // bytes of packets that may be in flight
+    uint32_t count = 0;       // number of ranges, which are disjoint, lowest first
     Range ranges[most_ranges];
 };
 
@@ -128,33 +131,33 @@ struct Acknowledgement {
 struct Frame {
     FrameKind kind;
     uint32_t sequence;  // of envelopes: the lower 24 bits, also for `next`
-    uint32_t offset;    // of these bytes in the envelope's payload
+    uint32_t offset;    // of this payload within the envelope's whole payload
     uint32_t total;     // payload of the whole envelope; not set for `part`
     Envelope envelope;
     BulkHeader bulk;
     const std::byte *payload;
     size_t size;
     Acknowledgement acknowledgement;
-    uint32_t below;  // settled
+    uint32_t below;  // of `settled`
     EndReason reason;
-    uint32_t epoch;  // end
+    uint32_t epoch;  // of `end`
 };
 
-// What each form proves.
+// Compute the proof of each form.
 uint64_t introducing_proof(const Secret &secret, uint32_t from, uint32_t to);
 uint64_t usual_proof(const Secret &secret, uint32_t from, uint32_t to, uint32_t from_epoch,
                      uint32_t to_epoch);
 
-// Reads only the sender of a packet; false: the packet is too short to name one.
+// Reads only the sender of a packet. Returns false if the packet is too short to name one.
 bool read_sender(std::span<const std::byte> packet, uint32_t &from);
-// Is the packet whole and undamaged? If so, sets `header`.
+// Has the packet a complete header and the right check? If so, sets `header`.
 bool read_header(const Crc32c &crc, std::span<const std::byte> packet, PacketHeader &header);
 
-// Reads frame by frame.
+// Reads the frames of a packet, one after the other.
 class FrameReader {
 public:
     explicit FrameReader(std::span<const std::byte> frames) : left_(frames) {}
-    // False at the end, or if the packet is malformed.
+    // Reads the next frame. Returns false at the packet's end, or if the packet is malformed.
     bool next(Frame &frame);
     bool malformed() const { return malformed_; }
 
@@ -184,13 +187,13 @@ public:
     FrameWriter(std::byte *to, size_t room) : begin_(to), at_(to), end_(to + room) {}
     size_t size() const { return static_cast<size_t>(at_ - begin_); }
     size_t room() const { return static_cast<size_t>(end_ - at_); }
-    // Where the next byte goes.
+    // The place of the next byte.
     std::byte *at() const { return at_; }
-    // The last frame extends to the packet's end: none may follow.
+    // Does the last frame extend to the packet's end? If so, no frame may follow.
     bool closed() const { return closed_; }
 
-    // Payload follows each of these, by copy() or from elsewhere: `size` bytes, or `rest`, which is always so
-    // after bulk.
+    // The next five functions write a frame without its payload, which follows by copy() or from elsewhere.
+    // Its length is `size`; `rest` means that it extends to the packet's end, as it always does for bulk.
     void envelope(uint32_t sequence, const Envelope &envelope, size_t size);
     void next(const Envelope &envelope, size_t size);
     void beginning(uint32_t sequence, const Envelope &envelope, size_t size, uint32_t total);
@@ -202,7 +205,7 @@ public:
     void end(EndReason reason, uint32_t epoch);
 
     void copy(const std::byte *bytes, size_t size) { put(bytes, size); }
-    // The caller has written these bytes itself.
+    // Called when the caller has written `size` bytes itself.
     void skip(size_t size) { at_ += size; }
 
 private:
@@ -225,7 +228,7 @@ void write_header(std::byte *packet, const PacketHeader &header);
 // `tail`: the part of the packet that lies elsewhere.
 void seal(const Crc32c &crc, std::byte *packet, size_t size, const std::byte *tail, size_t tail_size);
 
-// The number nearest to `about` whose lower `bits` are `low`.
+// The number nearest to `about` whose lower `bits` bits are `low`.
 constexpr uint64_t widened(uint32_t low, uint64_t about, int bits = 32) {
     auto distance = static_cast<int32_t>((low - static_cast<uint32_t>(about)) << (32 - bits)) >> (32 - bits);
     return about + static_cast<uint64_t>(static_cast<int64_t>(distance));

@@ -1,10 +1,10 @@
-// Several envelopes in one packet. While batching is allowed (nonblocking sends), the first envelope to a
-// peer leaves at once. Later ones are held back until they are three times as many as have left, or until
-// most_kept bytes are held back in all. A single message is thus not delayed, and a long series travels in
-// few packets, with at most three quarters of it waiting. Where processes are oversubscribed, all envelopes
-// are held back until the program waits, or until there are most_kept_oversubscribed bytes. The peer has to
-// wait for a processor anyway, and envelopes to many peers leave in one system call. This class only decides;
-// the path sends.
+// Decides when several envelopes leave in one packet. While batching is allowed (nonblocking sends), the
+// first envelope to a peer leaves at once. Later envelopes are held back until there are three times as many
+// of them as have left, or until most_kept bytes are held back in all. A single message is thus not delayed,
+// and a long series travels in few packets, with at most three quarters of it waiting. Where processes are
+// oversubscribed, all envelopes are held back until the program waits, or until most_kept_oversubscribed
+// bytes are held back. The peer has to wait for a processor anyway, and envelopes to many peers leave in one
+// system call. This class only decides; the path sends.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -19,28 +19,29 @@ namespace lanyard::dgram {
 struct BatchLimits {
     size_t most_kept = 16 * 1024;                 // bytes of envelopes held back
     size_t most_kept_oversubscribed = 64 * 1024;  // the same where processes are oversubscribed
-    size_t batched_below = 512;                   // bytes of payload
+    size_t batched_below = 512;  // envelopes with this many bytes of payload or more are not held back
 };
 
-// The last series in which envelopes were sent to one peer.
+// The latest series in which envelopes were sent to one peer.
 struct Series {
     uint32_t number = 0;
     uint32_t sent = 0;  // envelopes
-    uint32_t next = 0;  // they leave when this many have been sent
+    uint32_t next = 0;  // when this many have been sent, those held back leave
 };
 
 class PacketBatching {
 public:
     explicit PacketBatching(const BatchLimits &limits) : limits_(limits) {}
 
-    // While `on`, envelopes may be held back.
+    // States whether envelopes may be held back. Begins a new series.
     void allow(bool on) {
         on_ = on;
         end_series();
     }
-    // Everything that was held back leaves, because no more is being sent for now.
+    // Called when everything that was held back leaves because no more is sent for now.
     void end_series() { ++series_; }
-    // An envelope with this payload is sent to the peer of this series. True: it is to be held back.
+    // Called when an envelope with `payload` bytes is sent to the peer of this series. Returns true if it
+    // should be held back.
     bool keeps(Series &series, size_t payload, bool oversubscribed) {
         if (!on_ || payload >= limits_.batched_below) return false;
         if (std::exchange(series.number, series_) != series_) {
@@ -54,7 +55,7 @@ public:
         series.next = 4 * series.sent - 1;
         return false;
     }
-    // Everything that was held back, for all peers, has left.
+    // Called when everything that was held back, for all peers, has left.
     void left() { kept_bytes_ = 0; }
 
 private:

@@ -1,25 +1,26 @@
-// How long the packets to a peer may be. The endpoint knows what the first link carries, and learns more if
-// routers report it. A route may also drop long packets silently (a smaller MTU on the way whose ICMP is
-// blocked: a black hole). This class notices that by which packets arrive and which do not (after RFC 8899,
-// with the flow's own packets, since those that are lost are sent again anyway).
+// Decides how long the packets to a peer may be. The endpoint knows what the host's own network link carries,
+// and learns more if routers report it. A route may also drop long packets silently (a smaller MTU on the way
+// whose ICMP is blocked: a black hole). This class notices such a black hole by which packets arrive and
+// which do not (after RFC 8899, with the flow's own packets, since those that are lost are sent again
+// anyway).
 //
 //   0 ... least_packet ...... fits ......... fails ... limit (the endpoint's)
-//                             used           believed to be dropped; limit + 1: nothing is
+//                             used           believed to be dropped; limit + 1: no length is
 //
 // A route that drops long packets differs from one that loses any packet at random: by chance, n long packets
 // in a row are all lost with the nth power of the share of lost packets. This share is measured by short
-// packets, and by long ones where they do arrive.
+// packets, and by long packets where those do arrive.
 // - Suspicion: so many long packets in a row were lost that chance would cause it once in a million at that
 //   share (6 to 31 packets), none of that length has arrived since the first of them, but `few` shorter ones
 //   have. A packet that was not answered proves nothing, since the answers may be what is lost. Only packets
-//   that others overtook count, and single ones. (If everything is lost, shorter ones exist too: after three
-//   probes in a row without an answer, packets are short.)
+//   that others overtook count as lost, and packets that were outstanding alone. (If everything is lost,
+//   there are shorter packets too: after three probes in a row without an answer, all packets are short.)
 // - Then the longest length that arrived is used, and the limit is tried at once: the first packet of that
 //   length to arrive proves the suspicion wrong. Otherwise packets of lengths in between, one at a time,
-//   narrow the gap between the longest that fits and the shortest that does not. One that arrives raises
-//   `fits`. A series of lost ones (four fewer than for a suspicion) lowers `fails`.
-// - What failed is tried again, since routes change and suspicions may be wrong: soon, then later, then every
-//   30 seconds.
+//   narrow the gap between the longest that fits and the shortest that does not. A trial that arrives raises
+//   `fits`. A series of lost trials (four fewer than for a suspicion, at most 15) lowers `fails`.
+// - The length that failed is tried again, since routes change and suspicions may be wrong: soon, then later,
+//   then every 30 seconds.
 // This object is small, since each known peer has one. Thread rule: the owner of the flow.
 #pragma once
 
@@ -36,7 +37,7 @@ class PacketSize {
 public:
     explicit PacketSize(size_t limit) { set_limit(limit); }
 
-    // The endpoint's limit.
+    // Sets the endpoint's limit.
     void set_limit(size_t bytes) {
         auto limit = static_cast<uint16_t>(std::clamp(bytes, least_packet, most_packet));
         if (limit == limit_) return;
@@ -59,10 +60,11 @@ public:
         fails_ = static_cast<uint16_t>(limit_ + 1);
         return limit_;
     }
-    // A packet of this length has been sent; or was not sent after all, or its fate is unknown.
+    // sent(): called when a packet of this length has been sent. not_sent(): called when it was not sent
+    // after all, or when its fate is unknown.
     void sent(size_t bytes) { if (bytes > fits_) trying_ = true; }
     void not_sent(size_t bytes) { if (bytes > fits_) trying_ = false; }
-    // It has arrived.
+    // Called when a packet of this length has arrived.
     void received(size_t bytes) {
         if (bytes > fits_) {
             fits_ = static_cast<uint16_t>(bytes);
@@ -79,7 +81,7 @@ public:
             came_ += came_ < few;
         }
     }
-    // It was given up.
+    // Called when a packet of this length was given up.
     void lost(size_t bytes, uint64_t now_ns) {
         if (bytes > fits_) return trial_lost(bytes, now_ns);
         if (bytes <= least_packet) return one_more_lost();
@@ -100,15 +102,16 @@ private:
     static constexpr uint32_t close_enough = 16;
     static constexpr uint16_t most_ticks = (1 << 11) - 1;
     static constexpr std::array<uint8_t, 3> pauses = {2, 8, 112};  // half a second, 2 and 30 seconds
-    // How many losses in a row chance causes once in a million, by the share that is lost, in sixteenths.
+    // How many losses in a row chance causes once in a million. Indexed by the share of lost packets, in
+    // sixteenths.
     static constexpr std::array<uint8_t, 16> runs = {6,  7,  9,  10, 12, 15, 17, 20,
                                                      25, 30, 31, 31, 31, 31, 31, 31};
 
-    // In units of about a quarter of a second. The same value returns after 9 minutes.
+    // The time in units of about a quarter of a second. In 11 bits, the same value returns after 9 minutes.
     static uint16_t ticks(uint64_t ns) { return static_cast<uint16_t>(ns >> 28); }
     uint8_t run() const { return runs[share_ / 8u]; }
 
-    // Averages over about the last sixteen packets.
+    // Counts a loss in share_, which is averaged over about the last sixteen packets.
     void one_more_lost() { share_ += (most_share - share_ + 15u) / 16; }
     void trial_lost(size_t bytes, uint64_t now_ns) {
         trying_ = false;
@@ -124,14 +127,16 @@ private:
     }
 
     uint16_t limit_ = 0, fits_ = 0, fails_ = 0;
-    uint16_t shortest_lost_ = UINT16_MAX, longest_came_ = 0;  // since a packet of that length arrived
-    uint16_t found_ : 11 = 0;                                 // when the latest failure was found, in ticks
-    uint16_t failures_ : 2 = 0;                               // how often the limit has been tried again
-    uint16_t came_ : 2 = 0;                                   // since a packet of that length arrived
-    bool trying_ : 1 = false;                                 // a packet longer than fits_ is in flight
-    uint16_t lost_ : 5 = 0;                                   // since a packet of that length arrived
+    // These two, lost_ and came_ describe long packets that were lost and shorter ones that arrived, since a
+    // packet as long as the lost ones arrived.
+    uint16_t shortest_lost_ = UINT16_MAX, longest_came_ = 0;
+    uint16_t found_ : 11 = 0;    // when the latest failure was found, in ticks
+    uint16_t failures_ : 2 = 0;  // how often the limit has been tried again since then
+    uint16_t came_ : 2 = 0;      // number of those that arrived, counted up to `few`
+    bool trying_ : 1 = false;    // a trial (a packet longer than fits_) is in flight
+    uint16_t lost_ : 5 = 0;      // number of those that were lost
     uint16_t lost_trials_ : 4 = 0;
-    uint16_t share_ : 7 = 0;  // of packets that are lost, in 1/128; without a run that is not over
+    uint16_t share_ : 7 = 0;  // of lost packets, in 1/128; losses counted in lost_ are not included yet
 };
 static_assert(sizeof(PacketSize) <= 14);
 

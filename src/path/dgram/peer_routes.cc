@@ -1,21 +1,22 @@
-// The route to a peer that has several addresses. One of them may belong to a network that does not connect
-// the two processes, or to another machine here (docker0 has the same address everywhere).
+// Finds the route to a peer that has several addresses. Some of them may belong to a network that does not
+// connect the two processes, or to another machine here (docker0 has the same address everywhere).
 //
 // The first packet takes the route whose two ends have the most leading bits in common. If no answer arrives
 // in time, the packet is repeated on all routes. The first packet that arrives from the peer shows a route
 // that works, and this one is used from then on. (A network that carries packets in one direction only would
-// be chosen too. First contact reports it like a network where UDP is blocked.) If there is only one route,
-// or the first one works, nothing is sent twice.
+// be chosen too. First contact reports such a network like one where UDP is blocked.) If there is only one
+// route, or the first one works, nothing is sent twice.
 //
-// Noting where packets come from costs the kernel 70 ns for each. It is therefore requested only until the
-// routes to all peers are known, and for at most one second after the last packet whose route was not known.
-// A peer whose first packet arrives later shows its route by the second packet.
+// Noting where packets come from costs the kernel 70 ns for each packet. This is therefore requested only
+// until the routes to all peers are known, and for at most one second after the last packet whose route was
+// not known. A peer whose first packet arrives later shows its route by the second packet.
+// Tested by: tests/sim/peer_routes_test.cc, tests/lab/test_addresses.py.
 #include "path/dgram/dgram_path.h"
 
 namespace lanyard {
 
 namespace {
-constexpr uint64_t noted_for_ns = 1'000'000'000;  // longer than a peer waits before it asks again
+constexpr uint64_t noted_for_ns = 1'000'000'000;  // longer than a peer waits before it probes again
 }
 
 void DgramPath::note_origins(bool on) {
@@ -24,7 +25,7 @@ void DgramPath::note_origins(bool on) {
     io_.note_origins(on);
 }
 
-// From an accepted packet, the first whose origin was noted.
+// Learns the route from an accepted packet, the first whose origin was noted.
 void DgramPath::learn_way(Peer &peer, const PacketIo::Arrived &received) {
     int64_t way = io_.origin(received);
     if (way < 0) return note_origins(true);
@@ -33,7 +34,7 @@ void DgramPath::learn_way(Peer &peer, const PacketIo::Arrived &received) {
     note_origins(++ways_known_ + 1 < peers_.size());
 }
 
-// Repeats a packet that has left by one route.
+// Repeats a packet, which has left by one route, on all other routes if an answer is overdue.
 void DgramPath::send_by_other_ways(const Peer &peer, PacketIo::Outgoing packet) {
     if (!peer.flow.asks_again()) return;
     std::string name;

@@ -1,8 +1,8 @@
-// How long the peer's answer takes: smoothed (RFC 6298), the longest of recent times, and the least of the
-// last seconds, which is the network without queues. What is above the least is queueing delay
-// (congestion.h). The longest is adopted at once and forgotten slowly, because rare delays recur: queues
-// fill, and a host with more work than processors answers late again and again. With the mean deviation
-// instead, each such delay would look like a loss.
+// How long the peer's answers take: the smoothed time (RFC 6298), the longest of recent times, and the least
+// of the last seconds. The least is the delay of the network without queues. Anything above it is queueing
+// delay (congestion.h). The longest is adopted at once and forgotten slowly, because rare delays recur:
+// queues fill, and a host with more work than processors answers late again and again. If the mean deviation
+// were used instead of the longest, each such delay would look like a loss.
 // Packet numbers are never used twice, so each sample belongs to one packet (no ambiguity after a loss). The
 // receiver, which is proven to be of this job, states how long it held the acknowledgement back. Times have
 // 32 bits: 4 s is the longest that can be represented.
@@ -22,7 +22,8 @@ public:
     uint64_t smoothed_ns() const { return smoothed_; }
     uint64_t least_ns() const { return std::min<uint32_t>(least_, least_before_); }
 
-    // A packet was answered. `kept_back_ns`: for how long the receiver held the answer back, as it states.
+    // Called when a packet was answered. `kept_back_ns`: for how long the receiver held the answer back, as
+    // it states.
     void add(uint64_t took_ns, uint64_t kept_back_ns, uint64_t now_ns) {
         auto sample = static_cast<uint32_t>(
             std::clamp<uint64_t>(took_ns - std::min(took_ns, kept_back_ns), 1, UINT32_MAX));
@@ -34,7 +35,7 @@ public:
             static_cast<uint16_t>(std::max<uint64_t>(kept_back_us, kept_back_us_ - kept_back_us_ / 8u));
         if (!known()) {
             smoothed_ = sample;
-            longest_ = 2 * std::min(sample, UINT32_MAX / 2);  // not known yet
+            longest_ = 2 * std::min(sample, UINT32_MAX / 2);  // the longest is not known yet
             return;
         }
         smoothed_ = std::max<uint32_t>(1, smoothed_ - smoothed_ / 8 + sample / 8);
@@ -42,19 +43,21 @@ public:
             std::max({sample, uint32_t{smoothed_},
                       longest_ - (longest_ - std::min(longest_, uint32_t{smoothed_})) / longest_memory});
     }
-    // The peer did not look for this time although it received more than one probe. It may do so again.
+    // Called when the peer did not read for this time although more than one probe was sent. The peer may do
+    // so again.
     void expect_absence(uint16_t us) { kept_back_us_ = std::max(kept_back_us_, us); }
     uint64_t latest_ns() const { return latest_; }
-    // Above the least, now.
+    // How much longer the latest time is than the least.
     uint64_t queueing_ns() const { return latest_ - std::min<uint64_t>(latest_, least_ns()); }
 
-    // An earlier packet is lost if a later one was answered and it is this old.
+    // A packet of this age counts as lost if a later packet was answered.
     uint64_t loss_age_ns() const {
         uint64_t base = std::max<uint32_t>(smoothed_, latest_);
         return base + std::max<uint64_t>(base / 8, least_age_ns);
     }
     // If nothing is answered for this time, something must be wrong. `kept_back_ns`: the longest time for
-    // which a receiver usually holds an acknowledgement back. This receiver may have taken longer.
+    // which a receiver usually holds an acknowledgement back. If this receiver has recently taken longer,
+    // that time counts.
     uint64_t probe_after_ns(uint64_t kept_back_ns, uint64_t unknown_ns) const {
         if (!known()) return unknown_ns;
         return smoothed_ +
@@ -64,9 +67,10 @@ public:
     }
 
 private:
-    static constexpr uint64_t memory_ns = 10'000'000'000;  // for which the least is remembered, at least
+    static constexpr uint64_t memory_ns = 10'000'000'000;  // the least is remembered for at least this time
     static constexpr uint64_t least_age_ns = 20'000;       // uncertainty of clocks and polls
-    static constexpr uint32_t longest_memory = 32;         // samples
+    // With each sample, longest_ loses one part in this many of what it exceeds smoothed_ by.
+    static constexpr uint32_t longest_memory = 32;
 
     void forget(uint64_t now_ns) {
         auto now = static_cast<uint16_t>(now_ns >> 24);
@@ -76,11 +80,11 @@ private:
         least_ = UINT32_MAX;
     }
 
-    // The least since since_, and in the period before.
+    // least_: since since_. least_before_: in the period before since_.
     Tally<uint32_t> smoothed_, least_{UINT32_MAX}, least_before_{UINT32_MAX};
     uint32_t longest_ = 0, latest_ = 0;
     uint16_t since_ = 0;         // in units of 2^24 ns; the same value returns after 18 minutes
-    uint16_t kept_back_us_ = 0;  // by the peer, the longest of recent times
+    uint16_t kept_back_us_ = 0;  // how long the peer held answers back, the longest of recent times
 };
 
 }  // namespace lanyard::dgram

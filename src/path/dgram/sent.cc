@@ -26,7 +26,7 @@ bool SentPackets::is_acknowledged(uint64_t number, uint64_t cumulative,
     return distance < uint64_t{range.begin} + range.length;
 }
 
-// The record has left the list of outstanding ones.
+// Called when the record has left the list of outstanding packets.
 void SentPackets::give_up(Records &records, uint32_t index) {
     highest_lost_ = std::max(highest_lost_, records.at(index).number);
     put_to_lost(records, index);
@@ -50,7 +50,7 @@ void SentPackets::put_to_lost(Records &records, uint32_t index) {
     }
     SentPacket &envelopes = records.at(index);
     uint32_t before = lost_envelopes_.last, after = none;
-    if (before != none && envelopes.begin < records.at(before).begin)  // otherwise it is the last, as usual
+    if (before != none && envelopes.begin < records.at(before).begin)  // usually it belongs at the end
         for (before = none, after = lost_envelopes_.first; records.at(after).begin <= envelopes.begin;
              after = records.at(after).next)
             before = after;

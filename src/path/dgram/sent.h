@@ -2,20 +2,21 @@
 // the bytes. Records lie in a slab that all flows share, each in one of the lists of its flow:
 //
 //   outstanding    sent and neither acknowledged nor given up, sorted by number
-//   lost           given up; their contents wait to be cut anew into other packets. Envelopes, with those
-//                  that the receiver needs first at the front, and bulk have separate lists, so that neither
-//                  waits for the other
+//   lost           given up; the contents wait to be cut anew into other packets. Envelopes and bulk have
+//                  separate lists, so that neither waits for the other. In the list of envelopes, those that
+//                  the receiver needs first are at the front
 //
 // Loss is detected (rules of RFC 9002):
-// - by order: a packet whose number is higher by three or more was acknowledged. A network that often
-//   reorders more than that is noticed by acknowledgements of packets that were given up; the three then
-//   becomes more;
+// - by order: a packet whose number is higher by three or more was acknowledged. If packets are acknowledged
+//   after they were given up, the network reorders more than that, and the number three is increased;
 // - by time: a later packet was acknowledged, and this one is older than a round trip and an eighth;
-// - by a probe: nothing was acknowledged for long; the oldest packet is given up, so that the probe carries
-//   its contents (flow.cc).
-// A packet given up too early does no harm, since the receiver drops what it has. If its acknowledgement
-// arrives nevertheless, its contents need not be sent again. But the cumulative number proves nothing about
-// packets that were given up before the peer learned not to wait for them (`settled`).
+// - by a probe: nothing was acknowledged for a long time, and a single packet is outstanding, which is given
+//   up, so that the probe carries its contents. After two such times in a row, all outstanding packets are
+//   given up (flow.cc).
+// Giving a packet up too early does no harm, since the receiver drops what it has already. If the packet's
+// acknowledgement arrives before its contents are sent again, they need not be sent. But the cumulative
+// number proves nothing about packets that were given up before the peer learned not to wait for them
+// (`settled`).
 // Thread rule: the owner of the flow.
 #pragma once
 
@@ -31,7 +32,7 @@ namespace lanyard::dgram {
 // A place in the sequence of a flow's envelopes and their payloads.
 struct Position {
     uint64_t sequence = 0;
-    uint32_t offset = 0;  // in the payload
+    uint32_t offset = 0;  // within the payload
     auto operator<=>(const Position &) const = default;
 };
 
@@ -40,10 +41,10 @@ struct SentPacket {
     static constexpr uint64_t no_number = UINT64_MAX;
     uint64_t number = 0;
     uint64_t sent_ns = 0;
-    Position begin, end;  // of the envelopes; equal: none
+    Position begin, end;  // of the envelopes in the packet; if equal, there are none
     uint64_t bulk_offset = 0;
     uint32_t bulk_item = 0, bulk_size = 0;
-    uint32_t bytes = 0;  // of the packet
+    uint32_t bytes = 0;  // length of the packet
     uint32_t next = 0;
 
     bool empty() const { return begin >= end && bulk_size == 0; }
@@ -64,9 +65,9 @@ public:
     static constexpr uint32_t usual_order = 3, most_order = 64;
 
     struct Found {
-        uint32_t packets = 0, bytes = 0;    // acknowledged now
-        uint32_t too_early = 0;             // packets among them that had been given up
-        uint64_t highest = 0, sent_ns = 0;  // the highest of them that was outstanding, and when it was sent
+        uint32_t packets = 0, bytes = 0;    // newly acknowledged, and outstanding until now
+        uint32_t too_early = 0;             // packets newly acknowledged that had been given up
+        uint64_t highest = 0, sent_ns = 0;  // number of the highest outstanding one, and when it was sent
     };
 
     uint32_t in_flight() const { return in_flight_; }
@@ -75,9 +76,9 @@ public:
     uint64_t oldest(const Records &records) const { return records.at(first_).number; }
     bool has_lost() const { return lost_envelopes_.first != none || lost_bulk_.first != none; }
     uint64_t highest_lost() const { return highest_lost_; }
-    // The peer learns that no packet before this number is worth waiting for.
+    // Notes that the peer is informed that no packet before this number is worth waiting for.
     void tell_settled(uint64_t below) { told_settled_ = below; }
-    // When the next packet will be lost by time; UINT64_MAX: none is known.
+    // When the next packet will count as lost by time; UINT64_MAX: none is known.
     uint64_t loss_due_ns() const { return loss_due_ns_; }
 
     void add(Records &records, const SentPacket &packet);
@@ -85,16 +86,18 @@ public:
     template <class Come>
     Found acknowledge(Records &records, uint64_t cumulative, const Acknowledgement &acknowledgement,
                       Come received);
-    // Gives up what is lost by order or time, and reports each to `size`. Returns how many.
+    // Gives up the packets that are lost by order or time, and reports each to `size`. Returns their number;
+    // adds the number of those lost by order to `by_order`.
     uint32_t find_lost(Records &records, const RoundTrip &trip, PacketSize &size, uint64_t now_ns,
                        uint32_t &by_order);
     void give_up_oldest(Records &records, PacketSize &size, uint64_t now_ns);
-    // For packets whose fate is unknown. Returns how many.
+    // Gives up all outstanding packets, whose fate is unknown. Returns their number.
     uint32_t give_up_all(Records &records, PacketSize &size);
     // Takes back the newest packet, if it has this number: it was not sent after all.
     bool take_back(Records &records, uint64_t number);
 
-    // The first of the envelopes, or of the bulk, that waits to be cut anew, or nullptr. Drops empty records.
+    // Return the first record of envelopes, or of bulk, that waits to be cut anew, or nullptr. Empty records
+    // are dropped.
     SentPacket *first_lost(Records &records) {
         return lost_envelopes_.first == none ? nullptr : first_of(records, lost_envelopes_);
     }
@@ -118,7 +121,7 @@ private:
     void put_to_lost(Records &records, uint32_t index);
     static bool is_acknowledged(uint64_t number, uint64_t cumulative, const Acknowledgement &acknowledgement);
 
-    uint32_t first_ = none, last_ = none;  // outstanding
+    uint32_t first_ = none, last_ = none;  // list of outstanding packets
     Lost lost_envelopes_, lost_bulk_;
     uint32_t in_flight_ = 0;  // bytes of outstanding packets
     uint32_t order_ = usual_order;

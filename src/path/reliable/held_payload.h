@@ -1,7 +1,8 @@
-// Bulk payload from the moment when a path takes it until the peer, or the kernel, has it: its address in the
-// program's memory, or a packed copy if it is not contiguous there, and the token by which its end is
-// reported.
+// Bulk payload from the moment when a path takes it until the peer, or the kernel, has it. Has the payload's
+// address in the program's memory, or a packed copy if the payload is not contiguous there. Also has the
+// token by which the path reports that the payload is no longer needed.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/path/reliable/reports_test.cc.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,7 @@ namespace lanyard {
 
 class HeldPayload {
 public:
-    // Takes all of `payload` and advances it.
+    // Takes all of `payload`. Advances `payload` if its bytes must be packed.
     void hold(Payload &payload, uint64_t token) {
         data_ = payload.data;
         token_ = token;
@@ -23,7 +24,7 @@ public:
         data_ = packed_.get();
     }
     const std::byte *data() const { return data_; }
-    // The payload is no longer needed. Returns the token.
+    // Called when the payload is no longer needed. Returns the token.
     uint64_t release() {
         packed_.reset();
         data_ = nullptr;

@@ -1,4 +1,5 @@
 // Limits of all paths that keep envelopes until they are delivered.
+// Tested by: tests/unit/path/tcp/links_test.cc, tests/conformance/conformance_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +7,8 @@
 namespace lanyard {
 
 struct ReliableLimits {
-    // Payload of an envelope, with room for the offer that precedes the first bytes of a longer message.
+    // The largest payload of an envelope. Includes room for the offer that precedes the first bytes of a
+    // longer message.
     size_t max_eager = 256 * 1024 + 64;
     size_t log_limit = 1024 * 1024;  // bytes in the log of one peer
 };

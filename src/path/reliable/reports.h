@@ -1,5 +1,5 @@
-// What a reliable path reports to p2p in its next poll, whenever it learned of it: sends whose payload is no
-// longer needed, and failed peers with the envelopes that they may not have received.
+// Events that a reliable path reports to p2p in its next poll, no matter when they happened: sends whose
+// payload is no longer needed, and failed peers with the envelopes that they may not have received.
 // Rule: each token and each failed peer is reported once. The undelivered envelopes of a failed peer are
 // reported before its failure.
 // Thread rule: the owner of the engine.
@@ -15,13 +15,13 @@ namespace lanyard {
 
 class Reports {
 public:
-    // The payload of a send that was `pending` is no longer needed.
+    // The payload of the `pending` send with this token is no longer needed.
     void sent(uint64_t token) { sent_.push_back(token); }
-    // The latest sent() need not be reported.
+    // Withdraws the latest sent(), which need not be reported.
     void retract_sent() { sent_.pop_back(); }
-    // For callers that append many tokens.
+    // The list to which sent() appends, for callers that append many tokens.
     std::vector<uint64_t> &tokens() { return sent_; }
-    // `why` completes the sentence that begins with "process N".
+    // The peer has failed. `why` completes the sentence that begins with "process N".
     void lost(uint32_t peer, std::string why, std::vector<Envelope> undelivered = {}) {
         lost_.push_back({peer, std::move(why), std::move(undelivered)});
     }

@@ -1,12 +1,13 @@
 // The cells of this process: buffers in its part of the segment, for payload that does not fit a ring. This
-// process fills a cell, a frame in a ring names it, and the reader gives it back.
+// process fills a cell and names the cell in a frame of a ring. The reader of the frame gives the cell back.
 //
-// - A cell belongs to the sender. A peer that does not read therefore holds up only this sender's long
-//   payload, to all peers, and nothing else.
-// - A cell's word alone says whether the cell is in use. The sender sets it. The reader clears it (release)
-//   when it has read the cell. The sender checks it (acquire) before it writes there again.
-// - Cells are taken in turn. The next one to be checked is the one taken longest ago, which is the most
-//   likely to be free.
+// - A cell belongs to its sender. A peer that does not read can therefore use up only this sender's cells.
+//   This blocks the sender's long payload, to all peers, and nothing else.
+// - A cell's word alone says whether the cell is in use. The sender sets the word. The reader clears the word
+//   (release) when it has read the cell. The sender checks the word (acquire) before it writes to the cell
+//   again.
+// - Cells are taken in turn. The next cell to be checked is the one that was taken longest ago, since it is
+//   the most likely to be free.
 // Thread rule: the owner of the engine, in this process and in the reader's; in_use() by any thread.
 #pragma once
 
@@ -18,7 +19,7 @@
 
 namespace lanyard {
 
-// How a frame names the cell with its payload: in its first line, after the place of the envelope.
+// Names the cell with a frame's payload. Lies in the frame's first line, after the place of the envelope.
 struct CellReference {
     uint32_t cell;
 
@@ -34,25 +35,25 @@ class Cells {
 public:
     Cells(Segment &segment, uint32_t own) : segment_(segment), own_(own), self_(segment.member(own)) {}
 
-    // Takes `count` cells, or none.
+    // Takes `count` cells. If fewer are free, takes none and returns false.
     bool take(uint32_t *cells, uint32_t count);
     // Copies the next `bytes` of the payload into the cell.
     void fill(uint32_t cell, Payload &payload, size_t bytes) {
         payload.copy(segment_.cell(own_, cell), bytes);
     }
-    // By the reader: that cell of `owner` has been read.
+    // Called by the reader when it has read that cell of `owner`.
     static void give_back(MemberControl &owner, uint32_t cell) {
         owner.cell[cell].used.store(0, std::memory_order_release);
     }
 
-    // The cells of this process whose content has not been read yet.
+    // The number of cells of this process whose content has not been read yet.
     uint32_t in_use() const;
 
 private:
     Segment &segment_;
     const uint32_t own_;
     MemberControl &self_;
-    uint32_t next_ = 0;  // the first one to check
+    uint32_t next_ = 0;  // the first cell to check
 };
 
 }  // namespace lanyard

@@ -1,4 +1,5 @@
-// The counters of shared memory. The path registers itself.
+// The counters of shared memory. Each ShmPath registers itself.
+// Tested by: tests/mpi/tool/pvars.cc.
 #pragma once
 
 #include "base/counters.h"

@@ -1,10 +1,10 @@
 // Copies between this process's memory and that of the node's other processes, by the kernel
-// (process_vm_readv). The kernel may refuse them: because of seccomp or Yama, or because a process is in
-// another namespace, where its id names a different process.
+// (process_vm_readv). The kernel may refuse such copies because of seccomp or Yama. They also fail if the
+// other process is in another PID namespace, because its process id then names a different process here.
 //
-// - Each process writes to its part of the segment its process id, and the address of a value that only it
-//   knows. Before the first copy, a process reads this value of the peer once. The result shows whether
-//   copies work.
+// - In its part of the segment, each process states its process id and the address of a probe value, which
+//   also lies there. Before the first copy, a process reads the peer's value once by a direct copy and
+//   compares it with the one in the segment. The result shows whether copies work.
 // - A copy that fails later is an error and ends the copies with that process. The caller then uses another
 //   copy method.
 // Thread rule: the owner of the engine.
@@ -22,13 +22,14 @@ namespace lanyard {
 class DirectCopies {
 public:
     DirectCopies(Segment &segment, uint32_t own, bool allowed);
-    // The segment has one more member.
+    // Called when the segment has one more member.
     void add_member() { reach_.push_back(Reach::untried); }
 
-    // The user's setting, for messages begun from now on.
+    // Applies the user's setting to messages begun from now on.
     void allow(bool allowed);
     bool are_allowed() const { return allowed_; }
-    // May read() and write() be called for this member, or for all members but this process?
+    // work_with(): may read() and write() be called for this member? work_with_all(): may they be called for
+    // all members except this process?
     bool work_with(uint32_t member);
     bool work_with_all();
     // Copies all bytes between the local runs and the remote address. Returns an error if none or only some
@@ -47,7 +48,7 @@ private:
     Segment &segment_;
     const uint32_t own_;
     bool allowed_ = false;
-    std::vector<Reach> reach_;  // by member
+    std::vector<Reach> reach_;  // indexed by member
 };
 
 }  // namespace lanyard

@@ -52,7 +52,8 @@ void Inlet::deliver_cell(Sink &sink, RingFrame kind, size_t size) {
     Cells::give_back(writer_, cell);
 }
 
-// The next of an envelope's cells. `size`: the bytes in it; in the first cell, the bytes of all cells.
+// Takes the payload in the next cell of an envelope. `size`: the number of bytes in this cell or, for the
+// first cell, in all cells of the envelope.
 void Inlet::take_part(Sink &sink, const std::byte *payload, size_t size) {
     size_t part = std::min(size, cell_bytes), from = 0;
     if (!assembly_.is_open()) {

@@ -1,10 +1,11 @@
-// The frames from one peer to this process: reads out of a ring what outlet.h writes, and delivers it.
+// The frames from one peer to this process: reads from a ring the frames that outlet.h writes, and delivers
+// them.
 //
-// - Payload in a cell is delivered from there, and the cell is given back at once. Payload of several cells
-//   is assembled first, in the place that the sink names.
-// - The writer is woken if room in the ring was reported to it, or if it has a cell back.
-// - A caller that waits for this peer's next message may look for it with peek() and take it outside poll(),
-//   unless its payload lies in cells.
+// - Payload in one cell is delivered from the cell, which is then given back at once. Payload in several
+//   cells is assembled first, in the place that the sink names.
+// - The writer is woken when this process has reported room in the ring or has given a cell back.
+// - A caller that waits for this peer's next message may look for the message with peek() and take it outside
+//   poll(), unless the payload lies in cells.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -21,7 +22,7 @@ namespace lanyard {
 
 class Inlet {
 public:
-    // A ring that `member` of the segment writes. Its frames are delivered as those of `peer`. `among`: the
+    // Reads a ring that `member` of the segment writes. Delivers the frames as those of `peer`. `among`: the
     // inlet's index among the rings that are read.
     Inlet(Ring &ring, const Segment &segment, uint32_t member, uint32_t peer, size_t among)
         : place(among), peer_(peer), writer_(segment.member(member)), cells_(segment.cell(member, 0)) {
@@ -61,8 +62,8 @@ private:
     RingReader ring_;
     const uint32_t peer_;
     MemberControl &writer_;
-    const std::byte *const cells_;  // of the writer
-    Assembly assembly_;             // of an envelope whose payload arrives in several cells
+    const std::byte *const cells_;  // the writer's cells
+    Assembly assembly_;             // the payload of an envelope, arriving in several cells
     Envelope envelope_;             // the envelope being assembled
 };
 

@@ -17,9 +17,9 @@ void Inlets::take(Inlet &inlet, void *payload) {
     await(inlet.place, inlet);
 }
 
-// This is only a hint, so it need not acquire; drain() reads the word properly. It tests four at a time,
-// since with many idle peers the loop's own instructions are the cost: the polled lines stay in the
-// first-level cache.
+// The result is only a hint, so the loads need not acquire; drain() reads the word again with acquire. The
+// loop tests four inlets at a time, since with many idle peers its own instructions are the main cost: the
+// polled lines stay in the first-level cache.
 inline size_t Inlets::next_with_frame(size_t first, size_t last) const {
     const Awaited *awaited = awaited_.data();
     auto arrived = [awaited](size_t inlet) {
@@ -36,7 +36,8 @@ inline size_t Inlets::next_with_frame(size_t first, size_t last) const {
     return first;
 }
 
-// Uses indices, not references into the vector. (A frame's handler opens no new inlets anyway.)
+// Uses indices and not references, which would become invalid if the vector grew. (A frame's handler opens no
+// new inlets anyway.)
 int Inlets::drain_from(size_t first, size_t last, Sink &sink, int budget) {
     int frames = 0;
     for (size_t i = first; (i = next_with_frame(i, last)) < last; ++i) {

@@ -2,7 +2,7 @@
 //
 // - poll() reads one word of each ring. The addresses of these words and the numbers that they will hold lie
 //   close together, so a process with many idle peers touches little memory.
-// - It begins after the ring that last used up the budget, so that no ring starves the others.
+// - poll() begins after the ring that last used up the budget, so that no ring starves the others.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -33,14 +33,14 @@ public:
     void take(Inlet &inlet, void *payload);
 
 private:
-    // What a poll of an idle inlet reads. These lie close together: 64 of them take 16 cache lines, in
-    // addition to the rings' lines.
+    // What a poll of an idle inlet reads. These records lie close together: 64 of them take 16 cache lines,
+    // in addition to the rings' lines.
     struct Awaited {
         const std::atomic<uint64_t> *word;
         uint32_t number;
     };
 
-    // Must be called after anything was read from the inlet.
+    // Stores what the next poll looks for. Must be called after anything was read from the inlet.
     void await(size_t place, const Inlet &inlet) {
         awaited_[place] = {inlet.awaited_word(), inlet.awaited_number()};
     }
@@ -48,7 +48,7 @@ private:
     int drain_from(size_t first, size_t last, Sink &sink, int budget);
 
     Growing<Inlet> inlets_;
-    std::vector<Awaited> awaited_;  // by inlet
+    std::vector<Awaited> awaited_;  // indexed by inlet
     size_t first_ = 0;              // polling begins here
 };
 

@@ -1,16 +1,18 @@
-// The frames from this process to one peer: writes envelopes and bulk into the ring (short_ring.h). inlet.h
-// reads them.
+// The frames from this process to one peer: writes envelopes and bulk into the ring (short_ring.h), from
+// which inlet.h reads them.
 //
-//   payload of an envelope              where it goes up to first_line_room bytes         beside the envelope
-//   up to most_inlined                  there, and in the ring's next lines up to max_payload()
-//   in cells, one frame for each of bulk, up to cell_bytes           in a cell
+//   payload                                        where it is written
+//   of an envelope, up to first_line_room bytes    beside the envelope
+//   of an envelope, up to most_inlined             beside the envelope, and in the ring's next lines
+//   of an envelope, up to max_payload()            in cells, with one frame for each cell
+//   of bulk, up to cell_bytes                      in a cell
 //
 // - Payload in several cells uses as many frames, one after the other. The reader copies the first cell while
 //   the writer fills the second, so the message takes little longer than one copy. The first frame states the
 //   size of the whole payload. Either all frames are written, or none.
-// - Between publishing a frame and reading the reader's sleep word lies a full barrier, executed here or by
-//   the sleeper (base/sleep_word.h). A sleeper sets its sleep word before it polls once more. So at least one
-//   of the two sees the other.
+// - Between publishing a frame and reading the reader's sleep word lies a full memory fence, executed here or
+//   by the sleeper (base/sleep_word.h). A sleeper sets its sleep word before it polls once more. So the
+//   writer sees that the reader sleeps, or the reader sees the frame.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -25,8 +27,8 @@ public:
     // `sleep`: the sleep word of the reader.
     explicit Outlet(SleepWord &sleep) : ring_(sleep) {}
 
-    // The largest payload of an envelope. Longer messages wait for their receive, as over the network: if
-    // they arrived before it, they would be copied twice more.
+    // The largest payload of an envelope. Longer messages wait until their receive is posted, as over the
+    // network. If they arrived before the receive was posted, they would be copied twice more.
     static size_t max_payload(const Segment &segment);
 
     void open(Ring &ring, uint32_t writer) { ring_.open(ring, writer); }
@@ -34,8 +36,8 @@ public:
     RingWriter &ring() { return ring_; }
     const RingWriter &ring() const { return ring_; }
 
-    // The functions below need the ring to be open. `full`: the ring has no room, or there are too few free
-    // cells.
+    // The functions below require that the ring is open. They return `full` if the ring has no room, or if
+    // too few cells are free.
     // send_line(): an envelope with up to first_line_room bytes of payload.
     Sent send_line(const Envelope &envelope, Payload payload) {
         if (!ring_.room(1)) return Sent::full;

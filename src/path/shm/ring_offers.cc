@@ -32,7 +32,7 @@ Ring *RingOffers::open(uint32_t member) {
     return ring;
 }
 
-// This process's own inbox is incremented too, so that its next poll reports the loss.
+// Increments the inbox of this process too, so that its next poll reports the loss.
 void RingOffers::part(uint32_t member) {
     MemberControl &peer = segment_.member(member);
     members_[member].parted = true;

@@ -1,13 +1,14 @@
-// How processes of a node make the rings between them. A process that sends to another for the first time
+// How processes of a node create the rings between them. A process that sends to another for the first time
 // creates the ring, stores its offset in the reader's part of the segment, and increments the reader's inbox.
 // The reader's next poll sees this.
 //
 // - A ring stays mapped at both ends as long as this object lives.
-// - There was room for all rings when the segment was created. But other memory may have taken it, and a
-//   process may have no addresses left for an existing ring. The two processes are then parted for good: each
-//   learns it by its inbox and reports the other as lost, once.
-// - Only a ring that does not exist yet can be missing. What arrived earlier through the ring of the other
-//   direction is still read, if this process has it mapped.
+// - There was room for all rings when the segment was created. But other memory may have taken this room
+//   since, and a process may have no addresses left to map an existing ring. The two processes are then
+//   parted: they can never exchange messages again. Each learns this from its inbox and reports the other as
+//   lost, once.
+// - This can happen only to a ring that is not in use yet. What arrived earlier through the ring of the other
+//   direction is still read, if this process has mapped that ring.
 // Thread rule: the owner of the engine; told() by any thread.
 #pragma once
 
@@ -25,15 +26,15 @@ public:
     ~RingOffers();
     RingOffers(const RingOffers &) = delete;
     RingOffers &operator=(const RingOffers &) = delete;
-    // The segment has one more member.
+    // Called when the segment has one more member.
     void add_member() { members_.emplace_back(); }
 
-    // Creates a ring to that member, and notifies the member. nullptr: there is no room, now or at an earlier
-    // attempt; the two are parted.
+    // Creates a ring to that member, and notifies the member. Returns nullptr if there is no room, now or at
+    // an earlier attempt; the two processes are then parted.
     Ring *open(uint32_t member);
 
-    // has_news(): has any member changed the inbox since note_news()? told(): how often the inbox had changed
-    // at the last note_news().
+    // has_news(): has any member changed the inbox since note_news()? note_news(): notes that the caller now
+    // looks at all changes. told(): how often the inbox had changed at the last note_news().
     bool has_news() const { return self_.inbox.arrivals.load(std::memory_order_relaxed) != told(); }
     void note_news() {
         told_.store(self_.inbox.arrivals.load(std::memory_order_acquire), std::memory_order_relaxed);
@@ -42,20 +43,23 @@ public:
 
     // Has that member opened a ring to this process that accept() has not tried yet?
     bool is_offered_by(uint32_t member) const;
-    // Maps that ring. nullptr: there are no addresses for it, and the two are parted.
+    // Maps that ring. Returns nullptr if this process has no addresses for the ring; the two processes are
+    // then parted.
     Ring *accept(uint32_t member);
-    // The ring was accepted, but there is no memory here for what belongs to it: the two are parted as well.
+    // Called if the ring was accepted, but this process has no memory for the inlet that reads it. The two
+    // processes are then parted too.
     void fail_to_accept(uint32_t member);
 
-    // Has either side parted the two, and is this still to be reported? If so, is_lost() holds from then on.
+    // Has either side parted the two processes, and must this still be reported? If so, becomes_lost()
+    // returns true once, and is_lost() holds from then on.
     bool becomes_lost(uint32_t member);
     bool is_lost(uint32_t member) const { return members_[member].lost; }
     Error why_lost(uint32_t member) const;
 
 private:
     struct Member {
-        bool parted = false;  // by this process
-        bool lost = false;    // it has been reported that they are parted, by either side
+        bool parted = false;  // this process has parted the two, or has seen that the member has
+        bool lost = false;    // becomes_lost() has returned true
         bool met = false;     // the member's ring has been accepted
         bool unseen = false;  // the member's ring cannot be accepted
     };

@@ -24,15 +24,16 @@ constexpr size_t page_bytes = 4096;
 
 size_t whole_pages(size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
 
-// A small job does not touch the inbox beyond its members and would need fewer pages than MemberControl has.
-// The inbox is laid out whole nevertheless, since the file is sparse until it is allocated.
+// Every member has the whole MemberControl, although a small job uses only the beginning of the inbox. This
+// costs at most two pages per member.
 size_t member_bytes(uint32_t cells) { return whole_pages(sizeof(MemberControl)) + cells * cell_bytes; }
 
 size_t rings_bytes(uint32_t members) { return static_cast<size_t>(members) * (members - 1) * ring_bytes; }
 
 size_t header_bytes() { return whole_pages(sizeof(SegmentHeader)); }
 
-// Free bytes on the file system behind the descriptor. Memory without a limit of its own reports 0 blocks.
+// Free bytes on the file system behind the descriptor. A file system in memory without a size limit reports 0
+// blocks.
 uint64_t available_bytes(int descriptor) {
     struct statvfs about;
     if (fstatvfs(descriptor, &about) != 0 || about.f_blocks == 0) return UINT64_MAX;
@@ -46,9 +47,9 @@ uint64_t longest_file() {
                                                                                    : UINT64_MAX;
 }
 
-// Like posix_fallocate. On some kernels, that call gives back everything it has taken when the program
-// catches a signal. This function therefore allocates parts that are short enough for a program with a steady
-// timer.
+// Like posix_fallocate. On some kernels, posix_fallocate gives back everything it has taken when the program
+// catches a signal. allocate() therefore allocates in parts. Each is short enough to succeed in a program
+// that receives signals of a timer all the time.
 int allocate(int descriptor, uint64_t from, uint64_t bytes) {
     constexpr uint64_t part = 1 << 20;
     if (from + bytes > longest_file()) return EFBIG;
@@ -63,8 +64,8 @@ int allocate(int descriptor, uint64_t from, uint64_t bytes) {
 
 std::string in_kib(uint64_t bytes) { return std::to_string((bytes + 1023) / 1024) + " KiB"; }
 
-// " in FOLDER", for a file that has been unlinked or never had a name; empty if the system does not report
-// it.
+// Returns " in FOLDER", even if the file has been unlinked or never had a name. Returns an empty text if the
+// system does not report the folder.
 std::string folder_of(int descriptor) {
     char path[512];
     ssize_t length = readlink(("/proc/self/fd/" + std::to_string(descriptor)).c_str(), path, sizeof path);
@@ -73,7 +74,7 @@ std::string folder_of(int descriptor) {
     return end == name.npos || end == 0 ? "" : " in " + std::string(name.substr(0, end));
 }
 
-// What the user can do if the folder of the descriptor's file is full.
+// Returns what the user can do if the folder with the descriptor's file is full.
 std::string more_room(int descriptor) {
     bool usual = folder_of(descriptor) == " in /dev/shm";
     return std::string(usual ? "enlarge it (containers: --shm-size)"
@@ -95,7 +96,7 @@ Error shortage_by_limit(uint32_t members, uint64_t needed) {
                                          in_kib(longest_file()) + " here; raise that limit (ulimit -f)");
 }
 
-// Includes room for areas after the members and their rings.
+// The end of the file's part for members, their rings, and the areas after them.
 uint64_t end_of_appended(uint32_t members, uint32_t cells) {
     constexpr uint64_t room_for_areas = uint64_t{256} << 20;
     return header_bytes() + members * member_bytes(cells) + rings_bytes(members) + room_for_areas;
@@ -103,7 +104,7 @@ uint64_t end_of_appended(uint32_t members, uint32_t cells) {
 
 std::string version_of(uint64_t magic) { return {static_cast<char>(magic >> 48)}; }
 
-// The reason why this is not one of our segments; empty if it is one.
+// Returns an error if this is not the label of a Lanyard segment with this version's layout.
 Error check_label(const SegmentLabel &label) {
     constexpr uint64_t name_bytes = 0xffffffffffff;
     if (label.magic == segment_magic) return {};
@@ -215,8 +216,8 @@ Error Segment::append_member(uint32_t &index) {
                                   ? "; more need a higher limit of addresses or files (ulimit -v, -f)"
                                   : ""));
         uint64_t bytes = header().member_bytes, offset = header().members_offset + index * bytes;
-        // Allocated before other processes can see the member. Several processes may allocate the same place;
-        // what is already there stays as it is.
+        // The memory is allocated before other processes can see the member. Several processes may allocate
+        // the same place; this does not change what is already there.
         if (allocate(descriptor_, offset, bytes) != 0)
             return shortage(descriptor_, index + 1, bytes, available_bytes(descriptor_));
     } while (!members.compare_exchange_weak(index, index + 1, std::memory_order_acq_rel));

@@ -17,7 +17,8 @@ SharedBlocks::~SharedBlocks() {
     }
 }
 
-// Adds a page if no place is left. nullptr: there is no room for a page.
+// Returns a free place of the list. Adds a page if no place is left; returns nullptr if there is no room for
+// a page.
 SharedBlocks::Place *SharedBlocks::free_place() {
     if (free_places_.empty()) {
         uint64_t offset = segment_.append_area(sizeof(Page));
@@ -76,8 +77,7 @@ bool SharedBlocks::free(void *memory) {
     return true;
 }
 
-// Keeps what the list contains. Mappings of earlier blocks that are still listed stay; the others are
-// unmapped.
+// Copies the member's list to `views`. Blocks that are still listed stay mapped; other blocks are unmapped.
 void SharedBlocks::read_list(const MemberControl &member, Views &views) {
     uint64_t version = member.blocks.version.load(std::memory_order_acquire);
     std::unordered_map<uint64_t, View> before;

@@ -1,5 +1,5 @@
 // Memory that all processes of a node can map: blocks of the node's file, after the part that all of them map
-// from the start. Their number and length are limited only by the room. MPI_Alloc_mem hands them out. The
+// from the start. Only the available memory limits their number and length. MPI_Alloc_mem hands them out. The
 // process that requested a block lists it in its part of the segment, and a peer maps the block when it first
 // touches it. A message from or to such memory is then copied once, without the kernel.
 //
@@ -7,12 +7,13 @@
 //   page                    | offset of the next page | place | place | ...
 //   place                   | offset of the block, 0: free | address | bytes |
 //
-// Only the owner writes its list. The list grows by pages, which stay. A block's offset in the file is never
-// used again, so the offset identifies the block. A process that reads a list while it changes sees either an
-// offset that has changed, or one whose block still exists, because memory is not freed while a message uses
-// it (MPI-5.0 9.2). A reader keeps the list sorted by address and reads it again when the list's version has
-// changed. What it reads while the version is odd it uses only once. Room is taken from the file system
-// before a block is handed out, and some is left for the rings and areas that may still be created.
+// A process writes only its own list. The list grows by pages, which are never given back. A block's offset
+// in the file is never used again, so the offset identifies the block. A process that reads a list while the
+// list changes either notices that an offset has changed, or reads the offset of a block that still exists,
+// because a program does not free memory while a message uses it (MPI-5.0 9.2). A reader keeps a copy of the
+// list, sorted by address, and reads the list again when its version has changed. A copy that was read while
+// the version was odd, or while it changed, is used only once. Room is taken from the file system before a
+// block is handed out, and some is left for the rings and areas that may still be created.
 // Thread rule: allocate() and free() by any thread; find() by the owner of the engine.
 #pragma once
 
@@ -38,11 +39,12 @@ public:
     SharedBlocks(const SharedBlocks &) = delete;
     SharedBlocks &operator=(const SharedBlocks &) = delete;
 
-    // Zeroed memory that begins at a page boundary; nullptr if there is no room for it.
+    // Returns zeroed memory that begins at a page boundary, or nullptr if there is no room for it.
     void *allocate(size_t bytes, Segment::Need need);
-    // Frees a block of this process. False: `memory` is no such block.
+    // Frees a block of this process. Returns false if `memory` is no such block.
     bool free(void *memory);
-    // The address in this process of these bytes of a member; nullptr if they are not in one of its blocks.
+    // Returns the address at which this process can use these bytes of a member; nullptr if they do not lie
+    // in one of the member's blocks, or if this process cannot map that block.
     std::byte *find(uint32_t member, uint64_t address, size_t bytes);
 
 private:
@@ -59,12 +61,12 @@ private:
     // A block of another member, as it was listed.
     struct View {
         uint64_t address, bytes, offset;
-        std::byte *memory;  // its address here; nullptr: not mapped yet
+        std::byte *memory;  // the block's address in this process; nullptr: not mapped yet
     };
     struct Views {
         std::vector<Page *> pages;
         std::vector<View> blocks;  // sorted by address
-        uint64_t version = 0;      // of the list that was read
+        uint64_t version = 0;      // of the list when it was read; 0: the list changed meanwhile
     };
 
     Place *free_place();
@@ -78,7 +80,7 @@ private:
     std::vector<Page *> pages_;
     std::vector<Place *> free_places_;
     std::unordered_map<void *, Place *> blocks_;
-    std::deque<Views> views_;  // by member
+    std::deque<Views> views_;  // indexed by member
 };
 
 }  // namespace lanyard

@@ -1,7 +1,7 @@
-// The path between processes of one node: one ring for each direction, opened at first contact
-// (ring_offers.h), the frames in them (outlet.h, inlet.h), and access to the memory of the node's other
+// The path between processes of one node. It consists of one ring for each direction, opened at first contact
+// (ring_offers.h), the frames in the rings (outlet.h, inlet.h), and access to the memory of the node's other
 // processes without their help.
-// This class maps peers to members of the segment and connects the parts, which use only members.
+// This class maps peers to members of the segment and connects the parts, which deal only with members.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -23,9 +23,11 @@ namespace lanyard {
 
 class ShmPath final : public Path, private DirectMemory, private ShortLane {
 public:
-    // `peers[i]` is the number of the node's i-th process; `own` is the index of this one.
+    // `peers[i]` is the peer number of the node's i-th process; `own` is the index of this process among
+    // them.
     ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bool direct_copies);
-    // The node's next process has this number. False: this process has no addresses for it. [owner]
+    // [owner] Adds the node's next process, which has this peer number. Returns false if this process has no
+    // addresses or memory for it.
     bool add_member(uint32_t peer);
 
     bool reaches(uint32_t peer) const override { return index_of(peer) != not_here; }
@@ -35,8 +37,8 @@ public:
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     std::string describe() const override;
 
-    // The sleep word of this process. asleep(): does a peer sleep? Valid after the caller has stored
-    // something for it. wake() wakes it.
+    // sleep_word(): the sleep word of this process. asleep(): does that peer sleep? The answer is reliable
+    // after the caller has stored what the peer is to find. wake(): wakes that peer.
     SleepWord &sleep_word() { return segment_.member(own_).sleep; }
     bool asleep(uint32_t peer) const { return rings_[index_of_peer_[peer]].out.ring().reader_seems_asleep(); }
     void wake(uint32_t peer) { wake_sleeper(segment_.member(index_of_peer_[peer]).sleep, true); }
@@ -51,7 +53,7 @@ public:
 private:
     static constexpr uint32_t not_here = UINT32_MAX;
 
-    // To and from one peer.
+    // The rings to and from one peer.
     struct Rings {
         explicit Rings(SleepWord &sleep) : out(sleep) {}
 
@@ -94,7 +96,7 @@ private:
     RingOffers offers_;
     std::vector<uint32_t> peers_;
     std::vector<uint32_t> index_of_peer_;
-    Growing<Rings> rings_;  // p2p writes to the outgoing ones
+    Growing<Rings> rings_;  // p2p writes to the outgoing rings itself
     Inlets inlets_;
     CounterSource counted_{shm_counters(), *this};
 };

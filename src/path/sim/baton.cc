@@ -65,7 +65,7 @@ void Baton::hand_over() {
     members_[self]->turn.wait(lock, [&] { return running_ == self; });
 }
 
-// Draws which thread runs next. Time advances, to the next event if all threads sleep.
+// Draws which thread runs next. Time advances a little or, if all threads sleep, to the next event.
 uint32_t Baton::choose() {
     ++turns_;
     if (++fruitless_turns_ > most_fruitless_turns)
@@ -139,7 +139,7 @@ void Baton::set_blocked(uint32_t number) {
     member.place = absent;
 }
 
-// The threads cannot be unwound from where they are, so this ends the process.
+// Ends the process, because the threads cannot be unwound from where they are.
 void Baton::give_up(const char *what) {
     std::fflush(nullptr);
     std::fprintf(stderr, "The simulation has come to %s, after %llu turns at %llu ns.\n", what,

@@ -1,13 +1,14 @@
 // Threads that take turns: of all threads of a simulation exactly one runs, the one that holds the baton. The
 // next one is drawn from a seed. Time is virtual: a turn takes a little, and when all threads sleep, time
 // jumps to the next event. A whole job in one process therefore runs the same way each time, also under
-// sanitizers. If all threads sleep and no event is to come, this proves a deadlock. It ends the process with
-// the seed and a report of what each thread waits for.
+// sanitizers. If all threads sleep and no event is to come, this proves a deadlock. The Baton then ends the
+// process and prints the seed and what each thread waits for.
 //
 // Used by the simulated network (sim_network.h) and by tests that run ranks as threads. Without threads (a
 // test that drives paths by itself), time advances with every tick.
 // Thread rule: add() and run() by the test's thread; everything else by the thread that runs. All memory that
 // the threads share is handed over with the baton, so nothing else needs a lock.
+// Tested by: tests/sim/p2p_test.cc.
 #pragma once
 
 #include <condition_variable>
@@ -29,10 +30,10 @@ public:
     Baton(const Baton &) = delete;
     Baton &operator=(const Baton &) = delete;
 
-    // Adds a thread to the simulation. Returns its number, starting at 0. `waits_for` describes what it waits
-    // for, in the report of a deadlock.
+    // Adds a thread to the simulation. Returns its number, starting at 0. `waits_for` describes, for the
+    // report of a deadlock, what the thread waits for.
     uint32_t add(std::string name, std::function<void()> body, std::function<std::string()> waits_for);
-    // Runs all of them to their end.
+    // Runs all threads to their end.
     void run();
 
     uint64_t seed() const { return seed_; }
@@ -40,7 +41,7 @@ public:
     Random &random() { return random_; }
     uint64_t turns() const { return turns_; }
 
-    // A little time passes.
+    // Lets a little time pass.
     void tick();
     // Lets other threads run.
     void pass();
@@ -49,9 +50,9 @@ public:
     void sleep();
     void sleep_until(uint64_t time_ns);
     void notify(uint32_t thread);
-    // At that time. Several notifications for the same thread are allowed.
+    // Notifies the thread at that time. Several notifications for the same thread may be pending.
     void notify_at(uint64_t time_ns, uint32_t thread);
-    // Something moved, so these turns are no endless loop.
+    // Called when something has moved: the turns so far were no endless loop.
     void progress() { fruitless_turns_ = 0; }
 
 private:
@@ -60,7 +61,7 @@ private:
         std::function<void()> body;
         std::function<std::string()> waits_for;
         std::condition_variable turn;
-        size_t place = absent;  // in runnable_
+        size_t place = absent;  // index in runnable_
         bool notified = false;
         bool finished = false;
     };

@@ -35,7 +35,7 @@ uint64_t SimNetwork::delay_ns() {
     return random.below(most + 1);
 }
 
-// May one more frame be sent this way? If not, the sender is notified as soon as another attempt is
+// May one more frame be sent from `from` to `to`? If not, notifies the sender as soon as another attempt is
 // worthwhile.
 bool SimNetwork::room(uint32_t from, uint32_t to) {
     Way &way = this->way(from, to);
@@ -82,7 +82,7 @@ int SimNetwork::depart(uint32_t own, Sink &sink) {
         Departure leaving = std::move(peer.leaving[i]);
         peer.leaving.erase(peer.leaving.begin() + static_cast<std::ptrdiff_t>(i));
         const std::vector<std::byte> &payload = leaving.frame.payload;
-        // Unchanged while pending.
+        // The caller must not have changed the payload while its send was pending.
         LANYARD_MUST(!leaving.buffer || std::memcmp(leaving.buffer, payload.data(), payload.size()) == 0);
         if (!peers_[leaving.frame.to].dead) launch(std::move(leaving.frame));
         else --in_flight_;

@@ -1,9 +1,10 @@
 // A network for tests, in the virtual time of a Baton. It connects the paths of many runtimes in one process
 // and does, from a seed, everything that path.h permits. Envelopes of one pair of peers keep their order.
 // Between pairs, and for bulk, anything may happen: short and long delays, queues that fill, sends refused
-// for a while, bulk that stays pending, direct access to memory refused now and then. Bytes that were changed
-// while a send was pending are detected.
+// for a while, bulk that stays pending, direct access to memory refused now and then. The network fails the
+// test if bytes were changed while their send was pending.
 // Thread rule: the thread that holds the baton. Compiled into tests only.
+// Tested by: tests/conformance/conformance_test.cc, tests/sim/p2p_test.cc.
 #pragma once
 
 #include <atomic>
@@ -24,15 +25,15 @@ struct Behaviour {
     int long_delay_percent = 2;
     size_t max_eager = 4096;
     size_t max_bulk = 8192;
-    uint32_t queue_frames = 16;  // in flight from one peer to another; beyond this, full
-    int stall_percent = 4;       // of sends: nothing is taken from this pair for a while
+    uint32_t queue_frames = 16;  // most in flight from one peer to another; more are `full`
+    int stall_percent = 4;       // of sends: this send and further ones of the pair are `full` for a while
     int pending_percent = 40;    // of bulk sends
     bool bulk_follows = false;   // bulk arrives after envelopes that were sent before it
     bool touches_memory = false;
     int refuse_percent = 0;    // of gets and puts
     int preempt_percent = 25;  // of polls: other threads run first
 
-    // One of many kinds of network, some of them hostile.
+    // Draws one of many kinds of network, some of them hostile.
     static Behaviour any(Random &random);
 };
 
@@ -63,11 +64,12 @@ public:
     SimNetwork(Baton &baton, const Behaviour &behaviour, uint32_t peers);
 
     SimPath &path(uint32_t peer) { return *paths_[peer]; }
-    // The thread of the baton that polls this peer's path and is notified when there is a reason to.
+    // States which thread of the baton polls this peer's path. The network notifies this thread when there is
+    // a reason to poll.
     void drives(uint32_t peer, uint32_t thread) { peers_[peer].thread = thread; }
-    // The process has ended: it is reported to the others, and everything in flight to and from it is lost.
+    // Ends a process: reports it to the others as lost, and drops everything in flight to and from it.
     void kill(uint32_t peer);
-    // Frames that have been sent and not delivered.
+    // The number of frames that have been sent and not delivered.
     size_t in_flight() const { return in_flight_; }
 
 private:
@@ -79,7 +81,7 @@ private:
         BulkHeader header{};
         std::vector<std::byte> payload;
     };
-    // A bulk frame that has not left its buffer.
+    // A bulk frame whose send is pending, since it has not left its buffer.
     struct Departure {
         uint64_t time_ns, token;
         const std::byte *buffer;

@@ -72,18 +72,18 @@ bool SimInternet::is_on(const Cut &cut, const Stream &stream, uint64_t time_ns) 
            (is_behind(stream.addresses[0]) || is_behind(stream.addresses[1]));
 }
 
-// The time at which something arrives that would arrive at `time_ns` without cuts.
+// Returns when something arrives that would arrive at `time_ns` if no cable were cut.
 uint64_t SimInternet::passes_ns(const Stream &stream, uint64_t time_ns) {
     for (size_t i = 0; i < cuts_.size();) {
         if (!is_on(cuts_[i++], stream, time_ns)) continue;
         if (cuts_[i - 1].until_ns == UINT64_MAX) return UINT64_MAX;
         time_ns = cuts_[i - 1].until_ns + delay_ns();
-        i = 0;  // there may be another cut then
+        i = 0;  // another cut may cover the new time
     }
     return time_ns;
 }
 
-// UINT64_MAX: the cable is not cut.
+// Returns UINT64_MAX if the cable is not cut.
 uint64_t SimInternet::cut_since_ns(const Stream &stream) const {
     uint64_t since = UINT64_MAX;
     for (const Cut &cut : cuts_)
@@ -103,7 +103,7 @@ void SimInternet::tell(uint32_t process, uint64_t time_ns) {
     if (process < threads_.size()) baton_.notify_at(time_ns, threads_[process]);
 }
 
-// Each end learns of it at some time. Until then it may still read what had arrived.
+// Each end learns of the reset at a time of its own. Until then it may still read what has arrived.
 void SimInternet::reset(Stream &stream) {
     ++resets_;
     for (End &end : stream.ends) {
@@ -157,7 +157,8 @@ Address SimSockets::other_end(int number) {
     return socket.stream->addresses[1 - socket.side];
 }
 
-// The other host acknowledges what arrives even while its process does not read.
+// Counts silence only while bytes are in flight to the other host, since that host acknowledges what arrives
+// even while its process does not read.
 uint64_t SimSockets::silence_ns(int number) {
     const Socket &socket = sockets_[at(number)];
     const SimInternet::Stream &stream = *socket.stream;
@@ -222,14 +223,14 @@ int SimSockets::connect_result(int number) {
     return stream.ends[0].reset_time_ns <= now_ns() ? -ECONNRESET : 0;
 }
 
-// Some of the bytes, at least one.
+// Returns how many of the bytes are transferred: at least one.
 size_t SimSockets::portion(size_t bytes) {
     Random &random = net_.baton_.random();
     if (bytes < 2 || !random.chance(net_.behaviour_.portion_percent)) return bytes;
     return 1 + random.below(random.chance(30) ? std::min<size_t>(bytes, 8) : bytes);
 }
 
-// The kernel sends keepalives to a host that is silent.
+// Resets the connection if the other host has been silent for patience_ns, as the kernel does by keepalives.
 void SimSockets::note_silence(Socket &socket) {
     if (!socket.stream || net_.behaviour_.patience_ns == UINT64_MAX) return;
     uint64_t since_ns = net_.cut_since_ns(*socket.stream), now = now_ns();
@@ -322,7 +323,7 @@ ssize_t SimSockets::write(int number, const iovec *parts, int count) {
                            from + std::min(parts[i].iov_len, bytes - chunk.bytes.size()));
     }
     net_.baton_.progress();
-    // It will not arrive.
+    // The other end has been reset, so the bytes will not arrive.
     if (other.reset_time_ns != UINT64_MAX && !silent) return static_cast<ssize_t>(bytes);
     flip_a_bit(chunk.bytes);
     auto end_at = [&](uint64_t time_ns) {
@@ -330,7 +331,7 @@ ssize_t SimSockets::write(int number, const iovec *parts, int count) {
         own.reset_time_ns = time_ns;
         net_.tell(process_, time_ns);
     };
-    if (other.closed) end_at(chunk.time_ns);  // the answer
+    if (other.closed) end_at(chunk.time_ns);  // the other host answers with a reset
     if (chunk.time_ns - now_ns() > net_.behaviour_.patience_ns)
         end_at(now_ns() + net_.behaviour_.patience_ns);
     other.last_time_ns = chunk.time_ns;
@@ -348,7 +349,8 @@ void SimSockets::close(int number) {
         SimInternet::Stream &stream = *socket.stream;
         SimInternet::End &own = stream.ends[socket.side], &other = stream.ends[1 - socket.side];
         own.closed = true;
-        bool resets = own.coming_bytes > 0;  // that is how the kernel answers a close with unread bytes
+        // The kernel resets a connection that is closed with unread bytes.
+        bool resets = own.coming_bytes > 0;
         bool silent = net_.passes_ns(stream, now_ns()) > now_ns();
         if (resets && !silent) net_.reset(stream);
         if (!resets || !silent) {

@@ -1,10 +1,11 @@
 // Sockets for tests, in the virtual time of a Baton: streams between the processes of a simulation that do,
 // from a seed, everything that TCP does to a program. Bytes arrive late and in any portions, and buffers
-// fill. Connections are refused, never answered or accepted slowly. They are reset at any moment, each end
-// learns of it in its own time, and what was in flight is lost. While a cable is cut, they are silent: what
-// is written then arrives when the cable is repaired (since the kernel repeats it), a reset does not arrive
-// at all, and nothing is reported.
+// fill. Connections are refused, never answered or accepted slowly. Connections are reset at any moment, each
+// end learns of the reset at a time of its own, and what was in flight is lost. While a cable is cut, its
+// connections are silent: what is written during this time arrives when the cable is repaired (since the
+// kernel repeats it), a reset does not arrive at all, and nothing is reported.
 // Thread rule: the thread that holds the baton. Compiled into tests only.
+// Tested by: tests/conformance/conformance_test.cc, tests/sim/links_test.cc.
 #pragma once
 
 #include <deque>
@@ -21,18 +22,19 @@ struct SocketBehaviour {
     uint64_t long_delay_ns = 200'000;
     int long_delay_percent = 2;
     size_t capacity = 8192;    // bytes in flight in one direction; beyond this, the sender waits
-    int portion_percent = 30;  // of reads and writes: only some of the bytes
+    int portion_percent = 30;  // of reads and writes: only some of the bytes are transferred
     int refuse_percent = 0;    // of connections: refused
     int vanish_percent = 0;    // of connections: never answered
-    int reset_permille = 0;    // of reads and writes: the connection is reset then
+    int reset_permille = 0;    // of reads and writes: the connection is reset
     int preempt_percent = 25;  // of polls: other threads run first
     int resets_left = 1'000'000;
-    // Of writes: one bit is changed (never set by any(): only links that check their frames survive it).
+    // Of writes: one bit is changed. any() leaves this 0, since only links that check their frames survive a
+    // changed bit.
     int flip_permille = 0;
     int flips_left = 0;
-    uint32_t addresses = 1;     // of each process
+    uint32_t addresses = 1;  // the number of addresses of each process
     uint32_t fastest = 0;  // index of the fastest address; the others have a third of its rate, a fifth...
-    int held_back_percent = 0;  // of the rates that are requested
+    int held_back_percent = 0;  // of the calls of traffic(): the connection is reported as held back
     // A connection ends when the other host has been silent for this time (as with keepalives).
     uint64_t patience_ns = UINT64_MAX;
 
@@ -46,7 +48,7 @@ class SimInternet {
 public:
     SimInternet(Baton &baton, const SocketBehaviour &behaviour) : baton_(baton), behaviour_(behaviour) {}
 
-    // The thread that is notified when something happens at the sockets of this process.
+    // States which thread is notified when something happens at the sockets of this process.
     void drives(uint32_t process, uint32_t thread);
     // An address of a process.
     static Address address_of(uint32_t process, uint32_t which = 0);
@@ -55,8 +57,9 @@ public:
     uint64_t rate_by(const Address &address) const;
     uint64_t resets() const { return resets_; }
     uint64_t flips() const { return flips_; }
-    // The cable behind one address of a process, or behind all, is cut during this time. This is known in
-    // advance: what is in flight at its beginning still arrives. To be called before drives().
+    // The cable behind one address of a process, or behind all, is cut during this time. The simulation knows
+    // the cut in advance, so what is in flight at its beginning still arrives. Must be called before
+    // drives().
     void cut(uint32_t process, uint64_t from_ns, uint64_t until_ns, uint32_t which = UINT32_MAX) {
         cuts_.push_back({process, which, from_ns, until_ns});
     }
@@ -72,24 +75,24 @@ private:
         uint64_t time_ns;
         std::vector<std::byte> bytes;
     };
-    struct End {  // of a stream: what arrives at it
+    struct End {  // one end of a stream, with what arrives at this end
         uint32_t process = UINT32_MAX;
         std::deque<Chunk> coming;
         size_t coming_bytes = 0;
         size_t read_of_first = 0;
         uint64_t last_time_ns = 0;
-        uint64_t read_time_ns = 0;  // when the latest of what was read arrived
-        bool ended = false;         // nothing more arrives after that
+        uint64_t read_time_ns = 0;  // when the last chunk that was read had arrived
+        bool ended = false;         // the other end has been closed, so nothing arrives after `coming`
         uint64_t end_time_ns = 0;
         uint64_t reset_time_ns = UINT64_MAX;
         bool closed = false;  // by its owner
         bool other_wants_room = false;
     };
     struct Stream {
-        End ends[2];  // dialer, acceptor
+        End ends[2];  // 0: the end that connected; 1: the end that accepted
         uint64_t established_ns = 0;
-        Address addresses[2];       // of the ends
-        uint64_t read[2] = {0, 0};  // bytes, by either end
+        Address addresses[2];       // of the two ends
+        uint64_t read[2] = {0, 0};  // bytes read by each end
         bool refused = false;
     };
     struct Waiting {

@@ -23,7 +23,7 @@ std::string megabytes(uint64_t bytes_per_s) {
     return text;
 }
 
-// The own interface by which an address was reached; "" if it is not known.
+// The name of the local interface with the address `own`; "" if it is not known.
 std::string name_of(const Address &own, const std::vector<Interface> &interfaces) {
     for (const Interface &interface : interfaces)
         if (same_host(interface.address, own)) return interface.name;
@@ -75,13 +75,13 @@ void AddressChoice::connected(const Address &address, const Address &own) {
     Found *known = find(address);
     if (!same) now_ = known ? *known : Found{};
     if (known) known->own = own;
-    else now_.address = address;  // with the port from which the other side has dialed
+    else now_.address = address;  // includes the port from which the other side has dialed
     now_.own = own;
     now_.trouble.clear();
     target_.reset();
     if (moved) {
         enter(stage_ == Stage::moving ? Stage::proving : Stage::settled);
-        return look_for_better();  // which may have been measured meanwhile
+        return look_for_better();  // a still better address may have been measured meanwhile
     }
     if (stage_ == Stage::moving || stage_ == Stage::proving) enter(Stage::settled);
     if (first || stage_ == Stage::sampling) return enter(Stage::sampling);
@@ -107,7 +107,7 @@ void AddressChoice::sample(const Sockets::Traffic &traffic) {
     now_.rate = samples_.rate();
     if (Found *known = find(now_.address)) known->rate = now_.rate;
     if (stage_ == Stage::sampling) return enter(Stage::measuring);
-    // It was moved here for a rate that was measured beside the job's own traffic.
+    // The connection was moved here because of a rate that was measured beside the job's own traffic.
     if (now_.rate < before_.rate && may_move_back_ && find(before_.address)) {
         may_move_back_ = told_ = false;
         target_ = before_.address;

@@ -1,21 +1,21 @@
-// Which of a peer's addresses its connection should use. One object for each peer with several addresses. It
-// receives what was measured and returns what to do. It uses no sockets and no clock.
+// Decides which of a peer's addresses the connection to the peer should use. One object serves one peer with
+// several addresses. It receives what was measured and returns what to do. It uses no sockets and no clock.
 //
 // The rule:
 // - The first address that answers carries the first messages, at once. Nothing is measured before bulk fills
 //   that connection: if the program is the limit, another address would gain nothing.
 // - Then the rate of the connection is taken from the kernel (samples, below). The other addresses are
-//   measured, all at once, by connections of their own that carry nothing of the program (meter.h). The job
-//   continues meanwhile on the connection that it has. An address that is slow or dead, belongs to another
-//   machine or drops large packets thus costs the job nothing. A trial with the job's own bulk would cost the
-//   time of that trial and, twice, what lay in the connection that was given up for it.
-// - An address that gives `clearly_better` times as much takes the connection over: it is made anew, by that
-//   address alone. When enough bulk has been sent that way, the rate is compared once more, and a connection
-//   that turned out slower than the previous one is moved back for good.
+//   measured, all at once, by connections of their own that carry nothing of the program (meter.h). Meanwhile
+//   the job continues on its present connection. An address that is slow or dead, belongs to another machine
+//   or drops large packets thus costs the job nothing. A trial with the job's own bulk would cost the time of
+//   the trial and, twice, the bulk that is lost in the connection given up for it.
+// - An address that gives `clearly_better` times as much takes over: the connection is made anew, by that
+//   address alone. When enough bulk has been sent over it, the rate is compared once more. A connection that
+//   turns out slower than the previous one is moved back for good.
 // - The result holds for later connections too: the last address is dialed before the others. Addresses are
 //   measured again at most once, if a broken connection was restored by another address. A link is thus moved
 //   a few times in its life, and then never again.
-// Both sides may choose at once, each for what it sends. The limits are the same, and the last move stands.
+// Both sides may choose at once, each for what it sends. Both use the same limits, and the last move stands.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -30,25 +30,25 @@ namespace lanyard {
 
 
 // The rate of one connection, from samples: the median of the latest ones, since single samples vary as much
-// as the queues on their way.
+// as the queues in the network.
 class RateSamples {
 public:
     static constexpr size_t enough = 8;
 
     explicit RateSamples(uint64_t bytes_between) : bytes_between_(bytes_between) {}
-    // A sample that shows nothing new is not taken.
+    // Ignores a sample if fewer than bytes_between bytes were acknowledged since the last one that counted.
     void add(const Sockets::Traffic &traffic);
     bool complete() const { return full_.size() >= enough; }
-    // The program was the limit, again and again.
+    // Has the program, not the network, limited the rate in many samples?
     bool idle() const { return held_back_ >= 8 * enough; }
-    // In bytes/s. If the program was the limit in all samples: the greatest of them, which is less than the
-    // connection may give; 0: nothing is known.
+    // The rate in bytes/s; 0: nothing is known. If the program was the limit in all samples, this is the
+    // greatest of them, and the connection may give more.
     uint64_t rate() const;
     void clear() { *this = RateSamples(bytes_between_); }
 
 private:
     uint64_t bytes_between_;
-    std::vector<uint64_t> full_;  // the latest `enough`
+    std::vector<uint64_t> full_;  // the latest `enough` samples
     uint64_t greatest_held_back_ = 0, acked_ = 0;
     size_t held_back_ = 0, next_ = 0;
 };
@@ -57,39 +57,40 @@ class AddressChoice {
 public:
     // The result for one address.
     struct Found {
-        Address address;    // the peer's
-        Address own;        // by which the kernel reached it; version 0: not reached
-        uint64_t rate = 0;  // bytes/s; 0: none
+        Address address;    // of the peer
+        Address own;        // the local address by which the kernel reached it; version 0: not reached
+        uint64_t rate = 0;  // bytes/s; 0: not known
         std::string trouble;
     };
 
     AddressChoice(const std::vector<Address> &addresses, uint64_t bytes_between_samples);
 
-    // There is a new connection to the peer, by this address of it.
+    // Called when there is a new connection to the peer, which uses `address` of the peer and `own` here.
     void connected(const Address &address, const Address &own);
-    // The connection that to_move_to() requested cannot be made. The present one stays.
+    // Called if the connection that to_move_to() requested cannot be made. The present connection stays.
     void not_moved();
     // Would a sample be used?
     bool samples_wanted() const { return stage_ == Stage::sampling || stage_ == Stage::proving; }
-    // A sample of the present connection, while bulk flows. When this completes its rate, to_measure() or
-    // to_move_to() may return something.
+    // Takes a sample of the present connection, while bulk flows. When there are enough samples for a rate,
+    // to_measure() or to_move_to() may return something.
     void sample(const Sockets::Traffic &traffic);
-    // The other addresses, once. measured() must then be called for each.
+    // Returns the other addresses, once, when they are to be measured. measured() must then be called for
+    // each.
     std::vector<Address> to_measure();
     void measured(const Found &found);
-    // The address by which the connection should be made anew, once.
+    // Returns the address by which the connection should be made anew, once.
     std::optional<Address> to_move_to();
-    // Nothing more is to be found out for now, and report() has not reported it yet.
+    // Is the choice made for now, and has report() not been called for it yet?
     bool to_report() const { return stage_ == Stage::settled && asked_ == 0 && !reported_; }
-    // "by 10.1.0.2 (eth0, 118 MB/s); 10.2.0.2 (eth1) gave 11.8 MB/s, 172.17.0.1 did not answer: ..."; what is
-    // known so far.
+    // Describes what is known so far: "by 10.1.0.2 (eth0, 118 MB/s); 10.2.0.2 (eth1) gave 11.8 MB/s,
+    // 172.17.0.1 did not answer: ...".
     std::string report(const std::vector<Interface> &own);
     bool reported() const { return reported_; }
     bool several() const { return all_.size() > 1; }
 
 private:
-    // moving: until the connection is made by the requested address. proving: it was made, and its rate is
-    // being taken.
+    // moving: lasts until the connection is made by the requested address. proving: that connection is made,
+    // and its rate is being measured.
     enum class Stage { sampling, measuring, moving, proving, settled };
     Found *find(const Address &address);
     void enter(Stage stage);
@@ -98,10 +99,10 @@ private:
     std::vector<Found> all_;
     Stage stage_ = Stage::sampling;
     RateSamples samples_;
-    Found now_;     // what the connection uses; its address may be none of those published
-    Found before_;  // what it used before it was moved
+    Found now_;     // the address that the connection uses; it may be none of the published ones
+    Found before_;  // the address that the connection used before it was moved
     size_t asked_ = 0;
-    std::optional<Address> target_;  // where it is to move
+    std::optional<Address> target_;  // the address to which the connection is to move
     bool told_ = false;              // to_move_to() has returned it
     bool may_begin_again_ = true, may_move_back_ = true, reported_ = false;
 };

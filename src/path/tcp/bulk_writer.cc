@@ -4,9 +4,9 @@
 namespace lanyard {
 
 namespace {
-// Nothing else is written before the end of a bulk frame that has begun. But a longer frame takes fewer calls
-// to read, and each of them copies more while the sender writes on. Frames are therefore as long as a
-// connection takes in about this time.
+// Nothing else is written before the end of a bulk frame that has begun. But the receiver needs fewer calls
+// to read longer frames, and each call copies more while the sender writes on. A frame is therefore made as
+// long as what the connection takes in about this time.
 constexpr uint64_t quick_frame_ns = 250'000, slow_frame_ns = 1'000'000;
 }  // namespace
 
@@ -34,7 +34,7 @@ int BulkWriter::pieces(iovec *parts) const {
     return count;
 }
 
-// Only a frame of the maximum length shows anything.
+// Only a frame of the maximum length shows what the connection can take.
 void BulkWriter::fit_to_pace(uint64_t now_ns) {
     if (head_.frame.header.size < most_) return;
     uint64_t took_ns = now_ns - begun_ns_;

@@ -1,6 +1,7 @@
 // The one bulk frame that a connection is writing, and how long the next may be. The connection does the
 // writing.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/path/tcp/connection_test.cc, tests/sim/pace_test.cc.
 #pragma once
 
 #include <sys/uio.h>
@@ -15,37 +16,38 @@ namespace lanyard {
 class BulkWriter {
 public:
     bool is_open() const { return open_; }
-    // Has a part of it been written? Then nothing else may be written before its end.
+    // Has a part of the frame been written? If so, nothing else may be written before the frame's end.
     bool has_begun() const { return open_ && written_ > 0; }
-    // The largest payload of the next frame, if its receiver has a place for it.
+    // The largest payload of the next frame, if its receiver has a place for the frame.
     size_t most() const { return most_; }
 
-    // Begins a frame. Takes the payload, which must stay where it is until advance() completes the frame.
+    // Begins a frame. The payload must stay where it is until the frame is closed.
     void open(const FrameForm &form, const FrameHeader &header, const BulkHeader &bulk, Payload &payload,
               uint64_t token, uint64_t now_ns);
-    // What is left to write. Returns the number of parts, at most two.
+    // Stores in `parts` what is left to write of the frame. Returns the number of parts, at most two.
     int pieces(iovec *parts) const;
-    // `bytes` bytes were written, of which the first belong to this frame as far as it lacked any. Returns
-    // how many belong to it.
+    // Called after `bytes` bytes were written to the connection. The first of them belong to this frame, up
+    // to the frame's end. Returns how many those are.
     size_t advance(size_t bytes) {
         size_t part = std::min(bytes, head_bytes_ + head_.frame.header.size - written_);
         written_ += part;
         return part;
     }
     bool is_written() const { return written_ == head_bytes_ + head_.frame.header.size; }
-    // The frame has been written, or the connection has ended. Returns the token of its payload.
+    // Ends the frame, because it has been written or the connection has ended. Returns the token of the
+    // payload.
     uint64_t close() {
         open_ = false;
         return payload_.release();
     }
-    // The frame has been written, in the time until now. The next may be longer, or should be shorter.
+    // Called when the frame has been written. Adapts most() to the time that this took.
     void fit_to_pace(uint64_t now_ns);
 
 private:
     CheckedBulk head_;
-    size_t head_bytes_ = 0;  // with or without its check
+    size_t head_bytes_ = 0;  // of head_, including its check if there is one
     HeldPayload payload_;
-    size_t written_ = 0;  // of head and payload
+    size_t written_ = 0;  // bytes written of head and payload
     uint64_t begun_ns_ = 0;
     size_t most_ = max_bulk_frame;
     bool open_ = false;

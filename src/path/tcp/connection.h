@@ -1,11 +1,11 @@
 // One connection of a link: a socket, and what is half read from it and half written to it. What must outlive
-// it (numbers, the log) belongs to the link, which opens it again with another socket. (A link may have
-// several connections in the future.)
+// a connection (numbers, the log) belongs to the link, which opens the connection again with another socket.
+// (A link may have several connections in the future.)
 //
 //   written:  a bulk frame that has begun | what is unwritten of the link's log | a bulk frame not begun
 //
-// A connection that can no longer be used has_failed(): it neither reads nor writes until it is closed. Its
-// owner closes it in poll(), because other code is informed then.
+// For a connection that can no longer be used, has_failed() returns true. Such a connection neither reads nor
+// writes until it is closed. Its owner closes it in poll(), because other code must be informed of the close.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -19,13 +19,13 @@
 
 namespace lanyard {
 
-// The number of bytes at which a sleeper is woken for arriving payload. Long payload that arrives more slowly
-// than one chunk in slow_chunk_ns wakes it once for each chunk. Single packets of it then wake no thread, and
-// waiting threads leave the processor to others.
+// Decides how many bytes of payload must have arrived to wake a sleeper. Long payload that arrives more
+// slowly than one chunk in slow_chunk_ns wakes the sleeper once for each chunk. Single packets of such
+// payload wake no thread, and waiting threads leave the processor to others.
 class WakePace {
 public:
     // `missing` bytes of the payload have not arrived yet, and `received` bytes have arrived in `passed_ns`.
-    // Returns how many bytes to wait for now.
+    // `now_at`: how many bytes are waited for so far. Returns how many to wait for now.
     size_t fit(size_t missing, size_t received, uint64_t passed_ns, size_t now_at);
 
 private:
@@ -39,7 +39,7 @@ class Connection {
 public:
     enum class Wrote { nothing, some, all };
 
-    // `token` identifies its socket among those that are watched.
+    // `token` identifies the connection's socket among the watched sockets.
     explicit Connection(uint32_t token) : token_(token) {}
     Connection(const Connection &) = delete;
     Connection &operator=(const Connection &) = delete;
@@ -50,30 +50,30 @@ public:
     bool is_usable() const { return socket_ >= 0 && !failed_; }
     bool has_failed() const { return failed_; }
     void fail() { failed_ = true; }
-    // Takes over a socket, which is watched from now on. The connection must be closed.
+    // Takes over a socket, which is watched from now on. Requires that the connection is closed.
     void open(Sockets &sockets, int socket);
-    // Closes the socket. What was half read or written is given up. The token of bulk whose payload is no
-    // longer needed is appended to `tokens`.
+    // Closes the socket. Gives up whatever was half read or half written. The token of bulk whose payload is
+    // no longer needed is appended to `tokens`.
     void close(Sockets &sockets, std::vector<uint64_t> &tokens);
 
     // Is payload half read, or bulk half written?
     bool is_busy() const { return bulk.is_open() || frames.in_payload(); }
     // Does payload arrive so slowly that a thread that waits for it should sleep?
     bool is_slow() const { return wake_at_ > 1; }
-    // The socket has taken as much as it could. It is watched for room.
+    // Has the socket taken as much as it could, so that it is watched for room?
     bool awaits_room() const { return awaits_room_; }
     uint64_t bulk_bytes() const { return bulk_bytes_; }
     uint64_t last_received_ns() const { return last_received_ns_; }
 
-    // Makes one write of what is unwritten of the log and of the bulk frame. Returns `nothing` also if the
-    // socket takes no more or has failed. The token of a bulk frame that has been written is appended to
-    // `tokens`.
+    // Writes, by one call, what is unwritten of the log and of the bulk frame. Returns `nothing` if there is
+    // nothing to write, the socket takes no more, or it has failed. The token of a bulk frame that has been
+    // written is appended to `tokens`.
     Wrote write_some(Sockets &sockets, OutgoingLog &log, std::vector<uint64_t> &tokens);
-    // Writes to the socket at once, if nothing else must be written before. Returns how many bytes were
-    // written.
+    // Writes the parts to the socket at once, if nothing else must be written before them. Returns how many
+    // bytes were written.
     size_t write_first(Sockets &sockets, const OutgoingLog &log, const iovec *parts, int count);
     // Reads as long as `user` takes what arrives; FrameReader::read() describes `user`. Returns the number of
-    // frames and portions. In addition:
+    // frames and portions. `user` has these functions in addition:
     //   user.spend()    a portion was read
     //   user.budget()   what is left to spend
     template <class User>
@@ -92,7 +92,7 @@ public:
             ++work;  // a part of a frame is progress too
             user.spend();
             work += frames.read(form, buffer, *this, static_cast<size_t>(result), now_ns, user);
-            if (static_cast<size_t>(result) < wanted) break;  // there was no more
+            if (static_cast<size_t>(result) < wanted) break;  // the socket had no more
         }
         if (frames.in_payload() || is_slow()) fit_waking_to_pace(sockets, now_ns);
         return work;

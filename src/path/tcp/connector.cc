@@ -16,7 +16,7 @@ constexpr uint64_t ms = 1'000'000;
 constexpr uint64_t connect_patience_ns = 3'000 * ms;
 constexpr uint64_t first_pause_ns = 5 * ms, longest_pause_ns = 1'000 * ms;
 constexpr uint64_t shortage_patience_ns = 1'000 * ms;
-constexpr uint64_t others_after_ns = 250 * ms;  // if one address is known to be good
+constexpr uint64_t others_after_ns = 250 * ms;  // for other addresses, if one is known to be good
 constexpr size_t most_strangers = 128;          // connections that have not identified themselves
 
 bool is_shortage(int result) { return result == -EMFILE || result == -ENFILE; }
@@ -130,7 +130,7 @@ void Connector::move(uint32_t peer, const Address &address) {
     dial_one(peer, address, now_ns, true, now_ns);
 }
 
-// Dials at `start_ns`.
+// Dials one address, at `start_ns`.
 void Connector::dial_one(uint32_t peer, const Address &address, uint64_t start_ns, bool moves,
                          uint64_t now_ns) {
     auto attempt = std::make_unique<Attempt>();
@@ -146,7 +146,7 @@ void Connector::dial_one(uint32_t peer, const Address &address, uint64_t start_n
 
 bool Connector::connect(Attempt &attempt, uint64_t now_ns) {
     int socket = sockets_.connect(attempt.address);
-    // No connection is closed for one that only moves an existing connection.
+    // No connection is closed to make room for an attempt that only moves an existing connection.
     if (is_shortage(socket) && !attempt.moves && user_.make_room())
         socket = sockets_.connect(attempt.address);
     if (socket < 0) {
@@ -162,7 +162,8 @@ bool Connector::connect(Attempt &attempt, uint64_t now_ns) {
     return true;
 }
 
-// Reported once, if the shortage lasts, since the other processes only see a process that does not answer.
+// Reports a shortage of sockets once, if it lasts, since the other processes only see that this one does not
+// answer.
 void Connector::note_shortage(int result, uint64_t now_ns) {
     if (!is_shortage(result)) return;
     if (!short_since_ns_) short_since_ns_ = now_ns;
@@ -265,7 +266,8 @@ void Connector::fail(Attempt &attempt, const std::string &why, uint64_t now_ns) 
     settle(peer, now_ns);
 }
 
-// An attempt has ended: answers a hello that waited for this, otherwise prepares the next attempt.
+// Called when an attempt has ended. Answers a hello that was kept waiting for this; if there is none,
+// prepares the next attempt.
 void Connector::settle(uint32_t peer, uint64_t now_ns) {
     Pair &pair = pairs_[peer];
     if (under_way(peer, true) || under_way(peer, false)) return;

@@ -4,25 +4,27 @@
 // Which connection counts:
 // - Each attempt has an epoch, greater than any that the dialer has seen for this pair. Of two attempts, the
 //   one with the greater epoch counts. If both sides began at once with the same epoch, the attempt dialed by
-//   the process with the lower name counts. Both sides thus choose alike without further messages. The lower
-//   one therefore keeps a hello of the same epoch waiting until its own attempt is decided, and the higher
-//   one drops its own attempt when such a hello arrives.
-// - An attempt dials every address of the peer at once, with the same epoch. The first that is welcomed is
-//   confirmed, and the others are closed. If one address is known to be good because it has been used, the
-//   others follow only after a while.
-// - Before it names the envelope that it expects, a process closes the connection that it had (User::let_go),
-//   so nothing that still lies in an old connection can arrive later. A connection counts for the dialer when
-//   it has sent `confirm`, and for the acceptor when `confirm` has arrived. For a while, either side may have
-//   another view than its peer; it then finds its connection closed and dials again, with a greater epoch.
+//   the process with the lower name counts. Both sides thus choose alike without further messages. The
+//   process with the lower name therefore keeps a hello of the same epoch waiting until its own attempt is
+//   decided. The process with the higher name drops its own attempt when such a hello arrives.
+// - An attempt dials every address of the peer at once, with the same epoch. The first connection that is
+//   welcomed is confirmed, and the other connections are closed. If one address is known to be good because
+//   it has been used, the other addresses are dialed only after a while.
+// - A process closes its old connection before it names the envelope that it expects (User::let_go), so
+//   nothing that still lies in the old connection can arrive later. A connection counts for the dialer when
+//   the dialer has sent `confirm`, and for the acceptor when `confirm` has arrived. The two sides may
+//   disagree for a while. A side whose connection does not count finds it closed and dials again, with a
+//   greater epoch.
 // - An attempt that fails is repeated after a pause that grows to one second, until the user no longer wants
-//   it. An attempt without an answer is repeated after a time that grows from two seconds to thirty: the peer
-//   may compute, but its answer may also have taken a dead route.
-// - A connection is moved to another address by an attempt at that address alone. The present connection
-//   stays until this attempt is welcomed.
+//   the connection. An attempt without an answer is repeated after a time that grows from two seconds to
+//   thirty: the peer may be computing, but its answer may also have taken a dead route.
+// - To move a connection to another address, a process makes an attempt at that address alone. The present
+//   connection stays until this attempt is welcomed.
 //
 // Strangers: a connection without a valid proof is counted and closed and changes nothing. Only a limited
 // number of unproven connections can wait at a time.
 // Thread rule: the owner of the engine.
+// Tested by: tests/sim/strangers_test.cc, tests/sim/links_test.cc, tests/fuzz/handshake.cc.
 #pragma once
 
 #include <memory>
@@ -42,25 +44,27 @@ public:
     class User {
     public:
         virtual ~User() = default;
-        // Closes the connection to the peer, if there is one. Returns the number of the envelope that is
-        // expected next.
+        // Closes the connection to the peer, if there is one. Returns the number of the envelope that this
+        // process expects next from the peer.
         virtual uint64_t let_go(uint32_t peer) = 0;
-        // The connection is made, and the peer expects this envelope next. The socket now belongs to the
-        // user.
+        // Called when the connection is made. `peer_expects`: the envelope that the peer expects next. The
+        // socket now belongs to the user.
         virtual void connected(uint32_t peer, int socket, uint64_t peer_expects) = 0;
-        // `first`: how many addresses, from the front, are to be tried before the others; 0: all at once.
+        // Returns the peer's addresses in `list`. `first`: how many of them, from the front, are to be tried
+        // before the others; 0: all are tried at once.
         virtual Error addresses(uint32_t peer, std::vector<Address> &list, size_t &first) = 0;
-        // The peer's host has accepted a connection, though the peer itself has not answered yet. It may be
-        // computing.
+        // Called when the peer's host has accepted a connection, though the peer itself has not answered yet.
+        // The peer may be computing.
         virtual void alive(uint32_t peer) = 0;
-        // No further socket can be opened. Closes a connection if it can.
+        // Called when no further socket can be opened. Closes a connection if possible, and returns whether
+        // it did.
         virtual bool make_room() { return false; }
-        // The peer's settings permit no connection. Called inside poll(), and again when the peer dials
-        // again.
+        // Called if the peer's settings permit no connection. This happens inside poll(), and again when the
+        // peer dials again.
         virtual void unfit(uint32_t peer, const char *why) = 0;
-        // The result of measure().
+        // Receives the result of measure().
         virtual void measured(uint32_t peer, const AddressChoice::Found &found) = 0;
-        // The connection could not be moved as move() requested.
+        // Called if the connection could not be moved as move() requested.
         virtual void not_moved(uint32_t peer) = 0;
     };
     struct Counts {
@@ -78,27 +82,27 @@ public:
     // Listens at these addresses, all with one port. The port is chosen at random from least..most (0, 0: the
     // kernel chooses) and returned in `port`.
     Error listen(const std::vector<Address> &addresses, uint16_t least, uint16_t most, uint16_t &port);
-    // The table of processes has grown.
+    // Called when the table of processes has grown.
     void grow() { pairs_.resize(processes_.count()); }
     // Begins an attempt to connect, unless one is under way.
     void want(uint32_t peer);
     // Begins to move the connection with the peer to this address, unless an attempt is under way.
     void move(uint32_t peer, const Address &address);
-    // Measures the rate of this address, by writing to it for this time, beside the connection.
+    // Measures the rate of this address by writing to it for `writing_ns`, on a separate connection.
     void measure(uint32_t peer, const Address &address, uint64_t writing_ns, uint64_t bytes_between_samples) {
         meter_.begin(peer, address, writing_ns, bytes_between_samples);
     }
     // Are there sockets to spare for a measurement?
     bool may_measure() const { return short_since_ns_ == 0 && meter_.may_begin(); }
-    // The connection to this peer is no longer needed.
+    // Ends all attempts to connect to this peer, because the connection is no longer needed.
     void give_up(uint32_t peer);
-    // Why the latest attempt failed, for reports; "" if none did.
+    // Returns why the latest attempt failed, for reports, or "" if none has failed.
     const std::string &trouble(uint32_t peer) { return pairs_[peer].trouble; }
 
     // Exchanges greetings. Returns the work done. Reads the clock itself: the engine's time may have stood
     // still while the program computed, and a timeout that is counted from then would expire at once.
     int poll();
-    // When poll() has work even if no socket is ready.
+    // The time at which poll() has work even if no socket is ready.
     uint64_t deadline_ns() const;
     const Counts &counts() const { return counts_; }
     void close();
@@ -120,28 +124,29 @@ private:
         int socket = -1;
         Stage stage = Stage::ended;
         bool dialed = false;
-        bool moves = false;  // an existing connection
+        bool moves = false;  // moves an existing connection
         uint32_t peer = UINT32_MAX;
         uint64_t deadline_ns = UINT64_MAX;
         Address address;
         Greeting sent{}, received{};
         size_t to_write = 0, written = 0, read = 0;
     };
-    // What is known about this process and one other. `epoch` is the greatest of any attempt that counted
-    // here.
+    // What is known about the connection between this process and one other. `epoch` is the greatest epoch of
+    // any attempt that counted here.
     struct Pair {
         uint32_t epoch = 0;
-        bool dialed_by_other = false;  // the attempt of that epoch
-        bool confirmed = false;        // it became a connection
+        bool dialed_by_other = false;  // the other process dialed the attempt of that epoch
+        bool confirmed = false;        // that attempt became a connection
         bool wanted = false;
         uint32_t failures = 0;
-        uint32_t unanswered = 0;         // attempts since the last connection that ended without an answer
-        bool no_answer = false;          // the attempt under way is one of these
+        uint32_t unanswered = 0;         // attempts without an answer since the last connection
+        bool no_answer = false;          // the attempt under way has waited for an answer in vain
         uint64_t again_ns = UINT64_MAX;  // when to dial again
         std::string trouble;
     };
 
-    static constexpr uint64_t greeting_patience_ns = 10'000'000'000;  // towards a side that has dialed
+    // How long to wait for a greeting of a side that has dialed.
+    static constexpr uint64_t greeting_patience_ns = 10'000'000'000;
 
     // connector.cc: attempts
     int listen_at(const std::vector<Address> &addresses, uint16_t port);
@@ -157,7 +162,7 @@ private:
     void fail(Attempt &attempt, const std::string &why, uint64_t now_ns);
     void settle(uint32_t peer, uint64_t now_ns);
 
-    // handshake.cc: the greetings on them
+    // handshake.cc: the greetings on these attempts
     int advance(Attempt &attempt, uint64_t now_ns);
     bool flush(Attempt &attempt, uint64_t now_ns);
     bool read_greeting(Attempt &attempt, uint64_t now_ns);
@@ -180,7 +185,7 @@ private:
     std::vector<Pair> pairs_;
     std::vector<int> listeners_;
     std::vector<std::unique_ptr<Attempt>> attempts_;
-    std::vector<uint32_t> pausing_;  // pairs with again_ns
+    std::vector<uint32_t> pausing_;  // peers whose again_ns is set
     Meter meter_;
     Counts counts_;
     uint64_t short_since_ns_ = 0;

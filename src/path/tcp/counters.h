@@ -1,4 +1,5 @@
-// The counters of TCP's links and connections. The path registers itself.
+// The counters of TCP's links and connections. Each TcpPath registers itself.
+// Tested by: tests/mpi/tool/pvars.cc, tests/mpi/tool/events.cc.
 #pragma once
 
 #include "base/counters.h"

@@ -4,20 +4,21 @@
 //     0        1        2                 4                 8                 12                16
 //     | kind   | flags  | reserved        | size            | sequence        | acknowledged    |
 //
-//   envelope       body: Envelope (32 bytes), then `size` bytes of payload. `sequence`: its number on this
-//                  link, from 0, modulo 2^32
+//   envelope       body: Envelope (32 bytes), then `size` bytes of payload. `sequence`: the envelope's number
+//                  on this link, from 0, modulo 2^32
 //   bulk           body: BulkHeader (16 bytes), then `size` bytes of payload. No number: what is lost is
 //                  requested again (p2p)
 //   acknowledge    no body
 //
 // `acknowledged`, in every frame: the sender has received all envelopes of the other direction before this
-// number. `flags`: answer_now requests a frame at once, even if only an `acknowledge`; idle_close: the
-// connection is closed after this frame because it is idle.
+// number. `flags`: answer_now requests that the other side sends a frame at once, even if it is only an
+// `acknowledge`; idle_close: the connection is closed after this frame because it is idle.
 //
 // With LANYARD_CHECKSUM=on, every frame has a FrameCheck after its body, and `reserved` is kind_check(),
 // which protects the kind and with it the number of bytes to wait for. Every part is verified before it is
 // used: the kind when the header has arrived, header and body when the FrameCheck has, the first bytes of
 // payload before the sink is asked for their place, and the payload when the frame is complete.
+// Tested by: tests/unit/path/tcp/connection_test.cc, tests/sim/damage_test.cc, tests/fuzz/frames.cc.
 #pragma once
 
 #include <cstddef>
@@ -55,12 +56,12 @@ static_assert(sizeof(EnvelopeFrame) == 48 && sizeof(BulkFrame) == 32);
 struct FrameCheck {
     uint32_t head;       // header and body
     uint32_t beginning;  // the first bytes of the payload, at most most_beginning
-    uint32_t payload;    // all of it
+    uint32_t payload;    // the whole payload
 };
 static_assert(sizeof(FrameCheck) == 12);
 
 constexpr size_t most_checked_bulk = 64 * 1024;  // payload of a bulk frame with checksums
-constexpr size_t most_bulk = 4 * 1024 * 1024;    // the same without checksums
+constexpr size_t most_bulk = 4 * 1024 * 1024;    // payload of a bulk frame without checksums
 
 // A frame and its check as they are transmitted.
 struct CheckedEnvelope {
@@ -79,12 +80,12 @@ constexpr uint16_t kind_check(const FrameHeader &header) {
         ~(static_cast<unsigned>(header.kind) | static_cast<unsigned>(header.flags) << 8));
 }
 
-// Bytes between a frame's header and its payload, or its check.
+// The number of bytes between a frame's header and its check or, without checksums, its payload.
 constexpr size_t body_bytes(FrameKind kind) {
     return kind == FrameKind::envelope ? sizeof(Envelope) : kind == FrameKind::bulk ? sizeof(BulkHeader) : 0;
 }
 
-// The number near `about` whose lower half is `low`.
+// The number nearest to `about` whose lower half is `low`.
 constexpr uint64_t widened(uint32_t low, uint64_t about) {
     auto distance = static_cast<int32_t>(low - static_cast<uint32_t>(about));
     return about + static_cast<uint64_t>(static_cast<int64_t>(distance));

@@ -1,6 +1,7 @@
 // The form of all frames on a job's connections: with or without checksums, and how long each kind may be.
-// Computes the checks of a frame that is sent, and judges what was received. No state beyond this form, and
-// no input or output.
+// Computes the checksums of a frame that is sent, and verifies those of a received frame. Has no state beyond
+// this form, and does no input or output.
+// Tested by: tests/unit/path/tcp/connection_test.cc, tests/sim/damage_test.cc.
 #pragma once
 
 #include <sys/types.h>
@@ -32,10 +33,11 @@ public:
     size_t check_bytes() const { return check_bytes_; }
     size_t head_bytes(FrameKind kind) const { return sizeof(FrameHeader) + body_bytes(kind) + check_bytes_; }
 
-    // The check of a frame with this payload, `first` and then `rest`. Completes the header.
+    // Returns the check of a frame whose payload is `first` followed by `rest`. Also sets the `reserved`
+    // field of the header.
     FrameCheck check_of(FrameHeader &header, std::span<const std::byte> body,
                         std::span<const std::byte> first, std::span<const std::byte> rest) const;
-    // The sum of these bytes, which follow others whose sum is `before`.
+    // The checksum of these bytes together with the bytes before them, whose checksum is `before`.
     uint32_t sum(const std::byte *data, size_t bytes, uint32_t before = 0) const {
         return crc_(data, bytes, before);
     }
@@ -43,14 +45,14 @@ public:
     // Can this be the header of a frame?
     bool is_sensible(const FrameHeader &header) const;
     // The remaining functions are for frames with checksums.
-    // Is the head, which is complete, right?
+    // Is the checksum of this head, which must be complete, right?
     bool is_right(const FrameHead &head) const {
         return crc_(head.bytes, sizeof(FrameHeader) + body_bytes(head.header.kind)) == check_in(head).head;
     }
-    // How many of the first `received` bytes of the payload may be used before the rest has arrived; -1: they
-    // are wrong.
+    // How many of the first `received` bytes of the payload may be used before the rest has arrived; -1:
+    // their checksum is wrong.
     ssize_t believed(const FrameHead &head, const std::byte *payload, size_t received) const;
-    // Is this the sum of the whole payload?
+    // Is `sum` the checksum of the whole payload?
     bool is_payload_sum(const FrameHead &head, uint32_t sum) const { return check_in(head).payload == sum; }
 
 private:

@@ -1,8 +1,9 @@
-// Extracts frames from what arrives on one connection, in whatever portions. The head is collected here. The
-// payload of a frame that is completely in the buffer is used there. Payload that arrives in parts is
-// assembled (path/assembly.h) and read straight to its place.
-// Rule: a frame is complete once, when its last byte has arrived and its checks are right.
+// Extracts frames from what arrives on one connection, in portions of any size. This class collects the head
+// of a frame. Payload that lies completely in the buffer is used in the buffer. Payload that arrives in parts
+// is assembled (path/assembly.h) and read straight to its place.
+// Rule: a frame is reported as complete once, when its last byte has arrived and its checksums are right.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/path/tcp/connection_test.cc, tests/fuzz/frames.cc.
 #pragma once
 
 #include <sys/uio.h>
@@ -18,12 +19,12 @@ namespace lanyard {
 class Connection;
 
 // What was read from one connection and has not been processed yet. One buffer serves all connections of a
-// process: it is filled again when it is empty.
+// process: the buffer is filled again when it is empty.
 class ReadBuffer {
 public:
     static constexpr size_t room = 64 * 1024;
 
-    // The connection to which the rest belongs; nullptr: there is none.
+    // The connection to which the unprocessed bytes belong; nullptr: there are none.
     Connection *owner() const { return owner_; }
     std::byte *begin() {
         if (!bytes_) bytes_ = std::make_unique_for_overwrite<std::byte[]>(room);
@@ -53,14 +54,15 @@ public:
     bool in_frame() const { return head_received_ > 0 || in_payload(); }
     bool in_payload() const { return payload_.is_open(); }
     size_t missing() const { return payload_.missing(); }
-    // Bytes of the payload that have arrived since it was known to arrive in parts; and when that was.
+    // begun_ns(): the time at which the payload was found to arrive in parts. received_since_begun(): how
+    // many of its bytes have arrived since.
     size_t received_since_begun() const {
         return payload_.received() - std::min(payload_.received(), at_once_);
     }
     uint64_t begun_ns() const { return begun_ns_; }
 
-    // Where to read next: to the missing part of a payload, then to the buffer. Returns the number of parts;
-    // `bytes` is the total.
+    // States where to read next: first to the missing part of a payload, then to the buffer. Returns the
+    // number of parts; `bytes` is their total length.
     int room(ReadBuffer &buffer, iovec (&parts)[2], size_t &bytes) {
         int count = 0;
         size_t missing = this->missing(),
@@ -70,15 +72,16 @@ public:
         bytes = missing + behind;
         return count;
     }
-    // `bytes` bytes were read there, for `owner`. Returns the number of frames that this completes. Calls:
-    //   user.complete(head, payload)      the whole frame is here, during the call; false: it is refused
+    // Called when `bytes` bytes were read to these places, for `owner`. Returns the number of frames that
+    // this completes. Calls:
+    //   user.complete(head, payload)      the whole frame is here during the call; returns false to refuse it
     //   user.begin(head, payload, received, assembly)
     //                                     the first bytes of the payload are here, and more follow: begins
-    //                                     the assembly. false: the frame is refused
+    //                                     the assembly; returns false to refuse the frame
     //   user.fault(fault)                 what arrived is no frame, or a damaged one
     //   user.has_enough(frames)           shall the rest be left in the buffer? `frames` were completed from
     //                                     the buffer so far
-    // Nothing is looked at after a refused frame or a fault; the connection must be closed.
+    // After a refused frame or a fault, read() processes nothing more; the connection must be closed.
     template <class User>
     int read(const FrameForm &form, ReadBuffer &buffer, Connection &owner, size_t bytes, uint64_t now_ns,
              User &&user) {
@@ -88,19 +91,19 @@ public:
         int frames = direct && direct == missing ? complete(form, buffer, payload_.payload(), user) : 0;
         return buffer.owner() ? frames + take_apart(form, buffer, now_ns, user) : frames;
     }
-    // The same with what was left in the buffer, which belongs to this connection.
+    // Processes in the same way what was left in the buffer. The buffer must belong to this connection.
     template <class User>
     int take_apart(const FrameForm &form, ReadBuffer &buffer, uint64_t now_ns, User &&user);
 
-    // The connection has ended.
+    // Called when the connection has ended. Drops a frame that has arrived in part.
     void clear() {
         payload_.drop();
         head_received_ = 0;
     }
 
 private:
-    // Bytes to read after a payload that has a place, and where the next payload will have one: the less of
-    // it is in the buffer, the less is copied.
+    // How many bytes to read beyond a payload that has a place. This is little, because the next payload is
+    // likely to have a place too, to which its bytes in the buffer must be copied.
     static constexpr size_t bytes_behind_payload = 4096;
 
     template <class User>
@@ -111,7 +114,7 @@ private:
     }
     template <class User>
     int complete(const FrameForm &form, ReadBuffer &buffer, const std::byte *payload, User &user) {
-        std::unique_ptr<std::byte[]> room = payload_.end();  // which may hold the payload
+        std::unique_ptr<std::byte[]> room = payload_.end();  // keeps the memory in which the payload may lie
         head_received_ = 0;
         if (form.is_checked() &&
             !form.is_payload_sum(head_, form.sum(payload + summed_, head_.header.size - summed_, sum_)))
@@ -119,7 +122,7 @@ private:
         if (!user.complete(head_, payload)) buffer.drop();
         return 1;
     }
-    // The payload arrives in parts.
+    // Begins a payload that arrives in parts.
     template <class User>
     void begin_payload(const FrameForm &form, ReadBuffer &buffer, uint64_t now_ns, User &user) {
         size_t at_once = buffer.left();
@@ -143,9 +146,9 @@ private:
     size_t head_received_ = 0;
     bool was_long_ = false;  // the latest payload arrived in parts, so the next may too
     Assembly payload_;       // open: the head is complete, and the payload arrives in parts
-    size_t at_once_ = 0;     // of the payload
-    uint64_t begun_ns_ = 0;  // when the payload began to arrive, except for what arrived at once
-    uint32_t sum_ = 0;       // of the payload's first `summed_` bytes, which do not lie at the place
+    size_t at_once_ = 0;     // bytes of the payload that arrived together with the head
+    uint64_t begun_ns_ = 0;  // when the bytes counted in at_once_ were processed
+    uint32_t sum_ = 0;       // checksum of the payload's first `summed_` bytes, which do not lie at the place
     size_t summed_ = 0;
 };
 
@@ -165,7 +168,7 @@ int FrameReader::take_apart(const FrameForm &form, ReadBuffer &buffer, uint64_t 
         }
         size_t head_bytes = sizeof(FrameHeader);
         bool knows_kind = head_received_ >= head_bytes;
-        // Usually it arrives as a whole and is taken at once.
+        // Usually the header arrives as a whole. The kind is then known, and the whole head is taken at once.
         if (head_received_ == 0 && left >= head_bytes) {
             std::memcpy(head_.bytes, buffer.at(), head_bytes);
             knows_kind = true;

@@ -8,17 +8,18 @@
 //       frames                    <------>    frames
 //
 // Instead of welcome, the acceptor may send `behind (epoch)`: the dialer tries again with a greater epoch.
-// This is also the answer to a hello whose settings differ: the dialer sees the other's settings in it, and
-// both give up.
+// `behind` is also the answer to a hello whose settings differ: it shows the acceptor's settings to the
+// dialer, and both sides give up.
 //
 // A connection that is only to be measured (meter.h) begins with `measure` instead of hello, and is welcomed
 // without regard to epochs.
 //
-// Every greeting has this one form of 80 bytes, in the byte order of its host. `proof` is the keyed hash,
+// Every greeting is a Greeting (below) of 80 bytes, in the byte order of its host. `proof` is the keyed hash,
 // with the job's secret, of the proof of the answered greeting followed by this greeting without its proof. A
 // process without the secret can therefore send no valid greeting, and an answer belongs to one greeting.
 // Repeated greetings are not accepted: a hello must have a greater epoch than any before it, and a confirm
 // answers the nonce in a welcome.
+// Tested by: tests/sim/strangers_test.cc, tests/fuzz/handshake.cc.
 #pragma once
 
 #include <cstdint>
@@ -37,10 +38,10 @@ struct Greeting {
     uint16_t version;  // of the protocol on connections
     GreetingKind kind;
     uint8_t job[16];
-    uint32_t from, to;  // numbers of processes, in the jobs below
-    uint32_t settings;  // that both sides must have alike, by bits
+    uint32_t from, to;  // numbers of processes within from_job and to_job
+    uint32_t settings;  // one bit for each setting that must be the same on both sides
     uint32_t epoch;
-    uint64_t expects;  // welcome, confirm: the number of the next envelope
+    uint64_t expects;  // welcome, confirm: the number of the next envelope that the sender expects
     uint64_t nonce;
     uint32_t from_job, to_job;
     Proof proof;
@@ -51,7 +52,7 @@ constexpr uint32_t greeting_magic = 0x4c4e5944;
 constexpr uint16_t wire_version = 2;
 constexpr uint32_t checksum_setting = 1;  // Greeting::settings: LANYARD_CHECKSUM=on
 
-// The identity of this process towards others.
+// How this process identifies itself to others.
 struct WireIdentity {
     uint8_t job[16] = {};
     ProcessName own;
@@ -69,12 +70,13 @@ inline bool speaks_another_version(const Greeting &greeting) {
     return greeting.magic == greeting_magic && greeting.version != wire_version;
 }
 
-// Fills in what is the same in all greetings, and the proof. `answered` is the greeting that this one
+// Sets the fields that are the same in all greetings, and the proof. `answered` is the greeting that this one
 // answers, or nullptr.
 void seal(Greeting &greeting, const WireIdentity &identity, const Greeting *answered);
-// Why a greeting is not accepted; "" if it is.
+// Returns why a greeting is not accepted, or "" if it is.
 std::string doubt(const Greeting &greeting, const WireIdentity &identity, const Greeting *answered);
-// Why the process that sent this accepted greeting can have no connection with this one; nullptr if it can.
+// Returns why the process that sent this accepted greeting can have no connection with this process, or
+// nullptr if it can.
 const char *difference(const Greeting &greeting, const WireIdentity &identity);
 
 }  // namespace lanyard

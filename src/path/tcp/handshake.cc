@@ -11,7 +11,7 @@
 namespace lanyard {
 
 namespace {
-// A peer that computes does not answer meanwhile.
+// How long to wait for an answer. A peer does not answer while it computes.
 constexpr uint64_t first_answer_patience_ns = 2'000'000'000, answer_patience_ns = 30'000'000'000;
 }  // namespace
 
@@ -39,7 +39,8 @@ int Connector::advance(Attempt &attempt, uint64_t now_ns) {
             return 1;
         }
     }
-    // Its dialer has nothing to send before it is answered, but may give up.
+    // The dialer of a held attempt sends nothing before it gets an answer. If the read returns anything, the
+    // dialer has given up.
     if (attempt.stage == Stage::held) {
         char byte;
         iovec place{&byte, 1};
@@ -64,7 +65,7 @@ int Connector::advance(Attempt &attempt, uint64_t now_ns) {
     return work;
 }
 
-// False while something is still to be written, and if the attempt has ended.
+// Writes the greeting. Returns false while something is left to write, and if the attempt has ended.
 bool Connector::flush(Attempt &attempt, uint64_t now_ns) {
     while (attempt.written < attempt.to_write) {
         iovec rest{reinterpret_cast<char *>(&attempt.sent) + attempt.written,
@@ -81,7 +82,7 @@ bool Connector::flush(Attempt &attempt, uint64_t now_ns) {
     return true;
 }
 
-// True when a whole greeting has arrived.
+// Reads a greeting. Returns true when the whole greeting has arrived.
 bool Connector::read_greeting(Attempt &attempt, uint64_t now_ns) {
     while (attempt.read < sizeof(Greeting)) {
         iovec rest{reinterpret_cast<char *>(&attempt.received) + attempt.read,
@@ -118,8 +119,8 @@ void Connector::heard(Attempt &attempt, uint64_t now_ns) {
     heard_answer(attempt, now_ns);
 }
 
-// Does the attempt whose hello has arrived count more than what is known? (The head of connector.h has the
-// reasons.)
+// Does the attempt whose hello has arrived count more than the attempt known so far? (The head of connector.h
+// has the reasons.)
 bool Connector::counts(const Attempt &attempt, const Pair &pair) const {
     uint32_t epoch = attempt.received.epoch;
     if (epoch != pair.epoch) return epoch > pair.epoch;
@@ -195,7 +196,7 @@ void Connector::heard_answer(Attempt &attempt, uint64_t now_ns) {
         hand_over(attempt);
     } else if (attempt.stage == Stage::hello_sent && kind == GreetingKind::welcome) {
         end_others(attempt);
-        pair.wanted = true;  // also if a connection is moved, since the old one ends here
+        pair.wanted = true;  // even if a connection is moved, since the old connection ends here
         attempt.stage = Stage::confirming;
         say(attempt, GreetingKind::confirm, pair.epoch, user_.let_go(attempt.peer), &attempt.received);
     } else if (attempt.stage == Stage::hello_sent && kind == GreetingKind::behind) {
@@ -209,7 +210,7 @@ void Connector::heard_answer(Attempt &attempt, uint64_t now_ns) {
     }
 }
 
-// The connection is made. Its socket goes to the user.
+// Called when the connection is made. Passes its socket to the user.
 void Connector::hand_over(Attempt &attempt) {
     Pair &pair = pairs_[attempt.peer];
     end_others(attempt);
@@ -231,7 +232,8 @@ void Connector::end_others(const Attempt &chosen) {
         if (other->peer == chosen.peer && other.get() != &chosen) end(*other);
 }
 
-// The answer shows the other side the reason. It is sent although the peer is given up.
+// Refuses a peer that has other settings. The answer shows the reason to the other side, and is sent although
+// the peer is given up.
 void Connector::refuse_unfit(Attempt &attempt, uint32_t peer, const char *why) {
     ++counts_.strangers;
     attempt.stage = Stage::refusing;
@@ -241,8 +243,9 @@ void Connector::refuse_unfit(Attempt &attempt, uint32_t peer, const char *why) {
     user_.unfit(peer, why);
 }
 
-// The greeting is not accepted. The answer contains our version, without proof, so that the other side can
-// report why there is no connection. Reported once, since it may be a process of the job.
+// Refuses a greeting of another version. The answer contains this process's version, without proof, so that
+// the other side can report why there is no connection. This process warns once, since the greeting may come
+// from a process of the job.
 void Connector::refuse_version(Attempt &attempt) {
     std::string why = doubt(attempt.received, identity_, nullptr);
     ++counts_.strangers;

@@ -1,7 +1,8 @@
 // The links that are read without querying the kernel first, because much has arrived on them recently while
-// this process did not sleep. Their sockets are not watched meanwhile, since data that arrives at a watched
-// socket costs more.
+// this process did not sleep. While a link is hot, its socket is not watched, since data that arrives at a
+// watched socket costs more.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/path/tcp/links_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +14,11 @@ namespace lanyard {
 class Sockets;
 struct Link;
 
-// Of one link.
+// What is stored for each link.
 struct Heat {
     bool hot = false;
-    uint32_t arrivals = 0;  // since this process last slept
-    uint32_t sleeps = 0;    // how often it had slept then
+    uint32_t arrivals = 0;  // arrivals since this process had slept `sleeps` times
+    uint32_t sleeps = 0;    // how often this process had slept at the last arrival
 };
 
 class HotLinks {
@@ -26,9 +27,9 @@ public:
     HotLinks(Sockets &sockets, uint64_t hot_ns) : sockets_(sockets), hot_ns_(hot_ns) {}
 
     bool empty() const { return hot_.empty(); }
-    // No link is hot from now on.
+    // No further link becomes hot.
     void disable() { most_ = 0; }
-    // Something arrived on a link that is watched.
+    // Called when something arrived on a watched link. The link may become hot.
     void note_arrival(Link &link);
     // Reads links that are still hot, by read(link, budget), until the budget is spent. Returns the work
     // done.
@@ -41,7 +42,7 @@ public:
         }
         return work;
     }
-    // There will be no polls for a while: all links are watched again.
+    // Called before a time without polls: all links are watched again.
     void prepare_to_sleep(bool process_sleeps);
 
 private:
@@ -53,7 +54,7 @@ private:
     const uint64_t hot_ns_;
     std::vector<Link *> hot_;
     size_t most_ = 4;
-    uint32_t sleeps_ = 0;  // of this process
+    uint32_t sleeps_ = 0;  // how often this process has slept
 };
 
 }  // namespace lanyard

@@ -1,7 +1,8 @@
-// The order of the envelopes that a link receives: which is the next, and when to acknowledge. Every frame
-// acknowledges. A frame for this alone is sent when the peer has asked, when much has arrived, or after a
-// while.
+// The order of the envelopes that a link receives: which is the next, and when to acknowledge. Every frame to
+// the peer carries an acknowledgement. A separate frame for it is sent when the peer has requested it, when
+// much has arrived, or after a while.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/path/tcp/links_test.cc, tests/sim/answers_test.cc.
 #pragma once
 
 #include <algorithm>
@@ -15,29 +16,30 @@ public:
     // The number of the next envelope, the only one that may be taken.
     uint64_t expected() const { return expected_; }
     bool is_next(const FrameHeader &header) const { return widened(header.sequence, expected_) == expected_; }
-    // The next envelope is taken, with its frame of this size. It must be acknowledged at `answer_by_ns` at
-    // the latest.
+    // Counts the next envelope as taken. Its frame has `bytes` bytes, and it must be acknowledged at
+    // `answer_by_ns` at the latest.
     void take(size_t bytes, uint64_t answer_by_ns) {
         ++expected_;
         untold_bytes_ += bytes;
         answer_due_ns_ = std::min(answer_due_ns_, answer_by_ns);
     }
-    // The peer asks for an acknowledgement.
+    // Called when the peer requests an acknowledgement.
     void ask() { asked_ = true; }
-    // Some frame has acknowledged everything.
+    // Called when some frame has acknowledged everything.
     void told() {
         untold_bytes_ = 0;
         asked_ = false;
         answer_due_ns_ = no_deadline;
     }
-    // Should an acknowledgement be sent at once?
+    // Should an acknowledgement be sent at once, because the peer has requested it or `after_bytes` bytes
+    // have arrived?
     bool wants_answer(size_t after_bytes) const { return asked_ || untold_bytes_ >= after_bytes; }
     // When an acknowledgement is due; no_deadline: everything is acknowledged.
     uint64_t answer_due_ns() const { return answer_due_ns_; }
 
 private:
     uint64_t expected_ = 0;
-    size_t untold_bytes_ = 0;  // that arrived since the last acknowledgement
+    size_t untold_bytes_ = 0;  // bytes that arrived since the last acknowledgement
     bool asked_ = false;
     uint64_t answer_due_ns_ = no_deadline;
 };

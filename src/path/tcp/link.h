@@ -1,5 +1,9 @@
 // What this process and one peer remember about each other while connections between them come and go. Used
-// by the parts of tcp_path.h, whose head states the rules. An idle link costs a few hundred bytes.
+// by the parts of tcp_path.h, whose head states the rules. An idle link costs a few hundred bytes. The class
+// Links creates each link at first contact and owns it as long as the path exists, so references remain
+// valid.
+// Thread rule: the owner of the engine.
+// Tested by: tests/unit/path/tcp/links_test.cc.
 #pragma once
 
 #include <algorithm>
@@ -26,12 +30,12 @@ struct Link {
 
     const uint32_t peer;
     bool was_connected = false;
-    bool told_waiting = false;  // that no connection exists yet has been reported
-    bool lost = false;          // given up for good
-    bool idle_closed = false;   // one side closes, or has closed, the connection because it is idle
-    bool to_flush = false;      // something was sent inside poll(), at whose end it is written
-    bool keeps = false;         // is in the list of links whose log keeps payload of the program
-    bool due = false;           // is in the list of links for which something is due
+    bool told_waiting = false;  // it has been reported that no connection exists yet
+    bool lost = false;          // the peer has been given up for good
+    bool idle_closed = false;   // one side closes or has closed the connection because it is idle
+    bool to_flush = false;      // something was sent inside poll() and will be written at the end of poll()
+    bool keeps = false;         // the link is in the list of those whose log keeps payload of the program
+    bool due = false;           // the link is in the list of those for which something is due
     Counted counted;
     Heat heat;
     uint64_t sent_ns = 0;
@@ -42,7 +46,7 @@ struct Link {
     // Envelopes to the peer.
     OutgoingLog log;
     uint64_t next_number = 0;
-    bool answer_asked = false;  // for all of them
+    bool answer_asked = false;  // an acknowledgement of all envelopes so far has been requested
 
     // Envelopes from the peer.
     IncomingOrder incoming;

@@ -34,7 +34,7 @@ void LinkKeeper::connected(uint32_t peer, int socket, uint64_t peer_expects) {
     link.idle_closed = false;
     link.sent_ns = links_.now_ns;
     routes_.connected(link.route, socket);
-    link.incoming.told();  // by the greeting
+    link.incoming.told();  // the greeting has acknowledged everything
     link.log.acknowledged(peer_expects);
     link.log.take_released(links_.reports.tokens());
     const char *again = link.was_connected ? " again" : "";
@@ -71,8 +71,8 @@ void LinkKeeper::alive(uint32_t peer) {
     link.connection.silence.heard(now_ns);
 }
 
-// The settings of a process do not change. If a connection with the peer existed before, another process sent
-// this greeting, and it has no effect.
+// The settings of a process do not change. If a connection with the peer existed before, another process must
+// have sent this greeting, so it has no effect.
 void LinkKeeper::unfit(uint32_t peer, const char *why) {
     Link &link = links_.at(peer);
     if (link.lost || link.was_connected) return;
@@ -123,8 +123,8 @@ void LinkKeeper::tend_one(Link &link, uint64_t now_ns) {
     Connection &connection = link.connection;
     if (connection.has_failed() && connection.is_open()) {
         part(link);
-        // What the other side sent to us may have been lost with the connection, and it may wait for us to
-        // request it again.
+        // Something that the other side sent to this process may have been lost with the connection. The
+        // other side may wait until this process connects again and requests it.
         if (!links_.leaving && (!link.idle_closed || !link.log.empty())) connector_.want(link.peer);
     }
     if (connection.silence.due_ns() && connection.silence.due_ns() <= now_ns) check_silence(link, now_ns);
@@ -192,7 +192,7 @@ bool LinkKeeper::make_room() {
 
 bool LinkKeeper::close_quiet(Link &link) {
     writer_.answer(link, idle_close);
-    // It will be closed for that, or is no longer idle.
+    // The connection has failed, for which it will be closed, or it is no longer idle.
     if (link.connection.has_failed() || link.log.unwritten() > 0) return false;
     log(LogLevel::debug, "tcp", "peer %u: the connection is closed while it is quiet", link.peer);
     ++links_.counts.rested;

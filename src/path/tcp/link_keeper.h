@@ -1,13 +1,14 @@
-// The life of links: opens and closes connections, does what is due for a link at some time, detects failed
+// Manages links: opens and closes connections, does what is due for a link at some time, detects failed
 // peers.
 //
-// Connections are also closed when nothing is wrong with them, because a process may have only a limited
-// number: those that have been idle longest. Nothing is under way on such a connection: everything that this
-// side sent is acknowledged, and no frame is half read or half written. This side states the close in its
-// last frame (idle_close) and then closes. The other side may have sent something meanwhile. It then finds
-// its log not empty, connects again and sends it again, as after any loss. Otherwise it leaves the connection
-// closed until one of the two needs it.
+// Connections that have been idle longest are also closed when nothing is wrong with them, because a process
+// may have only a limited number of connections. Nothing is under way on such a connection: everything that
+// this side sent is acknowledged, and no frame is half read or half written. This side states the close in
+// its last frame (idle_close) and then closes. The other side may have sent something meanwhile. If so, the
+// other side finds its log not empty, connects again and sends the log's contents again, as after any loss.
+// If not, it leaves the connection closed until one of the two sides needs it.
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/path/tcp/links_test.cc, tests/sim/silence_test.cc.
 #pragma once
 
 #include "path/tcp/link_writer.h"
@@ -19,9 +20,10 @@ public:
     LinkKeeper(Links &links, Connector &connector, Routes &routes, LinkWriter &writer)
         : links_(links), connector_(connector), routes_(routes), writer_(writer) {}
 
-    // Does what is due.
+    // Does what is due. Must be called inside poll(), when Links::due_at_ns() has passed. Failed peers are
+    // added to Links::reports.
     void tend(uint64_t now_ns);
-    // close_quiet(): closes all connections that are idle. close_all(): at the end, closes every connection.
+    // close_quiet(): closes all connections that are idle. close_all(): closes every connection, at the end.
     void close_quiet();
     void close_all();
 

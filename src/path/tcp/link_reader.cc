@@ -5,7 +5,7 @@
 
 namespace lanyard {
 
-// What arrives on the connection of one link in one call.
+// The `user` of FrameReader for what arrives on one link's connection during one call.
 class LinkReader::Frames {
 public:
     Frames(LinkReader &reader, Link &link, int budget) : reader_(reader), link_(link), budget_(budget) {}
@@ -31,7 +31,7 @@ private:
     int budget_;
 };
 
-// Frames were taken, or the connection has failed.
+// Called when frames were taken, or the connection has failed.
 inline void LinkReader::finish(Link &link) {
     if (link.connection.has_failed()) links_.fail(link);
     else if (link.incoming.wants_answer(links_.limits.answer_after) && link.connection.is_open())
@@ -56,7 +56,7 @@ int LinkReader::take_rest(int budget) {
     return work;
 }
 
-// The payload arrives in parts; `received` bytes of it are here.
+// Begins a frame whose payload arrives in parts. `received` bytes of the payload are here.
 bool LinkReader::begin(Link &link, const FrameHead &head, const std::byte *payload, size_t received,
                        Assembly &assembly) {
     if (head.header.kind == FrameKind::bulk) {
@@ -66,7 +66,8 @@ bool LinkReader::begin(Link &link, const FrameHead &head, const std::byte *paylo
     if (!link.incoming.is_next(head.header)) return garbled(link, "an envelope that is not the next");
     const Envelope envelope = head.envelope.envelope;
     assembly.begin(*links_.sink, link.peer, envelope, payload, received, head.header.size);
-    // The answer to an offer leaves while the first bytes of the message arrive.
+    // If the sink has just answered an offer, the answer leaves now, while the first bytes of the message
+    // still arrive.
     if (link.to_flush && !link.connection.awaits_room()) writer_.write_out(link);
     return true;
 }
@@ -92,7 +93,7 @@ bool LinkReader::take_frame(Link &link, const FrameHead &head, const std::byte *
 bool LinkReader::take_envelope(Link &link, const FrameHeader &header, const Envelope &carried,
                                const std::byte *payload) {
     if (!link.incoming.is_next(header)) return garbled(link, "an envelope that is not the next");
-    const Envelope envelope = carried;  // what the sink sends may change the bytes here
+    const Envelope envelope = carried;  // sends by the sink may overwrite `carried`
     ++links_.counts.envelopes_received;
     bool was_told = link.incoming.answer_due_ns() == no_deadline;
     link.incoming.take(sizeof(EnvelopeFrame) + header.size, links_.now_ns + links_.limits.answer_within_ns);
@@ -101,8 +102,7 @@ bool LinkReader::take_envelope(Link &link, const FrameHeader &header, const Enve
     return true;
 }
 
-// Reported once as a warning: a user who has set LANYARD_CHECKSUM wants to know, and there are no other
-// consequences.
+// Warns once: a user who has set LANYARD_CHECKSUM wants to know of damage. It has no other consequences.
 void LinkReader::damaged(Link &link) {
     ++links_.counts.damaged;
     log(links_.counts.damaged == 1 ? LogLevel::warn : LogLevel::info, "tcp",
@@ -112,7 +112,8 @@ void LinkReader::damaged(Link &link) {
     links_.fail(link);
 }
 
-// Returns false: nothing more is read from this connection.
+// Ends the connection because of a frame that the rules do not permit. Returns false, so that nothing more is
+// read from the connection.
 bool LinkReader::garbled(Link &link, const char *what) {
     log(LogLevel::warn, "tcp", "peer %u: %s; the connection is made anew", link.peer, what);
     ++links_.counts.garbled;

@@ -18,7 +18,7 @@ void LinkWriter::want(Link &link) {
     connector_.want(link.peer);
 }
 
-// The header of the frame that is sent next, which also acknowledges what has arrived.
+// The header of the frame that is sent next. The header also acknowledges what has arrived.
 FrameHeader LinkWriter::header(Link &link, FrameKind kind, size_t size) {
     link.incoming.told();
     return {.kind = kind,
@@ -43,7 +43,7 @@ void LinkWriter::answer(Link &link, uint8_t flags) {
     links_.recount(link);
 }
 
-// An envelope is in the log.
+// Called when an envelope has been put into the log.
 inline void LinkWriter::sent(Link &link, bool connected) {
     ++link.next_number;
     ++links_.counts.envelopes_sent;
@@ -82,7 +82,8 @@ Sent LinkWriter::send(Link &link, const Envelope &envelope, Payload &&payload) {
     return Sent::done;
 }
 
-// Writes if nothing else must be written before it. Returns how many bytes of the frame were written.
+// Writes the frame at once, if nothing else must be written before it. Returns how many bytes of the frame
+// were written.
 size_t LinkWriter::write_first(Link &link, const CheckedEnvelope &head, const Payload &payload) {
     iovec parts[] = {{const_cast<CheckedEnvelope *>(&head), sizeof head.frame + links_.form.check_bytes()},
                      {const_cast<std::byte *>(payload.data), payload.size}};
@@ -151,7 +152,7 @@ Sent LinkWriter::send_bulk(Link &link, const BulkHeader &bulk, Payload &&payload
     if (!connection.awaits_room()) write_out(link);
     links_.recount(link);
     if (connection.bulk.is_open()) return Sent::pending;
-    links_.reports.retract_sent();  // `done` reports it
+    links_.reports.retract_sent();  // `done` already states that the payload is no longer needed
     return Sent::done;
 }
 

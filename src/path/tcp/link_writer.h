@@ -1,6 +1,7 @@
-// What a link sends: numbers envelopes, stores them in the link's log, and has the connection write the log
-// and the open bulk frame. What is sent inside poll() is written together at its end.
+// Sends for links: numbers envelopes, stores them in the link's log, and lets the connection write the log
+// and the open bulk frame. What is sent inside poll() is written together, at the end of poll().
 // Thread rule: the owner of the engine.
+// Tested by: tests/unit/path/tcp/links_test.cc, tests/sim/answers_test.cc.
 #pragma once
 
 #include "path/tcp/links.h"
@@ -12,12 +13,13 @@ public:
     LinkWriter(Links &links, Connector &connector, Routes &routes)
         : links_(links), connector_(connector), routes_(routes) {}
 
-    // As in Path, to a peer that has not failed.
+    // As in Path, for a peer that has not failed. Without a connection, these functions request one; send()
+    // and send_kept() then fill the log, and send_bulk() returns `full`.
     Sent send(Link &link, const Envelope &envelope, Payload &&payload);
     Sent send_kept(Link &link, const Envelope &envelope, const KeptPayload &payload);
     Sent send_bulk(Link &link, const BulkHeader &bulk, Payload &&payload, uint64_t token);
 
-    // Is there a connection? If not, one is wanted from now on.
+    // Is there a connection? If not, requests one.
     bool is_connected(Link &link) {
         link.sent_ns = links_.now_ns;
         if (!link.connection.is_open()) want(link);
@@ -25,13 +27,15 @@ public:
     }
     // Sends an acknowledgement in a frame of its own. There must be a connection.
     void answer(Link &link, uint8_t flags = 0);
-    // Writes until nothing is left or the socket takes no more.
+    // Writes until nothing is left or the socket takes no more. If the connection fails, poll() closes it.
+    // The caller must call Links::recount() afterwards.
     void write_out(Link &link);
     // Writes what was sent inside poll().
     void flush_all();
-    // For when the owner has nothing better to do: copies payload that was written and is not yet
-    // acknowledged, so that its send is complete.
+    // Called when the owner of the engine has nothing else to do. Copies kept payload that was written and is
+    // not yet acknowledged, so that its sends are complete.
     void copy_kept();
+    // Does any log keep payload of the program?
     bool keeps_any() const { return !keeping_.empty(); }
 
 private:

@@ -1,5 +1,5 @@
-// All links of this process, by peer, with totals over all of them and what the parts of the TCP path share
-// (LinkWriter, LinkReader, LinkKeeper).
+// All links of this process, indexed by peer, with totals over all links. Also has what the parts of the TCP
+// path share (LinkWriter, LinkReader, LinkKeeper).
 // Rule: code that changes what is unwritten, unread or unacknowledged on a link calls recount() before poll()
 // ends.
 // Thread rule: the owner of the engine.
@@ -20,8 +20,10 @@ public:
         : sockets(kernels), limits(limit), form(limit.max_eager, crc), table_(peers) {}
 
     size_t peers() const { return table_.size(); }
+    // Permits links to peers below this number, which is not less than before.
     void grow(uint32_t peers) { table_.resize(peers); }
-    // Creates the link at first contact.
+    // Creates the link at first contact. This object owns the link and never moves it. Requires peer <
+    // peers().
     Link &at(uint32_t peer) {
         Link *link = find(peer);
         return link ? *link : make(peer);
@@ -34,7 +36,7 @@ public:
             if (link) visit(*link);
     }
 
-    // To be called after anything was written, read or acknowledged.
+    // Must be called after anything was written, read or acknowledged.
     void recount(Link &link) {
         const Connection &connection = link.connection;
         Counted now{link.log.unwritten() > 0 || connection.is_busy(), !link.log.empty(),
@@ -43,24 +45,27 @@ public:
         if (link.connection.silence.begin(now.unsettled, connection.bulk_bytes(), now_ns))
             set_due(link, connection.silence.due_ns());
     }
+    // The numbers of links with unwritten or half-read bytes (busy), with unacknowledged envelopes
+    // (unsettled), and with slow arrivals (coming_slowly).
     uint32_t busy() const { return busy_; }
     uint32_t unsettled() const { return unsettled_; }
     uint32_t coming_slowly() const { return coming_slowly_; }
 
-    // Something must be done for this link, not before `when_ns` (LinkKeeper).
+    // States that LinkKeeper must do something for this link, at `when_ns` or later.
     void set_due(Link &link, uint64_t when_ns) {
         due_at_ns_ = std::min(due_at_ns_, when_ns);
         if (!link.due) list_due(link);
     }
+    // The earliest of the times passed to set_due().
     uint64_t due_at_ns() const { return due_at_ns_; }
     // Returns the links for which set_due() was called, and empties the list.
     std::vector<Link *> take_due();
-    // The connection can no longer be used. poll() closes it, since this may involve calls to others.
+    // Marks the connection as unusable. poll() closes it, since closing may involve calls to other code.
     void fail(Link &link) {
         link.connection.fail();
         set_due(link, 0);
     }
-    // A needed connection has been missing since then.
+    // Notes that a needed connection has been missing since `since_ns`.
     void miss(Link &link, uint64_t since_ns) {
         link.parted_ns = since_ns;
         set_due(link, since_ns + patience_ns(link));
@@ -79,9 +84,9 @@ public:
     TcpCounts counts;
     Reports reports;
     ReadBuffer buffer;
-    Sink *sink = nullptr;  // while poll() runs
-    uint64_t now_ns = 0;   // as passed to poll()
-    Tally<uint32_t> open;  // connections
+    Sink *sink = nullptr;  // set while poll() runs
+    uint64_t now_ns = 0;   // the time passed to the latest poll()
+    Tally<uint32_t> open;  // the number of open connections
     bool leaving = false;
 
 private:

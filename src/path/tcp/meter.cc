@@ -10,7 +10,7 @@ namespace lanyard {
 namespace {
 
 constexpr uint64_t ms = 1'000'000;
-constexpr uint64_t answer_patience_ns = 500 * ms;  // to connect and to be answered; the job waits for neither
+constexpr uint64_t answer_patience_ns = 500 * ms;  // for connection and answer; the job waits for neither
 constexpr uint64_t serving_patience_ns = 5'000 * ms;
 constexpr uint64_t most_bytes = 4 * 1024 * 1024;
 constexpr size_t piece_bytes = 64 * 1024;
@@ -159,7 +159,8 @@ int Meter::greet(Run &run, uint64_t now_ns) {
     return 1;
 }
 
-// Until the time is over, or everything has arrived. What is still in the kernel then is sent nevertheless.
+// Writes zeros until the time is over or most_bytes have arrived. The kernel still sends what it has taken by
+// then.
 int Meter::write_zeros(Run &run, uint64_t now_ns) {
     static const std::byte zeros[piece_bytes] = {};
     int work = 0;
@@ -176,7 +177,7 @@ int Meter::write_zeros(Run &run, uint64_t now_ns) {
     }
     Sockets::Traffic traffic = sockets_.traffic(run.socket);
     run.samples.add(traffic);
-    run.found.rate = traffic.rate;  // used if there is too little for samples
+    run.found.rate = traffic.rate;  // used if too little is written for samples
     if (run.bytes >= most_bytes) sockets_.watch(run.socket, token_, false);
     if (now_ns >= run.deadline_ns || traffic.acked >= most_bytes) end(run, "gave nothing");
     return work;

@@ -1,15 +1,17 @@
 // Measures the rate of an address of a peer, by a connection of its own that carries nothing of the program.
 // Both sides prove that they belong to the job. Then the dialer writes zeros for a few milliseconds and
-// queries the kernel for the rate. The other side reads and drops them.
+// queries the kernel for the rate. The other side reads and drops the zeros.
 //
 //     dialer                                acceptor
 //       measure                   ------->    proven like a hello, but does not affect the pair's connection
 //                                 <-------    welcome
 //       zeros                     ------->    read and dropped, until the dialer closes
 //
-// The cost is at most `most_bytes` on an address that the job does not use. A replayed `measure` (its proof
-// answers nothing) makes this process drop some more bytes, and only a limited number can do that at a time.
+// The cost is at most `most_bytes` on an address that the job does not use. A stranger may replay a
+// `measure`, since its proof does not depend on an earlier greeting. This process then reads and drops some
+// more bytes, for a limited number of connections at a time.
 // Thread rule: the owner of the engine.
+// Tested by: tests/sim/links_test.cc, tests/sim/strangers_test.cc.
 #pragma once
 
 #include <memory>
@@ -28,20 +30,21 @@ public:
         AddressChoice::Found found;
     };
 
-    // Its sockets are watched under `token`.
+    // The meter's sockets are watched under `token`.
     Meter(Sockets &sockets, const WireIdentity &identity, const Processes &processes, uint64_t token)
         : sockets_(sockets), identity_(identity), processes_(processes), token_(token) {}
     ~Meter() { close(); }
     Meter(const Meter &) = delete;
     Meter &operator=(const Meter &) = delete;
 
-    // Begins a measurement by writing for this time. poll() returns the outcome.
+    // Begins a measurement, which writes for `writing_ns`. poll() returns the outcome.
     void begin(uint32_t peer, const Address &address, uint64_t writing_ns, uint64_t bytes_between_samples);
     // False while many measurements are under way, since each takes a socket.
     bool may_begin() const;
-    // Answers a proven `measure` of that peer, and drops what arrives. The socket now belongs to the meter.
+    // Answers a proven `measure` of that peer, and then drops what arrives on the socket. The socket now
+    // belongs to the meter.
     void serve(int socket, uint32_t peer, const Greeting &measure);
-    // Returns the work done, and appends finished measurements.
+    // Advances all measurements. Returns the work done, and appends finished measurements to `outcomes`.
     int poll(uint64_t now_ns, std::vector<Outcome> &outcomes);
     uint64_t deadline_ns() const;
     void close();
@@ -58,7 +61,7 @@ private:
         uint64_t writing_ns = 0;
         Greeting sent{}, received{};
         size_t greeting_written = sizeof(Greeting), greeting_read = 0;
-        uint64_t bytes = 0;  // written, or dropped
+        uint64_t bytes = 0;  // bytes written, or read and dropped
         RateSamples samples;
     };
 

@@ -14,7 +14,7 @@ constexpr size_t most_spare = 64;
 }  // namespace
 
 FrameHeader OutgoingLog::header_at(const Block &block, size_t offset) {
-    FrameHeader header;  // frames lie at any address
+    FrameHeader header;  // a frame may lie at an unaligned address
     std::memcpy(&header, block.bytes + offset, sizeof header);
     return header;
 }
@@ -57,7 +57,7 @@ std::byte *OutgoingLog::append_kept(size_t bytes, const std::byte *kept, size_t 
     return place;
 }
 
-// The kept bytes are no longer needed where they are.
+// Called when the kept bytes are no longer needed where they are.
 void OutgoingLog::release(Block &block) {
     kept_bytes_ -= block.size;
     if (!block.token) return;
@@ -107,9 +107,9 @@ void OutgoingLog::written(size_t bytes) {
 
 bool OutgoingLog::has_written(uint64_t sequence) const {
     if (sequence <= acknowledged_ || unwritten_ == 0) return true;
-    // Searches from the end, since there is hardly ever much unwritten: for the first block that is not
-    // completely written, and in it for the frame being written. If that block is kept payload, the frame is
-    // in the preceding block.
+    // Searches for the first block that is not completely written, and in this block for the frame being
+    // written. Begins at the end, since there is hardly ever much unwritten. If that block is kept payload,
+    // the frame is in the preceding block.
     size_t first = blocks_.size() - 1;
     while (first > 0 && blocks_[first - 1].written < blocks_[first - 1].end) --first;
     bool kept_goes_on = blocks_[first].continues;

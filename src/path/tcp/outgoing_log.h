@@ -1,13 +1,14 @@
 // The envelopes that a link has taken and its peer has not acknowledged, as the bytes that are written to the
-// connection. They are written from here, and again from here when a connection was lost. Acknowledgements
-// are in the log too, in order with the rest, but are not kept once written.
+// connection. The connection writes these bytes from here, and a new connection writes them again after a
+// loss. Frames that only acknowledge are in the log too, in order with the envelopes, but are dropped once
+// written.
 //
-//     | acknowledged: gone | written: here until acknowledged | unwritten |
+//     | acknowledged: dropped | written: here until acknowledged | unwritten |
 //
-// Long payload may stay in the program's memory ("kept") until it is acknowledged, or copied after all.
+// Long payload may stay in the program's memory ("kept") until it is acknowledged, or be copied after all.
 //
-// Memory: blocks of 4 KiB, or of one frame that is larger. A block is returned with its last frame, to a pool
-// that all logs share. An empty log has none.
+// Memory: blocks of 4 KiB, or of one frame that is larger. With its last frame, a block of 4 KiB returns to a
+// pool that all logs share. An empty log has no blocks.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -32,20 +33,20 @@ public:
     explicit OutgoingLog(SpareBlocks &spare, size_t check_bytes = 0)
         : spare_(spare), check_bytes_(check_bytes) {}
 
-    // Room for a whole frame of `bytes`. The caller fills it at once.
+    // Returns room for a whole frame of `bytes` bytes. The caller fills it at once.
     std::byte *append(size_t bytes);
     // The same for a frame whose last `kept_size` bytes are at `kept` and stay there until take_released()
-    // returns the token. Returns room for the rest.
+    // returns the token. Returns room for the frame's other bytes.
     std::byte *append_kept(size_t bytes, const std::byte *kept, size_t kept_size, uint64_t token);
     bool empty() const { return blocks_.empty(); }
-    // bytes(): copied here. awaited_bytes(): kept elsewhere with a token. unwritten(): of all these, not yet
-    // written.
+    // bytes(): the number of bytes that are copied here. awaited_bytes(): of those kept elsewhere with a
+    // token. unwritten(): of all bytes, here or elsewhere, that are not written yet.
     size_t bytes() const { return bytes_; }
     size_t awaited_bytes() const { return awaited_bytes_; }
     size_t unwritten() const { return unwritten_; }
     // Copies payload that is kept elsewhere and has a token.
     void copy_kept();
-    // Appends the tokens (except 0) of payload that is no longer needed where it was, since the last such
+    // Appends the tokens (except 0) of kept payload that has become unneeded at its place since the last
     // call.
     void take_released(std::vector<uint64_t> &tokens) {
         if (!released_.empty()) move_released(tokens);
@@ -53,31 +54,32 @@ public:
 
     // The unwritten bytes, in order, as at most `most` pieces. Returns the number of pieces.
     int pieces(iovec *parts, int most) const;
-    // This number of bytes has been written.
+    // Called when this number of bytes has been written.
     void written(size_t bytes);
-    // The peer has all envelopes before this one. Those that were sent on the present connection must have
-    // been written completely.
+    // Called when the peer has all envelopes before this one. Those that were sent on the present connection
+    // must have been written completely.
     void acknowledged(uint64_t sequence);
     // Are all envelopes before this one acknowledged or completely written?
     bool has_written(uint64_t sequence) const;
-    // The envelopes that are not acknowledged and of which nothing is kept elsewhere: the program does not
-    // wait for them any more.
+    // The unacknowledged envelopes whose payload is all copied here. The program does not wait for these any
+    // more.
     std::vector<Envelope> copied() const;
-    // The connection is a new one: everything that is left is unwritten again.
+    // Called for a new connection: everything that is left counts as unwritten again.
     void rewind();
-    // Everything is given up.
+    // Gives everything up.
     void clear();
 
 private:
-    // Its last frame may continue in the next block, which then is kept payload and contains nothing else.
+    // The last frame of a block may continue in the next block. That block is then kept payload and contains
+    // nothing else.
     struct Block {
         std::unique_ptr<std::byte[]> own;
-        const std::byte *bytes = nullptr;  // `own`, or kept
+        const std::byte *bytes = nullptr;  // `own`, or kept payload
         uint64_t token = 0;
-        bool continues = false;  // the last frame of the preceding block
+        bool continues = false;  // this block is the end of the preceding block's last frame
         size_t size = 0;
-        size_t begin = 0;    // of the first frame still here
-        size_t written = 0;  // up to here
+        size_t begin = 0;    // offset of the first frame that is still here
+        size_t written = 0;  // the bytes before this offset have been written
         size_t end = 0;
     };
 

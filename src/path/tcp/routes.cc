@@ -27,7 +27,7 @@ void Routes::weigh(uint32_t peer, Route &route, int socket, bool may_measure) {
     if (!route.choice) {
         std::vector<Address> list;
         size_t first = 0;
-        // Without addresses there is no choice.
+        // If the addresses cannot be found, there is nothing to choose from.
         if (Error error = addresses(peer, route, list, first)) error.discard();
         route.choice = std::make_unique<AddressChoice>(list, bytes_between_samples());
         route.choice->connected(route.last, sockets_.bound(socket));

@@ -1,5 +1,6 @@
-// By which of a peer's addresses its connection goes: carries out what path/tcp/address_choice.h decides.
+// Selects the address of a peer that its connection uses: carries out what path/tcp/address_choice.h decides.
 // Thread rule: the owner of the engine.
+// Tested by: tests/sim/links_test.cc, tests/lab/test_addresses.py.
 #pragma once
 
 #include <functional>
@@ -15,32 +16,32 @@ namespace lanyard {
 struct Route {
     // Stored after the first look-up: at the end of the job the launcher may no longer answer.
     std::vector<Address> addresses;
-    Address last;                           // that the latest connection uses, or the next should use
-    std::unique_ptr<AddressChoice> choice;  // once bulk has flowed, if there are several addresses
+    Address last;  // the address that the latest connection uses, or the next should use
+    std::unique_ptr<AddressChoice> choice;  // created when enough bulk has flowed
 };
 
 class Routes {
 public:
     using Find = std::function<Error(uint32_t peer, std::vector<Address> &list)>;
 
-    // `weigh_from`: bytes of bulk on a connection before other addresses are measured; 0: never. Each of
-    // these is written to for `measure_ns`.
+    // `weigh_from`: bytes of bulk on a connection before the other addresses are measured; 0: they never are.
+    // A measurement writes to each address for `measure_ns`.
     Routes(Sockets &sockets, Connector &connector, uint64_t weigh_from, uint64_t measure_ns, Find find)
         : sockets_(sockets), connector_(connector), find_(std::move(find)), weigh_from_(weigh_from),
           measure_ns_(measure_ns) {}
 
-    // The peer's addresses. If the one that the latest connection used is among them, it is the first, and
-    // `first` is 1; otherwise `first` is 0.
+    // Returns the peer's addresses in `list`. If the address that the latest connection used is among them,
+    // it comes first and `first` is 1; otherwise `first` is 0.
     Error addresses(uint32_t peer, Route &route, std::vector<Address> &list, size_t &first);
-    // There is a new connection.
+    // Called when there is a new connection.
     void connected(Route &route, int socket);
     // Has a connection taken enough bulk to have its rate sampled?
     bool is_to_be_weighed(uint64_t bulk_bytes) const { return weigh_from_ > 0 && bulk_bytes >= weigh_from_; }
-    // A part of the bulk has been written, and is_to_be_weighed() holds. `may_measure`: this process may open
-    // a further connection.
+    // Called when bulk has been written and is_to_be_weighed() holds. Takes a sample of the connection's
+    // rate. `may_measure`: this process may open a further connection.
     void weigh(uint32_t peer, Route &route, int socket, bool may_measure);
-    // measured(): the connector has measured an address. not_moved(): it could not move the connection.
-    // `is_needed`: the connection is not closed as idle.
+    // measured(): called when the connector has measured an address. not_moved(): called if the connector
+    // could not move the connection. `is_needed`: the connection is not closed as idle.
     void measured(uint32_t peer, Route &route, const AddressChoice::Found &found, bool is_needed);
     void not_moved(uint32_t peer, Route &route, bool is_needed);
     void follow_choice(uint32_t peer, Route &route, bool is_needed);

@@ -9,7 +9,7 @@ SilenceCheck::Finding SilenceCheck::check(const Seen &seen, const Limits &limits
         stop(seen.bulk_bytes);
         return Finding::fine;
     }
-    // During the whole time since the last check.
+    // Silent during the whole time since the last check.
     bool silent = seen.silent_for_ns > 0 && seen.silent_for_ns >= now_ns - checked_ns_;
     if (!silent) heard_ns_ = now_ns;
     checked_ns_ = now_ns;

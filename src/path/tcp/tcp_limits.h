@@ -1,4 +1,5 @@
-// Limits of the TCP path, and what it counts.
+// The limits of the TCP path, and its counts.
+// Tested by: tests/unit/path/tcp/links_test.cc, tests/sim/links_test.cc.
 #pragma once
 
 #include "path/network_counters.h"
@@ -10,8 +11,8 @@ struct TcpLimits : ReliableLimits {
     size_t write_first_from = 4096;       // payload of at least this size is copied after it has been written
     size_t keep_from = 16 * 1024;         // payload of at least this size need not be copied at all
     size_t copy_kept_up_to = 256 * 1024;  // bytes of kept payload that may be copied nevertheless
-    // An acknowledgement is due when this many bytes have arrived since the last one. If it were more than
-    // copy_kept_up_to, senders would wait.
+    // An acknowledgement is due when this many bytes have arrived since the last one. If this limit were
+    // above copy_kept_up_to, senders would wait.
     size_t answer_after = 256 * 1024;
     uint64_t answer_within_ns = 10'000'000;
     uint64_t peer_timeout_ns = 60'000'000'000;
@@ -20,16 +21,16 @@ struct TcpLimits : ReliableLimits {
     // For this time after something arrived, a link is read without a query to the kernel.
     uint64_t hot_ns = 200'000;
     uint64_t look_every_ns = 0;           // how often the kernel is queried for the other sockets
-    uint64_t look_beside_hot_ns = 3'000;  // the same while such a link exists
+    uint64_t look_beside_hot_ns = 3'000;  // the same while a link is read without a query
     // Bytes of bulk on a connection before other addresses are measured (address_choice.h); 0: never.
     uint64_t weigh_from = 0;
-    uint64_t measure_ns = 20'000'000;  // how long each of them is written to
+    uint64_t measure_ns = 20'000'000;  // how long a measurement writes to each of these addresses
 };
 
 struct TcpCounts : NetworkCounts {
     Tally<uint64_t> broken, garbled, acknowledgements, rested;
     Tally<uint64_t> damaged;   // frames with a wrong checksum
-    Tally<uint64_t> silences;  // hosts that were dialed beside a connection on which they are silent
+    Tally<uint64_t> silences;  // times that a host silent on one connection was dialed for another
 };
 
 }  // namespace lanyard

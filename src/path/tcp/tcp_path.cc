@@ -1,4 +1,5 @@
-// The path's part of a poll: which sockets are read in which order. The parts do the rest. See tcp_path.h.
+// The path's part of a poll: which sockets are read in which order. The other files do the rest. See
+// tcp_path.h.
 #include "path/tcp/tcp_path.h"
 
 #include <algorithm>
@@ -61,7 +62,7 @@ void TcpPath::prepare_to_sleep(bool process_sleeps) {
     hot_.prepare_to_sleep(process_sleeps);
 }
 
-// Queries the kernel for the sockets that have something, and reads them.
+// Queries the kernel for the sockets that are ready, and serves them.
 int TcpPath::look(int budget) {
     Sockets::Ready list[most_ready];
     int count = links_.sockets.ready(list, most_ready);
@@ -94,7 +95,7 @@ int TcpPath::poll(Sink &sink, int budget, uint64_t now_ns) {
     links_.sink = &sink;
     links_.now_ns = now_ns;
     int work = links_.buffer.owner() ? reader_.take_rest(budget) : 0;
-    // If some links used up the last budget, the others are read first.
+    // If some links used up the last budget, the other links are read first.
     if (!passed_over_) work += read_hot(budget - work);
     looked_ = (now_ns >= look_at_ns_ || passed_over_) && work < budget;
     if (looked_) {
@@ -119,7 +120,8 @@ uint64_t TcpPath::deadline_ns() const {
     return std::min({links_.due_at_ns(), connector_.deadline_ns(), looked_ ? no_deadline : look_at_ns_});
 }
 
-// Requests an answer on links with unacknowledged envelopes, once for all that are unacknowledged then.
+// Requests an answer on each link with unacknowledged envelopes. One request covers all envelopes sent before
+// it.
 bool TcpPath::settled() {
     bool all = true;
     links_.for_each([&](Link &link) {
@@ -143,7 +145,7 @@ bool TcpPath::connected_to_all() {
     for (uint32_t peer = 0; peer < links_.peers(); ++peer) {
         if (!reaches(peer)) continue;
         Link &link = links_.at(peer);
-        if (link.lost || link.was_connected) continue;  // it may have been closed because it was idle
+        if (link.lost || link.was_connected) continue;  // may have been closed as idle
         writer_.is_connected(link);
         all = false;
     }

@@ -3,49 +3,50 @@
 //
 // Rules, and why nothing is lost, duplicated or reordered:
 // 1. When send() takes an envelope, it is numbered and copied, with its payload, into the log of its link.
-//    The copy stays until the peer has acknowledged the number, which the peer does when its p2p has been
-//    given the envelope. send() is therefore `done` at once, and what was lost with a connection is still
-//    here. (The amount of copied payload is bounded: p2p keeps payload within the peer's credit, and a link
-//    that has log_limit bytes in its log returns `full`.) Long payload is written first, and copied while it
-//    travels. What send_kept() takes stays in the program's memory until it is acknowledged. But when nothing
-//    is left to write and at most copy_kept_up_to bytes are kept, they are copied too, so that a program that
-//    waits for the end of its sends need not wait for an answer.
+//    The copy stays until the peer has acknowledged the number, which the peer does when it has passed the
+//    envelope to its p2p. send() is therefore `done` at once, and envelopes that were lost with a connection
+//    are still in the log. (The amount of copied payload is bounded: p2p keeps payload within the peer's
+//    credit, and a link that has log_limit bytes in its log returns `full`.) Long payload is written first,
+//    and copied while it travels. Payload of send_kept() stays in the program's memory until it is
+//    acknowledged. But when nothing is left to write and at most copy_kept_up_to bytes are kept, these bytes
+//    are copied too, so that a program that waits for the end of its sends need not wait for an answer.
 // 2. The receiver delivers the envelope that it expects next and no other. At the beginning of a new
 //    connection, each side names what it expects (path/tcp/greeting.h), after each has closed the previous
-//    connection. Everything before that is dropped from the log, and the rest is written again, in order.
-//    Each envelope is therefore delivered exactly once.
+//    connection. Everything before the expected envelope is dropped from the other side's log, and the rest
+//    is written again, in order. Each envelope is therefore delivered exactly once.
 // 3. Bulk is not copied: it is written straight from the program's memory and is `done` when the kernel has
-//    it. A connection that breaks loses the bulk in it. `renewed` is then called on both sides. The receiver
+//    it. A connection that breaks loses the bulk in it. Both sides then call Sink::renewed. The receiver
 //    requests again what it lacks, with an envelope (p2p), and ranges that arrive twice are the same bytes.
 //    p2p therefore ends a send only when the receiver reports that it has everything.
-// 4. Every frame carries an acknowledgement. A frame for it alone is sent when the peer asks (it waits for
-//    its sends to end), when much has arrived, or after a while.
+// 4. Every frame carries an acknowledgement. A separate frame for it is sent when the peer requests one
+//    (because the peer waits for its sends to end), when much has arrived, or after a while.
 // 5. If the other host does not acknowledge what was written to a connection for silence_ns, the peer is
-//    dialed again, on all addresses, and the old connection is kept until another one exists. So that a dead
-//    connection is noticed, a peer that does not answer although its host does is asked again after that
-//    time. A peer that has not been heard of for peer_timeout_ns has failed, and what it has not acknowledged
-//    is given up. The program may have received the completion of such a send long before, so p2p is given
-//    these envelopes back before the loss is reported (Sink::undelivered).
+//    dialed again, on all addresses, and the old connection is kept until another one exists. To notice a
+//    dead connection, an answer is requested, after the same time, from a peer that does not answer although
+//    its host does. A peer that has not been heard of for peer_timeout_ns has failed, and what it has not
+//    acknowledged is given up. The program may have received the completion of such a send long before, so
+//    p2p receives these envelopes back before the loss is reported (Sink::undelivered).
 // 6. A process that has most_open connections closes an idle one before it opens another (link_keeper.h).
 // 7. With LANYARD_CHECKSUM=on, each frame carries checksums (frame.h). They are computed when the frame
-//    enters the log or is opened as bulk, so that a repetition has the same. A damaged frame ends the
-//    connection, as if it had been reset before that frame: its envelope is not counted, its range is not
-//    recorded, and both arrive again. Payload may be written to its place before it has been verified, since
-//    its arrival is reported only later; but it is never written over bytes that are recorded
-//    (Incoming::place, p2p/rendezvous_receive.h).
+//    enters the log or is opened as bulk, so that a repetition has the same checksums. A damaged frame ends
+//    the connection, as if it had been reset before that frame: an envelope in it is not counted, a range of
+//    bulk in it is not recorded, and either arrives again. Payload may be written to its place before it has
+//    been verified, since its arrival is reported only later; but it is never written over bytes that are
+//    recorded (Incoming::place, p2p/rendezvous_receive.h).
 // 8. A process leaves when everything that it sent is acknowledged (settled()) and all other processes have
 //    reached the same point: from then on no process needs an answer. A process that finds a connection
-//    closed before that dials again.
+//    closed before that point dials again.
 //
-// Parts: links.h has the links and what the other parts share. connection.h has one socket, and what is half
-// read from it and half written to it. link_writer.h sends, link_reader.h receives. link_keeper.h opens and
-// closes connections and detects failed peers. routes.h decides by which address. hot_links.h decides which
-// links are read without querying the kernel first. This class is the path, and the order in which poll()
-// calls the parts.
+// Parts: links.h has the links and what the other parts share. connection.h has one socket, with what is half
+// read from the socket and half written to it. link_writer.h sends, link_reader.h receives. link_keeper.h
+// opens and closes connections and detects failed peers. routes.h selects the address that a connection uses.
+// hot_links.h decides which links are read without querying the kernel first. This class implements the path
+// and states the order in which poll() calls the parts.
 //
-// Reading: one buffer serves all links, and what is left over in it is processed first. The missing payload
-// of a frame is read straight to its place, with the buffer behind it for what follows.
+// Reading: one buffer serves all links, and bytes that are left over in it are processed first. One call
+// reads the missing payload of a frame straight to its place, and what follows into the buffer.
 // Thread rule: the owner of the engine.
+// Tested by: tests/conformance/conformance_test.cc, tests/sim/links_test.cc.
 #pragma once
 
 #include <string>
@@ -116,7 +117,7 @@ private:
     LinkKeeper keeper_;
     HotLinks hot_;
     uint64_t look_at_ns_ = 0;
-    bool looked_ = true;        // in the last poll()
+    bool looked_ = true;        // the last poll() queried the kernel
     bool passed_over_ = false;  // the last poll() read only the busiest links
     bool closed_ = false;
     CounterSource counted_[2]{{network_counters(), links_.counts}, {tcp_counters(), *this}};

@@ -1,4 +1,4 @@
-// Fourier transforms against their definition.
+// Fourier transforms, compared with their definition.
 #include "bench/programs/applications/fourier.h"
 
 #include <gtest/gtest.h>
@@ -14,15 +14,17 @@ std::vector<Complex> by_definition(const std::vector<Complex>& line, double dire
     std::vector<Complex> sums(length);
     for (std::size_t k = 0; k < length; ++k)
         for (std::size_t i = 0; i < length; ++i) {
-            double angle = direction * 2 * std::numbers::pi * static_cast<double>(i * k % length) / static_cast<double>(length);
+            double angle = direction * 2 * std::numbers::pi * static_cast<double>(i * k % length) /
+                           static_cast<double>(length);
             sums[k].real += line[i].real * std::cos(angle) - line[i].imaginary * std::sin(angle);
             sums[k].imaginary += line[i].real * std::sin(angle) + line[i].imaginary * std::cos(angle);
         }
     return sums;
 }
 
-// `lines` lines with elements `step` apart, and the next line `line_step` behind.
-void compare(std::size_t length, std::size_t lines, std::size_t step, std::size_t line_step, double direction) {
+// Compares `lines` lines, whose elements are `step` apart and whose beginnings are `line_step` apart.
+void compare(std::size_t length, std::size_t lines, std::size_t step, std::size_t line_step,
+             double direction) {
     std::vector<Complex> data(length * lines);
     Random random(17);
     for (Complex& value : data) value = {random.next(), random.next()};
@@ -33,8 +35,10 @@ void compare(std::size_t length, std::size_t lines, std::size_t step, std::size_
         for (std::size_t i = 0; i < length; ++i) line[i] = before[i * step + n * line_step];
         std::vector<Complex> expected = by_definition(line, direction);
         for (std::size_t i = 0; i < length; ++i) {
-            ASSERT_NEAR(data[i * step + n * line_step].real, expected[i].real, 1e-12 * static_cast<double>(length));
-            ASSERT_NEAR(data[i * step + n * line_step].imaginary, expected[i].imaginary, 1e-12 * static_cast<double>(length));
+            ASSERT_NEAR(data[i * step + n * line_step].real, expected[i].real,
+                        1e-12 * static_cast<double>(length));
+            ASSERT_NEAR(data[i * step + n * line_step].imaginary, expected[i].imaginary,
+                        1e-12 * static_cast<double>(length));
         }
     }
 }

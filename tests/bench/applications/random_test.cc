@@ -6,7 +6,7 @@
 using lanyard::bench::Random;
 
 TEST(Random, FollowsItsDefinition) {
-    // x(k+1) = a x(k) mod 2^46 by hand, in steps small enough for 64 bits.
+    // x(k+1) = a x(k) mod 2^46, computed in steps that are small enough for 64 bits.
     std::uint64_t x = 314159265;
     Random random(x);
     for (int i = 0; i < 1000; ++i) {
@@ -14,7 +14,8 @@ TEST(Random, FollowsItsDefinition) {
         for (std::uint64_t a = Random::multiplier; a > 0; a >>= 1, term = term * 2 % (std::uint64_t{1} << 46))
             if (a & 1) product = (product + term) % (std::uint64_t{1} << 46);
         x = product;
-        ASSERT_EQ(random.next(), static_cast<double>(x) / static_cast<double>(std::uint64_t{1} << 46)) << "number " << i;
+        ASSERT_EQ(random.next(), static_cast<double>(x) / static_cast<double>(std::uint64_t{1} << 46))
+            << "number " << i;
     }
 }
 

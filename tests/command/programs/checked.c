@@ -1,5 +1,6 @@
-// What a tool that checks programs must find nothing in: messages of all kinds, collectives, datatypes, communicators and two threads at once,
-// every byte of which is looked at. Nothing is left behind. Built for both ABIs, with and without sanitizers (test_sanitizers.py).
+// The program in which checking tools must find nothing: messages of all kinds, collectives, datatypes,
+// communicators, and two threads at once. It checks every byte it receives and frees all it allocates. It is
+// built for both ABIs, with and without sanitizers (test_sanitizers.py).
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -47,7 +48,8 @@ static void messages(MPI_Comm comm, int count, int tag) {
 
 static void types(MPI_Comm comm, int count) {
     MPI_Datatype columns, part;
-    int lengths[2] = {1, 2}, *out = malloc(sizeof(int) * 3 * (size_t)count), *in = calloc(3 * (size_t)count, sizeof(int));
+    int lengths[2] = {1, 2}, *out = malloc(sizeof(int) * 3 * (size_t)count),
+        *in = calloc(3 * (size_t)count, sizeof(int));
     MPI_Aint places[2] = {0, 3 * (MPI_Aint)sizeof(int) * (count - 1)};
     MPI_Datatype both[2];
     MPI_Type_vector(count - 1, 1, 3, MPI_INT, &columns);
@@ -57,7 +59,8 @@ static void types(MPI_Comm comm, int count) {
     MPI_Type_commit(&part);
     fill(out, 3 * count, rank);
     MPI_Sendrecv(out, 1, part, to, 9, in, 1, part, from, 9, comm, MPI_STATUS_IGNORE);
-    for (int i = 0; i < 3 * count; ++i) expect(in[i], i % 3 == 0 || i == 3 * count - 2 ? from * 1000 + i : 0, "datatype");
+    for (int i = 0; i < 3 * count; ++i)
+        expect(in[i], i % 3 == 0 || i == 3 * count - 2 ? from * 1000 + i : 0, "datatype");
     MPI_Type_free(&part);
     MPI_Type_free(&columns);
     free(out);
@@ -65,7 +68,8 @@ static void types(MPI_Comm comm, int count) {
 }
 
 static void all(MPI_Comm comm, int count) {
-    int *out = malloc(sizeof(int) * (size_t)(count * size)), *in = malloc(sizeof(int) * (size_t)(count * size)), members;
+    int *out = malloc(sizeof(int) * (size_t)(count * size)),
+        *in = malloc(sizeof(int) * (size_t)(count * size)), members;
     MPI_Request request;
     MPI_Comm_size(comm, &members);
     fill(out, count * members, rank);
@@ -102,7 +106,8 @@ struct Thread {
     int number;
 };
 
-// Threads of one rank meet by messages, too, which is all that orders what they do with this.
+// The two threads of a rank also exchange messages, and only these messages order their accesses to this
+// array.
 static int handed[2][longest];
 
 static void *work(void *given) {

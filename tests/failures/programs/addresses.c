@@ -1,4 +1,5 @@
-// Says how many KiB of addresses each rank has, after messages of all lengths and collectives.
+// Prints how many KiB of address space each rank uses after it has exchanged messages of all
+// lengths and called collectives.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,8 @@ int main(int argc, char **argv) {
     char *out = calloc(1, (size_t)most), *in = calloc((size_t)size, (size_t)most);
     for (int bytes = 1; bytes <= most; bytes *= 16) {
         int to = (rank + 1) % size, from = (rank + size - 1) % size;
-        MPI_Sendrecv(out, bytes, MPI_CHAR, to, 0, in, bytes, MPI_CHAR, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(out, bytes, MPI_CHAR, to, 0, in, bytes, MPI_CHAR, from, 0, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
         MPI_Allgather(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, MPI_COMM_WORLD);
     }
     free(in);

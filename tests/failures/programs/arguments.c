@@ -1,5 +1,6 @@
-// Makes one wrong call, named by the first word. Second word: "return" (the error comes back: prints its class and text) or
-// "fatal" (the default handler; the line behind the call must not be reached).
+// Makes one wrong call to MPI. The first word on the command line names the call. If the second word is
+// "return", the call returns the error, and the program prints the error's class and text. If it is "fatal",
+// the default error handler is used, and the line after the call must not be reached.
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -54,10 +55,13 @@ static int ask(void *state, MPI_Status *status) { return state || !status; }
 static int end(void *state) { return state != NULL; }
 static int stop(void *state, int complete) { return state || !complete; }
 
-static void add(void *in, void *inout, int *count, MPI_Datatype *type) { (void)in, (void)inout, (void)count, (void)type; }
+static void add(void *in, void *inout, int *count, MPI_Datatype *type) {
+    (void)in, (void)inout, (void)count, (void)type;
+}
 static void look_at(MPI_Comm *comm, int *code, ...) { (void)comm, (void)code; }
 
-// The operation of a request that is freed goes on, but nobody may ask for it.
+// Uses a request that has been freed. Its operation continues, but the request may no longer be
+// used.
 static int use_freed_request(const char *wish) {
     int flag, where, places[1];
     if (strstr(wish, "of the program")) MPI_Grequest_start(ask, end, stop, NULL, &started);
@@ -68,13 +72,14 @@ static int use_freed_request(const char *wish) {
     WISH("wait for a freed request of the program") return MPI_Wait(&kept, MPI_STATUS_IGNORE);
     WISH("wait for all with a freed request") return MPI_Waitall(1, &kept, MPI_STATUSES_IGNORE);
     WISH("wait for any of a freed request") return MPI_Waitany(1, &kept, &where, MPI_STATUS_IGNORE);
-    WISH("wait for some of a freed request") return MPI_Waitsome(1, &kept, &where, places, MPI_STATUSES_IGNORE);
+    WISH("wait for some of a freed request")
+        return MPI_Waitsome(1, &kept, &where, places, MPI_STATUSES_IGNORE);
     WISH("test of a freed request") return MPI_Test(&kept, &flag, MPI_STATUS_IGNORE);
     WISH("status of a freed request") return MPI_Request_get_status(kept, &flag, MPI_STATUS_IGNORE);
     return MPI_Request_free(&kept);
 }
 
-// Handles that were kept when their objects ended.
+// Uses copies of handles whose objects have been freed.
 static int use_ended(const char *wish) {
     MPI_Comm comm = MPI_COMM_WORLD, self = MPI_COMM_SELF;
     WISH("group after its end") {
@@ -124,25 +129,31 @@ static int use_ended(const char *wish) {
 static int give_counts(const char *wish) {
     int two[] = {1, -1}, ones[] = {1, 1}, places[] = {0, 1}, *sent = two, *received = ones;
     MPI_Comm comm = MPI_COMM_WORLD;
-    WISH("negative count of a gather") return MPI_Allgatherv(numbers, 1, MPI_INT, numbers + 4, two, places, MPI_INT, comm);
-    WISH("negative count of a reduce-scatter") return MPI_Reduce_scatter(numbers, numbers + 4, two, MPI_INT, MPI_SUM, comm);
+    WISH("negative count of a gather")
+        return MPI_Allgatherv(numbers, 1, MPI_INT, numbers + 4, two, places, MPI_INT, comm);
+    WISH("negative count of a reduce-scatter")
+        return MPI_Reduce_scatter(numbers, numbers + 4, two, MPI_INT, MPI_SUM, comm);
     WISH("negative count of a receive") sent = ones, received = two;
     return MPI_Alltoallv(numbers, sent, places, MPI_INT, numbers + 4, received, places, MPI_INT, comm);
 }
 
-// Beginners give the sizes of all blocks where that of one is meant.
+// A beginner's error: passes the number of elements of all blocks where MPI expects that of one
+// block.
 static int give_blocks(const char *wish) {
     int all[] = {2, 2}, places[] = {0, 2};
     MPI_Comm comm = MPI_COMM_WORLD;
     WISH("blocks of allgather") return MPI_Allgather(numbers, 1, MPI_INT, numbers + 4, 2, MPI_INT, comm);
-    WISH("blocks of allgatherv") return MPI_Allgatherv(numbers, 1, MPI_INT, numbers + 4, all, places, MPI_INT, comm);
+    WISH("blocks of allgatherv")
+        return MPI_Allgatherv(numbers, 1, MPI_INT, numbers + 4, all, places, MPI_INT, comm);
     WISH("blocks of alltoall") return MPI_Alltoall(numbers, 1, MPI_INT, numbers + 4, 2, MPI_INT, comm);
-    WISH("blocks of ialltoall") return MPI_Ialltoall(numbers, 2, MPI_INT, numbers + 4, 1, MPI_INT, comm, &started);
+    WISH("blocks of ialltoall")
+        return MPI_Ialltoall(numbers, 2, MPI_INT, numbers + 4, 1, MPI_INT, comm, &started);
     return MPI_Allgather_init(numbers, 2, MPI_INT, numbers + 4, 1, MPI_INT, comm, MPI_INFO_NULL, &started);
 }
 
 static int call_handler(const char *wish) {
-    WISH("handler called with a code of the program") return MPI_Comm_call_errhandler(MPI_COMM_WORLD, user_code());
+    WISH("handler called with a code of the program")
+        return MPI_Comm_call_errhandler(MPI_COMM_WORLD, user_code());
     return MPI_Comm_call_errhandler(MPI_COMM_WORLD, 12345);
 }
 
@@ -172,8 +183,10 @@ static int make(const char *wish) {
     WISH("root too large") return MPI_Bcast(numbers, 1, MPI_INT, 2, comm);
     WISH("negative root") return MPI_Reduce(numbers, numbers + 4, 1, MPI_INT, MPI_SUM, -1, comm);
     WISH("null operation") return MPI_Allreduce(numbers, numbers + 4, 1, MPI_INT, MPI_OP_NULL, comm);
-    WISH("operation not for this datatype") return MPI_Allreduce(numbers, numbers + 4, 1, MPI_DOUBLE, MPI_BAND, comm);
-    WISH("operation not for a derived datatype") return MPI_Allreduce(numbers, numbers + 4, 1, pair, MPI_SUM, comm);
+    WISH("operation not for this datatype")
+        return MPI_Allreduce(numbers, numbers + 4, 1, MPI_DOUBLE, MPI_BAND, comm);
+    WISH("operation not for a derived datatype")
+        return MPI_Allreduce(numbers, numbers + 4, 1, pair, MPI_SUM, comm);
     WISH("start of a null request") {
         started = MPI_REQUEST_NULL;
         return MPI_Start(&started);
@@ -199,10 +212,7 @@ static int make(const char *wish) {
     }
     WISH("negative color") return MPI_Comm_split(comm, -7, 0, &freed_comm);
     WISH("freed key") return MPI_Comm_get_attr(comm, user_key(), &value, &flag);
-    WISH("info key without a name") {
-        MPI_Info_create(&info);
-        return MPI_Info_set(info, "", "value");
-    }
+    WISH("info key without a name") { MPI_Info_create(&info); return MPI_Info_set(info, "", "value"); }
     WISH("null info") return MPI_Info_set(MPI_INFO_NULL, "key", "value");
     WISH("bsend without a buffer") return MPI_Bsend(numbers, 1, MPI_INT, 0, 0, comm);
     WISH("buffer attached twice") {
@@ -211,7 +221,8 @@ static int make(const char *wish) {
     }
     WISH("negative block length") return MPI_Type_contiguous(-2, MPI_INT, &pair);
     WISH("null pointer for a result") return MPI_Comm_rank(comm, NULL);
-    WISH("function that is missing") return MPI_Win_create(numbers, sizeof numbers, 1, MPI_INFO_NULL, comm, &win);
+    WISH("function that is missing")
+        return MPI_Win_create(numbers, sizeof numbers, 1, MPI_INFO_NULL, comm, &win);
     WISH("second initialisation") return MPI_Init(NULL, NULL);
     fprintf(stderr, "no such wish: %s\n", wish);
     exit(99);

@@ -1,4 +1,5 @@
-// Rank 1 locks itself out of membarrier (refuse.h) when the job has begun, and then waits until it sleeps.
+// After MPI_Init, rank 1 lets the kernel refuse it the system call membarrier (refuse.h). It then waits for
+// a message long enough to fall asleep.
 #include <mpi.h>
 
 #include "refuse.h"

@@ -1,5 +1,6 @@
-// Holds thousands of communicators at a time and frees them: what they had of the node's shared memory goes back to the system, and of this
-// process's addresses too. `communicators N`. Prints "right".
+// Creates thousands of communicators that exist at the same time, and frees them. The shared memory of the
+// node that they used must then return to the operating system, and must no longer be mapped. Called as
+// `communicators N`. Prints "right".
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,18 +9,21 @@
 
 static int wrong;
 
-// Of the node's shared memory, in MiB: what the system has given for it, and how much of it this process has mapped.
+// Finds out how many MiB of memory the operating system has allocated for the node's segment, and how many
+// MiB of the segment this process maps.
 static void look(double *held, double *mapped) {
     struct stat about;
     const char *file = getenv("LANYARD_SEGMENT_FD");
-    if (!file || fstat(atoi(file), &about) != 0) fprintf(stderr, "there is no shared memory to look at\n"), MPI_Abort(MPI_COMM_WORLD, 77);
+    if (!file || fstat(atoi(file), &about) != 0)
+        fprintf(stderr, "there is no shared memory to look at\n"), MPI_Abort(MPI_COMM_WORLD, 77);
     *held = (double)about.st_blocks * 512 / (1 << 20);
     *mapped = 0;
     char line[512];
     FILE *maps = fopen("/proc/self/maps", "r");
     while (fgets(line, sizeof line, maps)) {
         unsigned long from, to, inode;
-        if (sscanf(line, "%lx-%lx %*s %*s %*s %lu", &from, &to, &inode) == 3 && inode == about.st_ino) *mapped += (double)(to - from) / (1 << 20);
+        if (sscanf(line, "%lx-%lx %*s %*s %*s %lu", &from, &to, &inode) == 3 && inode == about.st_ino)
+            *mapped += (double)(to - from) / (1 << 20);
     }
     fclose(maps);
 }
@@ -48,8 +52,8 @@ int main(int argc, char **argv) {
         look(&held[round], &mapped[round]);
         MPI_Barrier(MPI_COMM_WORLD);
         if (held[round] <= held[0] + 16 && mapped[round] <= mapped[0] + 16) continue;
-        fprintf(stderr, "rank %d, after round %d: %.1f MiB of shared memory (%.1f), %.1f mapped (%.1f)\n", rank,
-                round, held[round], held[0], mapped[round], mapped[0]);
+        fprintf(stderr, "rank %d, after round %d: %.1f MiB of shared memory (%.1f), %.1f mapped (%.1f)\n",
+                rank, round, held[round], held[0], mapped[round], mapped[0]);
         wrong = 1;
     }
     free(comms);

@@ -1,4 +1,6 @@
-// Rank 1 computes for SECONDS without a call of MPI while the others send to it and wait for its answer; then all meet.   computing SECONDS
+// Rank 1 computes for SECONDS without a call to MPI. Meanwhile the other ranks send to rank 1 and wait
+// for its answer. Then all ranks call MPI_Barrier.
+//   computing SECONDS
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +14,12 @@ int main(int count, char **words) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 1) {
         double seconds = atof(words[1]);
-        nanosleep(&(struct timespec){(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)}, NULL);
+        nanosleep(&(struct timespec){(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)},
+                  NULL);
         for (int other = 0; other < size; ++other)
-            if (other != rank) MPI_Sendrecv_replace(&number, 1, MPI_INT, other, 1, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            if (other != rank)
+                MPI_Sendrecv_replace(&number, 1, MPI_INT, other, 1, other, 1, MPI_COMM_WORLD,
+                                     MPI_STATUS_IGNORE);
     } else {
         MPI_Sendrecv_replace(&rank, 1, MPI_INT, 1, 1, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }

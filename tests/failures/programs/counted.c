@@ -1,4 +1,4 @@
-// Prints how many messages all ranks together send for one MPI_Allreduce of 8 integers.
+// Prints the number of messages that all ranks together send for one MPI_Allreduce of 8 integers.
 #include <mpi.h>
 #include <stdio.h>
 

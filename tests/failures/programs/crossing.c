@@ -1,5 +1,7 @@
-// Two ranks send each other messages of all sizes up to 64 MB before either receives one, then receive them, the longest first, and verify
-// every byte; a rank that is alone sends them to itself.   crossing [LONGEST]
+// Two ranks send each other messages of many sizes, up to LONGEST bytes or 64 MiB, before either of them
+// receives. Then they receive the messages, the longest first, and verify every byte. If there is only one
+// rank, it sends to itself.
+//   crossing [LONGEST]
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,23 +9,28 @@
 
 enum { most = 40 };
 
-enum { period = 65537 };  // of the text, so that making it takes no time
+enum { period = 65537 };  // after so many bytes the text repeats, so that it can be generated quickly
 
-// A message is a part of one long text, from a place that tells sender and number.
+// Each message is a part of one long text. The position of this part depends on the sender and on the
+// message's number.
 static size_t place_of(int from, int number) { return (size_t)(from * 1000 + number * 16 + 1); }
 
 int main(int count, char **words) {
-    size_t longest = count > 1 ? strtoul(words[1], NULL, 10) : 64u << 20, bytes[most], all = longest + place_of(1, most);
+    size_t longest = count > 1 ? strtoul(words[1], NULL, 10) : 64u << 20, bytes[most],
+           all = longest + place_of(1, most);
     unsigned char *text = malloc(all), *in = malloc(longest);
     MPI_Request requests[most];
     int rank, ranks, messages = 0;
-    for (size_t at = 0; at < all && at < period; ++at) text[at] = (unsigned char)((unsigned)at * 2654435761u >> 24);
-    for (size_t at = period; at < all; at += period) memcpy(text + at, text, all - at < period ? all - at : period);
+    for (size_t at = 0; at < all && at < period; ++at)
+        text[at] = (unsigned char)((unsigned)at * 2654435761u >> 24);
+    for (size_t at = period; at < all; at += period)
+        memcpy(text + at, text, all - at < period ? all - at : period);
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     int other = ranks > 1 ? 1 - rank : 0;
-    for (size_t size = 0; messages < most && size <= longest; size = size < 16 ? size * 2 + 1 : size * 5 / 2) bytes[messages++] = size;
+    for (size_t size = 0; messages < most && size <= longest; size = size < 16 ? size * 2 + 1 : size * 5 / 2)
+        bytes[messages++] = size;
     bytes[messages - 1] = longest;
     for (int i = 0; i < messages; ++i)
         MPI_Isend(text + place_of(rank, i), (int)bytes[i], MPI_BYTE, other, i, MPI_COMM_WORLD, &requests[i]);

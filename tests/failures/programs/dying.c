@@ -1,5 +1,6 @@
-// One rank dies by SIGKILL at a chosen moment, the others are in MPI or about to be; says when it died, in seconds since 1970.
-//   dying MOMENT VICTIM     or never: "waiting", "late"
+// One rank, the victim, kills itself by SIGKILL at a chosen moment, while the other ranks are in MPI or
+// about to call it. It prints the time of its death, in seconds since 1970.
+//   dying MOMENT VICTIM     with MOMENT "waiting" or "late", no rank dies
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ static int die_inside(MPI_Comm comm, int key, void *value, void *extra) {
     return MPI_SUCCESS;
 }
 
-// Every rank but the victim receives from it or sends to it, for ever.
+// Receives from the victim or sends to it, for ever. Called by every other rank.
 static void wait_for_victim(void) {
     char byte = 0;
     for (int i = 0;; ++i) {
@@ -40,19 +41,25 @@ static void exchange_once(void) {
 
 static void pause_ms(long ms) { nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL); }
 
-// The victim receives a long message from its neighbour, or sends one, and dies when a part has come.
+// The victim receives a long message from its neighbour, or sends one to it, and dies when a part of the
+// message has arrived.
 static void die_during_bulk(int receiving) {
     int partner = (victim + 1) % size, flag = 0;
     char *data = calloc(long_bytes, 1);
     MPI_Request request;
     if (rank != victim && rank != partner) wait_for_victim();
     int receives = (rank == victim) == (receiving != 0);
-    if (receives) MPI_Irecv(data, (int)long_bytes, MPI_CHAR, rank == victim ? partner : victim, 5, MPI_COMM_WORLD, &request);
+    if (receives)
+        MPI_Irecv(data, (int)long_bytes, MPI_CHAR, rank == victim ? partner : victim, 5, MPI_COMM_WORLD,
+                  &request);
     else memset(data, 1, long_bytes);
-    if (!receives) MPI_Isend(data, (int)long_bytes, MPI_CHAR, rank == victim ? partner : victim, 5, MPI_COMM_WORLD, &request);
+    if (!receives)
+        MPI_Isend(data, (int)long_bytes, MPI_CHAR, rank == victim ? partner : victim, 5, MPI_COMM_WORLD,
+                  &request);
     if (rank != victim) MPI_Wait(&request, MPI_STATUS_IGNORE);
     double end = MPI_Wtime() + 0.005;
-    while (rank == victim && !flag && (receiving ? !data[long_bytes / 8] && !data[long_bytes - 1] : MPI_Wtime() < end))
+    while (rank == victim && !flag &&
+           (receiving ? !data[long_bytes / 8] && !data[long_bytes - 1] : MPI_Wtime() < end))
         MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
     if (rank == victim) die();
     free(data);
@@ -68,7 +75,7 @@ int main(int count, char **words) {
     if (!strcmp(moment, "before-any-contact")) {
         if (rank == victim) die();
         pause_ms(200);
-    } else if (!strcmp(moment, "before-it-answers")) {  // others have called, and it was computing
+    } else if (!strcmp(moment, "before-it-answers")) {  // others have contacted the victim while it computed
         if (rank == victim) {
             pause_ms(200);
             die();
@@ -82,7 +89,8 @@ int main(int count, char **words) {
             MPI_Request request;
             char *data = calloc(long_bytes, 1);
             for (int other = 0; other < size; ++other)
-                if (other != rank) MPI_Isend(data, (int)long_bytes, MPI_CHAR, other, 1000, MPI_COMM_WORLD, &request);
+                if (other != rank)
+                    MPI_Isend(data, (int)long_bytes, MPI_CHAR, other, 1000, MPI_COMM_WORLD, &request);
             pause_ms(50);
             die();
         }
@@ -95,7 +103,7 @@ int main(int count, char **words) {
         exchange_once();
         if (rank == victim) die();
         exchange_once();
-    } else if (!strcmp(moment, "late")) {  // the first contact comes after a while
+    } else if (!strcmp(moment, "late")) {  // the first contact is 0.6 s after MPI_Init
         pause_ms(600);
         exchange_once();
     } else if (!strcmp(moment, "waiting")) {

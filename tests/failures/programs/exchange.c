@@ -1,6 +1,7 @@
-// Every rank exchanges messages of many sizes with every other, and all take part in an alltoall; verifies every byte.
-// The word "late": after a first round the process loses the right to touch other processes' memory (seccomp), then goes on; "locked": the right to
-// all calls that the library can do without.
+// Every rank exchanges messages of many sizes with every other rank, and all ranks take part in an alltoall.
+// Every byte is verified. There are two rounds. With the word "late", each process lets the kernel refuse it
+// access to other processes' memory after the first round (seccomp). With the word "locked", the kernel then
+// refuses all calls that the library can do without.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,9 @@
 
 static int rank, size;
 
-static unsigned char byte_of(int from, int to, size_t i) { return (unsigned char)(from * 31 + to * 17 + i * 7 + (i >> 9)); }
+static unsigned char byte_of(int from, int to, size_t i) {
+    return (unsigned char)(from * 31 + to * 17 + i * 7 + (i >> 9));
+}
 
 static void expect(const unsigned char *data, size_t bytes, int from, int to) {
     for (size_t i = 0; i < bytes; ++i) {
@@ -26,7 +29,8 @@ static void pairs(size_t bytes) {
         int to = (rank + distance) % size, from = (rank + size - distance) % size;
         for (size_t i = 0; i < bytes; ++i) out[i] = byte_of(rank, to, i);
         memset(in, 0, bytes);
-        MPI_Sendrecv(out, (int)bytes, MPI_BYTE, to, 1, in, (int)bytes, MPI_BYTE, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(out, (int)bytes, MPI_BYTE, to, 1, in, (int)bytes, MPI_BYTE, from, 1, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
         expect(in, bytes, from, rank);
     }
     free(out);

@@ -1,11 +1,16 @@
-// The folder of the node's shared memory (LANYARD_SHM_DIR) fills up while the job runs; then the ranks go on, and verify what they receive.
+// The folder of the node's shared memory (LANYARD_SHM_DIR) fills up while the job runs. The ranks continue
+// and verify what they receive.
 //
-//   full met              all ranks have talked to each other before: communicators, messages and collectives go on, and afterwards too
+//   full met              all ranks have exchanged messages before the folder is full; communicators,
+//                         messages and collectives must work while it is full, and when there is room again
 //   full strangers WHAT FILE
-//                         but for ranks 0 and 1 they have not; of WHAT they do first, as soon as FILE says that the folder is full
-//   full interrupted      signals interrupt the library whenever it wants more, three times each; then as met
+//                         only ranks 0 and 1 have exchanged messages. WHAT is the first thing that the ranks
+//                         do after FILE exists, which means that the folder is full
+//   full interrupted      as met, but the folder does not fill up; instead, signals interrupt each request of
+//                         the library for more memory three times
 //
-// Prints "right"; before that, where WHAT is "returned", what ranks that cannot talk are told.
+// The program prints "right". If WHAT is "returned", the ranks that cannot reach each other print their
+// errors before that.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -15,18 +20,22 @@
 #include <string.h>
 #include <unistd.h>
 
-static int rank, size, filler = -1;  // filler: the file that takes the room
+static int rank, size, filler = -1;  // filler: the file that fills the folder
 
 static int interrupted;
 
-// The library calls this one. Some kernels let any signal that the program catches end it, which is a matter of chance; the newest do not.
+// The library calls this function instead of that of libc. On some kernels, though not on the
+// newest, a signal that the program catches interrupts posix_fallocate. That happens only by
+// chance, so this function simulates it.
 int posix_fallocate(int file, off_t from, off_t bytes) {
     static __thread int calls;
     if (interrupted && ++calls % 4) return EINTR;
     return fallocate(file, 0, from, bytes) == 0 ? 0 : errno;
 }
 
-static unsigned char byte_of(int from, int to, size_t i) { return (unsigned char)(from * 31 + to * 17 + i * 7 + (i >> 9)); }
+static unsigned char byte_of(int from, int to, size_t i) {
+    return (unsigned char)(from * 31 + to * 17 + i * 7 + (i >> 9));
+}
 
 static void fill(unsigned char *data, size_t bytes, int from, int to) {
     for (size_t i = 0; i < bytes; ++i) data[i] = byte_of(from, to, i);
@@ -40,14 +49,16 @@ static void expect(const unsigned char *data, size_t bytes, int from, int to) {
     }
 }
 
-// The last page too: what does not fit is tried in smaller portions.
+// Fills the folder with a file. Writes smaller and smaller portions, so that the last page is full
+// too.
 static void fill_folder(void) {
     static char nothing[1 << 16];
     filler = open(getenv("LANYARD_SHM_DIR"), O_TMPFILE | O_RDWR, 0600);
     if (filler < 0) perror("the folder to fill"), MPI_Abort(MPI_COMM_WORLD, 78);
     for (size_t portion = sizeof nothing; portion >= 1; portion /= 2)
         while (write(filler, nothing, portion) > 0) continue;
-    if (write(filler, nothing, 1) != -1) fprintf(stderr, "the folder is not full\n"), MPI_Abort(MPI_COMM_WORLD, 78);
+    if (write(filler, nothing, 1) != -1)
+        fprintf(stderr, "the folder is not full\n"), MPI_Abort(MPI_COMM_WORLD, 78);
 }
 
 static void pairs(MPI_Comm comm, size_t bytes) {
@@ -59,7 +70,8 @@ static void pairs(MPI_Comm comm, size_t bytes) {
         int to = (me + distance) % all, from = (me + all - distance) % all;
         fill(out, bytes, me, to);
         memset(in, 0, bytes);
-        MPI_Sendrecv(out, (int)bytes, MPI_BYTE, to, 1, in, (int)bytes, MPI_BYTE, from, 1, comm, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(out, (int)bytes, MPI_BYTE, to, 1, in, (int)bytes, MPI_BYTE, from, 1, comm,
+                     MPI_STATUS_IGNORE);
         expect(in, bytes, from, me);
     }
     free(out);
@@ -81,7 +93,8 @@ static void all_to_all(MPI_Comm comm, size_t bytes) {
     free(in);
 }
 
-// New communicators of many shapes, kept side by side and then freed, twice, so that some use what others gave back.
+// Creates communicators of many kinds that exist at the same time, and frees them. The second round uses the
+// memory that the first round has returned.
 static void communicators(void) {
     enum { many = 24 };
     MPI_Comm comms[many];
@@ -97,7 +110,8 @@ static void communicators(void) {
     }
 }
 
-// Messages that nobody has asked for, of all protocols, received last first.
+// Sends messages with all protocols before their receives are posted. The last message is received
+// first.
 static void messages(void) {
     enum { many = 3000 };
     static const size_t lengths[] = {0, 8, 24, 100, 640, 1000, 4096, 16384, 65536, 300000};
@@ -144,7 +158,7 @@ static void tell(int code) {
     printf("rank %d: %s\n", rank, text);
 }
 
-// Rank 1 cannot talk to rank 2, but to rank 0.
+// Rank 1 cannot reach rank 2, and both print their errors. Rank 1 can still reach rank 0.
 static void returned(void) {
     int number = 5, got = 0;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -157,7 +171,8 @@ static void returned(void) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Ranks that must not talk yet wait for a file.
+// Rank 0 fills the folder and creates the file `is_full`. The other ranks wait for this file,
+// because the ranks must not communicate before.
 static void fill_and_wait(const char *is_full) {
     if (rank == 0) {
         fill_folder();
@@ -170,7 +185,8 @@ static void strangers(const char *what, const char *is_full) {
     unsigned char data[1000] = {0};
     int to = (rank + 1) % size, from = (rank + size - 1) % size, number = 0;
     if (rank < 2)
-        MPI_Sendrecv_replace(&number, 1, MPI_INT, 1 - rank, 0, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv_replace(&number, 1, MPI_INT, 1 - rank, 0, 1 - rank, 0, MPI_COMM_WORLD,
+                             MPI_STATUS_IGNORE);
     fill_and_wait(is_full);
     for (int i = 0; i < size && !strcmp(what, "send"); ++i) {
         if (i == rank) MPI_Send(data, sizeof data, MPI_BYTE, to, 1, MPI_COMM_WORLD);

@@ -1,4 +1,5 @@
-// Rank 1 lets the library ask for more and more memory, under a limit a little above what it has; rank 0 waits.
+// Rank 1 makes the library allocate more and more memory. Its memory is limited to 8 MiB above its current
+// size. Rank 0 waits.
 //   hungry -v    of addresses (RLIMIT_AS)
 //   hungry -d    of data (RLIMIT_DATA)
 #include <mpi.h>
@@ -28,7 +29,7 @@ int main(int count, char **words) {
     char key[20], value[1000];
     memset(value, 'v', sizeof value);
     value[sizeof value - 1] = 0;
-    for (int i = 0;; ++i) {  // some kilobytes each
+    for (int i = 0;; ++i) {  // each info object takes some KiB
         MPI_Info info;
         MPI_Info_create(&info);
         for (int entry = 0; entry < 4; ++entry) {

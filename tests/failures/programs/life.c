@@ -1,4 +1,5 @@
-// The life of MPI in a process: calls before it and after it, a child, a second start, an abort; the first word says which.
+// The lifetime of MPI in a process: calls before MPI_Init and after MPI_Finalize, calls in a forked child, a
+// second MPI_Init, MPI_Abort. The first word on the command line names the case.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// What may be called at any time.
+// Calls the functions that may be called at any time, and checks their results.
 static void always_allowed(int initialized, int finalized) {
     int flag = -1, version, subversion, length;
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -31,7 +32,7 @@ static int call(const char *wish) {
     return 97;
 }
 
-// A child calls MPI: it is refused, and the parent and the others go on.
+// Forks a child, which calls MPI or exits. The parent and the other ranks continue.
 static int child(int in_child) {
     int rank, sum = 0, state;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

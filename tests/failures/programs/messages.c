@@ -1,4 +1,5 @@
-// Programs that go wrong with messages; the first word says how. Most end well for the library, so that what it says is what counts.
+// Wrong uses of messages. The first word on the command line names one of them. Most of them do not harm
+// the library, so the tests check what it reports.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,9 +28,12 @@ static int truncated(int sent, int room, int wait_first) {
 }
 
 static void on_error(MPI_Comm *comm, int *code, ...) { (void)comm, (void)code; }
-static void on_reduction(void *in, void *inout, int *length, MPI_Datatype *type) { (void)in, (void)inout, (void)length, (void)type; }
+static void on_reduction(void *in, void *inout, int *length, MPI_Datatype *type) {
+    (void)in, (void)inout, (void)length, (void)type;
+}
 
-// Left over at the end: a short message, a request, a posted receive; handles of all kinds, some freed.
+// Leaves things over until MPI_Finalize: messages, requests, a posted receive, or handles of all kinds,
+// some of which are freed.
 static void leave_over(const char *what) {
     MPI_Request request;
     if (!strcmp(what, "short")) {
@@ -58,20 +62,24 @@ static void leave_over(const char *what) {
         MPI_Group_free(&freed_group);
         MPI_Errhandler handlers[3];
         for (int i = 0; i < 3; ++i) MPI_Comm_create_errhandler(on_error, &handlers[i]);
-        MPI_Comm_set_errhandler(MPI_COMM_SELF, handlers[0]);  // which holds it on
+        // keeps the handler alive after its handle is freed
+        MPI_Comm_set_errhandler(MPI_COMM_SELF, handlers[0]);
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, handlers[1]);
         MPI_Errhandler_free(&handlers[0]);
         int keys[2];
-        for (int i = 0; i < 2; ++i) MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keys[i], NULL);
+        for (int i = 0; i < 2; ++i)
+            MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keys[i], NULL);
         MPI_Comm_free_keyval(&keys[0]);
         MPI_Op op;
         MPI_Op_create(on_reduction, 1, &op);
     }
 }
 
-// Waits for what never comes, each rank in another call, on a communicator with a name.
+// Lets each rank wait for ever in a different call, on a communicator with a name.
 static void stuck(void) {
-    MPI_Comm named, others[3];  // of one name, as different collectives on one communicator would be told of
+    // All communicators have the same name. They are different communicators, because different
+    // collectives on the same one would be reported as a mismatch.
+    MPI_Comm named, others[3];
     MPI_Request requests[4];
     MPI_Comm_dup(MPI_COMM_WORLD, &named);
     MPI_Comm_set_name(named, "the_lake");
@@ -106,7 +114,8 @@ static void stuck(void) {
     }
     if (rank == 9) for (;;) pause();
     if (rank == 10) MPI_Send(long_message, sizeof long_message, MPI_BYTE, 9, 48, named);
-    if (rank == 11) MPI_Isend(long_message, sizeof long_message, MPI_BYTE, 9, 49, named, &requests[0]);  // and on to MPI_Finalize
+    // Rank 11 continues to MPI_Finalize.
+    if (rank == 11) MPI_Isend(long_message, sizeof long_message, MPI_BYTE, 9, 49, named, &requests[0]);
 }
 
 int main(int count, char **words) {

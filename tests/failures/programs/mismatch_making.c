@@ -1,6 +1,7 @@
-// Ranks that do not make the same communicators or persistent operations, or do not agree between two groups: the last rank does
-// something else than the others. mismatch_making SCENARIO [return]; with `return` no error is fatal. Each rank prints the class and text
-// of its error; some have none, having done their part before anything was noticed.
+// The ranks do not create the same communicators or persistent operations, or do not agree in operations
+// between two groups. The last rank does something else than the others. Each rank prints the class and text
+// of its error. A rank that has finished its part before the mismatch is noticed has no error.
+//   mismatch_making SCENARIO [return]     with `return`, no error is fatal
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ static int ring(MPI_Comm *grid) {
     return MPI_Cart_create(world, 1, &size, &around, 0, grid);
 }
 
-static int line(MPI_Comm *graph) {  // each rank to the next
+static int line(MPI_Comm *graph) {  // creates a graph with an edge from each rank to the next
     int index[most], edges[most];
     for (int r = 0; r < size; ++r) {
         index[r] = r + 1;
@@ -28,7 +29,8 @@ static int line(MPI_Comm *graph) {  // each rank to the next
 
 static int adjacent(MPI_Comm *graph) {
     int next = (rank + 1) % size, before = (rank + size - 1) % size;
-    return MPI_Dist_graph_create_adjacent(world, 1, &before, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, graph);
+    return MPI_Dist_graph_create_adjacent(world, 1, &before, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED,
+                                          MPI_INFO_NULL, 0, graph);
 }
 
 static int distributed(MPI_Comm *graph) {
@@ -52,25 +54,31 @@ static int nonblocking_dup(void) {
 
 static int make(const char *scenario) {
     if (!strcmp(scenario, "dup-barrier")) return odd ? MPI_Barrier(world) : MPI_Comm_dup(world, &made);
-    if (!strcmp(scenario, "idup-sum")) return odd ? MPI_Allreduce(&given, got, 1, MPI_INT, MPI_SUM, world) : nonblocking_dup();
-    if (!strcmp(scenario, "split-bcast")) return odd ? MPI_Bcast(got, 1, MPI_INT, 0, world) : MPI_Comm_split(world, 0, 0, &made);
+    if (!strcmp(scenario, "idup-sum"))
+        return odd ? MPI_Allreduce(&given, got, 1, MPI_INT, MPI_SUM, world) : nonblocking_dup();
+    if (!strcmp(scenario, "split-bcast"))
+        return odd ? MPI_Bcast(got, 1, MPI_INT, 0, world) : MPI_Comm_split(world, 0, 0, &made);
     if (!strcmp(scenario, "split-type"))
-        return odd ? MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made) : MPI_Comm_split(world, 0, 0, &made);
-    if (!strcmp(scenario, "split-dup")) return odd ? MPI_Comm_dup(world, &made) : MPI_Comm_split(world, 0, 0, &made);
+        return odd ? MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made)
+                   : MPI_Comm_split(world, 0, 0, &made);
+    if (!strcmp(scenario, "split-dup"))
+        return odd ? MPI_Comm_dup(world, &made) : MPI_Comm_split(world, 0, 0, &made);
     if (!strcmp(scenario, "create-gather"))
         return odd ? MPI_Gather(&given, 1, MPI_INT, got, 1, MPI_INT, 0, world) : all_of_world(&made);
     if (!strcmp(scenario, "cart-dup")) return odd ? MPI_Comm_dup(world, &made) : ring(&made);
     if (!strcmp(scenario, "cart-graph")) return odd ? line(&made) : ring(&made);
     if (!strcmp(scenario, "graphs")) return odd ? adjacent(&made) : distributed(&made);
-    if (!strcmp(scenario, "adjacent-split")) return odd ? adjacent(&made) : MPI_Comm_split(world, 0, 0, &made);
+    if (!strcmp(scenario, "adjacent-split"))
+        return odd ? adjacent(&made) : MPI_Comm_split(world, 0, 0, &made);
     return -1;
 }
 
-// The persistent operation that rank 0 makes is not the one of the others, or they call something else.
+// The last rank creates a different persistent operation from the others, or makes another call.
 static int make_persistent(const char *scenario) {
     MPI_Request request;
     int code;
-    if (odd && !strcmp(scenario, "init-call")) return MPI_Gather(&given, 1, MPI_INT, got, 1, MPI_INT, 0, world);
+    if (odd && !strcmp(scenario, "init-call"))
+        return MPI_Gather(&given, 1, MPI_INT, got, 1, MPI_INT, 0, world);
     if (odd && !strcmp(scenario, "init-root"))
         code = MPI_Reduce_init(&given, got, 1, MPI_INT, MPI_MAX, size - 1, world, MPI_INFO_NULL, &request);
     else if (odd && !strcmp(scenario, "init-kind"))
@@ -84,7 +92,8 @@ static int make_persistent(const char *scenario) {
     return code;
 }
 
-// Rank 0 is one group, all others the other, and it is where the roots are.
+// Calls operations on an intercommunicator. One group is rank 0, the other group all other ranks.
+// Rank 0 is the root.
 static int between_groups(const char *scenario) {
     MPI_Comm part, both;
     MPI_Comm_split(world, rank == 0, rank, &part);

@@ -1,5 +1,7 @@
-// The last rank names itself as the root, late, and so waits for nobody: it finds out in its next call, when the others are in theirs.
-// mismatch_noticed_later bcast|scatter|reduce BYTES. No error is fatal; each rank prints the text of its error, if it has one.
+// The last rank makes its call late and names itself as the root, so it does not wait for the other ranks.
+// It notices the mismatch only in its next call, while the others are in their next calls too. No error is
+// fatal. Each rank prints the text of its error, if there is one.
+//   mismatch_noticed_later bcast|scatter|reduce BYTES
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +23,8 @@ int main(int argc, char **argv) {
     if (odd) usleep(200000);
     int code = -1;
     if (!strcmp(call, "bcast")) code = MPI_Bcast(given, bytes, MPI_BYTE, root, world);
-    if (!strcmp(call, "scatter")) code = MPI_Scatter(given, bytes, MPI_BYTE, got, bytes, MPI_BYTE, root, world);
+    if (!strcmp(call, "scatter"))
+        code = MPI_Scatter(given, bytes, MPI_BYTE, got, bytes, MPI_BYTE, root, world);
     if (!strcmp(call, "reduce")) code = MPI_Reduce(given, got, bytes, MPI_SIGNED_CHAR, MPI_SUM, root, world);
     if (code == -1) {
         fprintf(stderr, "mismatch_noticed_later: no call \"%s\"\n", call);

@@ -1,5 +1,6 @@
-// Makes the kernel refuse system calls to all threads of this process and to what it starts, as containers, hardened systems and sandboxes do
-// (seccomp), or as a kernel that does not know them (ENOSYS).
+// Makes the kernel refuse certain system calls to all threads of this process and to the processes that it
+// starts. Containers, hardened systems and sandboxes refuse calls in the same way (seccomp). A refusal with
+// ENOSYS simulates a kernel that does not know the call.
 #pragma once
 
 #include <errno.h>
@@ -13,7 +14,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// A call, with these values of its first three arguments where `compared` has their bits, and the errno that it fails with.
+// A system call to refuse, and the errno with which it fails. Only calls with the values of `argument`
+// as their first three arguments are refused. Bit i of `compared` is set if argument i must have this
+// value.
 struct refusal {
     unsigned call, compared, argument[3];
     int trouble;
@@ -22,38 +25,46 @@ struct refusal {
 static unsigned add_refusal(struct sock_filter *step, const struct refusal *what) {
     unsigned count = 0, tests = 1;
     for (unsigned i = 0; i < 3; ++i) tests += what->compared >> i & 1;
-    // Each test that fails goes behind the refusal: past two steps of each test that follows, and past the refusal.
+    // If a test fails, the filter jumps over the remaining tests, which have two steps each, and
+    // over the refusal.
     step[count++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
-    step[count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, what->call, 0, (unsigned char)(2 * --tests + 1));
+    step[count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, what->call, 0,
+                                                 (unsigned char)(2 * --tests + 1));
     for (unsigned i = 0; i < 3; ++i) {
         if (!(what->compared >> i & 1)) continue;
-        unsigned at = (unsigned)(offsetof(struct seccomp_data, args) + 8 * i);  // the low half, on little-endian machines
+        // The offset of the argument, which is that of its lower half on little-endian machines.
+        unsigned at = (unsigned)(offsetof(struct seccomp_data, args) + 8 * i);
         step[count++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at);
-        step[count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, what->argument[i], 0, (unsigned char)(2 * --tests + 1));
+        step[count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, what->argument[i], 0,
+                                                     (unsigned char)(2 * --tests + 1));
     }
-    step[count++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)what->trouble);
+    step[count++] =
+        (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)what->trouble);
     return count;
 }
 
 enum { most_refusals = 64 };
 
-// Ends the process with 96 where the kernel has no such filters.
+// Installs a filter that refuses these calls. Exits with code 96 if the kernel has no such filters.
 static void refuse_calls(const struct refusal *list, int count) {
     struct sock_filter step[most_refusals * 9 + 1];
     unsigned steps = 0;
     for (int i = 0; i < count && i < most_refusals; ++i) steps += add_refusal(step + steps, &list[i]);
     step[steps++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     struct sock_fprog filter = {(unsigned short)steps, step};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) != 0) {
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) != 0) {
         perror("seccomp");
         exit(96);
     }
 }
 
-// For each of them another does the same, or nothing has to be done.
+// Refuses calls each of which the library can replace by another call or do without.
 static inline void refuse_all_that_others_do(void) {
-    static const unsigned calls[] = {SYS_process_vm_readv, SYS_process_vm_writev, SYS_membarrier, SYS_recvmmsg,    SYS_sendmmsg, SYS_epoll_pwait2,
-                                     SYS_sched_yield,      SYS_madvise,           SYS_fallocate,  SYS_sched_getaffinity, SYS_getrandom};
+    static const unsigned calls[] = {SYS_process_vm_readv,  SYS_process_vm_writev, SYS_membarrier,
+                                     SYS_recvmmsg,          SYS_sendmmsg,          SYS_epoll_pwait2,
+                                     SYS_sched_yield,       SYS_madvise,           SYS_fallocate,
+                                     SYS_sched_getaffinity, SYS_getrandom};
     enum { count = sizeof calls / sizeof *calls };
     struct refusal list[count];
     for (int i = 0; i < count; ++i) list[i] = (struct refusal){calls[i], 0, {0}, EPERM};
@@ -65,11 +76,14 @@ static inline void refuse_memory_of_others(void) {
     refuse_calls(both, 2);
 }
 
-// A further thread fails with EAGAIN, as under a limit of processes; further processes may be made. (clone3, whose flags are in
-// memory, is said not to exist, and the C library takes clone.)
+// Makes the creation of threads fail with EAGAIN, as if the limit of processes were reached. Processes can
+// still be created. The flags of clone3 are in memory, where a filter cannot read them. So clone3 fails
+// with ENOSYS, and the C library uses clone instead.
 static inline void refuse_threads(void) {
-    enum { of_a_thread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SYSVSEM | CLONE_SIGHAND | CLONE_THREAD | CLONE_SETTLS |
-                         CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID };
+    enum {
+        of_a_thread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SYSVSEM | CLONE_SIGHAND | CLONE_THREAD |
+                      CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID
+    };
     struct refusal both[] = {{SYS_clone3, 0, {0}, ENOSYS}, {SYS_clone, 1, {of_a_thread}, EAGAIN}};
     refuse_calls(both, 2);
 }

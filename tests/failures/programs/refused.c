@@ -1,8 +1,10 @@
 // Runs a command to which the kernel refuses some system calls (refuse.h):
 //
-//   refused CALL=ERRNO,... command ...     e.g. recvmmsg=EPERM,setsockopt/1/33=ENOSYS: where arguments two and three are 1 and 33
+//   refused CALL=ERRNO,... command ...
 //
-// A CALL is a name of the table, or a number; behind it may stand the values of its first three arguments, "*" for any.
+// A CALL is a name from the table below or a number. Values for its first three arguments may follow it,
+// separated by slashes; "*" stands for any value. `recvmmsg=EPERM,setsockopt/*/17/103=ENOSYS` refuses
+// setsockopt only if its second and third arguments are 17 and 103.
 #include <string.h>
 
 #include "refuse.h"
@@ -61,7 +63,11 @@ static const struct {
 static const struct {
     const char *name;
     int number;
-} troubles[] = {{"EPERM", EPERM}, {"ENOSYS", ENOSYS}, {"EACCES", EACCES}, {"EINVAL", EINVAL}, {"EAFNOSUPPORT", EAFNOSUPPORT}};
+} troubles[] = {{"EPERM", EPERM},
+                {"ENOSYS", ENOSYS},
+                {"EACCES", EACCES},
+                {"EINVAL", EINVAL},
+                {"EAFNOSUPPORT", EAFNOSUPPORT}};
 
 static void misused(const char *text) {
     fprintf(stderr, "refused: what is \"%s\"?\n", text);
@@ -88,7 +94,7 @@ static int trouble_of(const char *text) {
     return 0;
 }
 
-// "CALL/1/2=ERRNO", which is cut into its parts.
+// Parses an item such as "CALL/1/2=ERRNO". Overwrites the separators in `text`.
 static struct refusal refusal_of(char *text) {
     struct refusal what = {0};
     char *trouble = strchr(text, '=');
@@ -114,7 +120,7 @@ int main(int count, char **words) {
     int refusals = 0;
     if (count < 3) misused("");
     for (char *text = strtok(words[1], ","); text && refusals < most_refusals; text = strtok(NULL, ",")) {
-        // The parts are cut by strchr alone, so strtok goes on behind this one.
+        // refusal_of() does not use strtok, so the next strtok continues after this item.
         list[refusals++] = refusal_of(text);
     }
     refuse_calls(list, refusals);

@@ -1,8 +1,10 @@
-// Two ranks that have exchanged something, and a cable between them that somebody cuts when rank 0 has said so ("cut" on its output).
-//   silent told SECONDS       rank 0 sends short messages into the cut, computes for so long and ends; it makes no further call on rank 1
-//   silent freed SECONDS      the same with a synchronous send whose request it frees
-//   silent ask SECONDS        the same, with errors returned: rank 0 calls MPI_Send once more and prints what it is told
-//   silent going-on SECONDS   both go on exchanging for so long
+// Two ranks exchange messages. Then rank 0 prints "cut", and the test cuts the network between the ranks.
+//   silent told SECONDS       after the cut, rank 0 sends short messages, computes for SECONDS and ends
+//                             without another call that involves rank 1
+//   silent freed SECONDS as told, and rank 0 also starts a synchronous send and frees its request silent
+//   ask SECONDS as told, but errors are returned: after computing, rank 0 calls MPI_Send, MPI_Probe
+//                             and MPI_Iprobe, and prints their errors
+//   silent going-on SECONDS   both ranks continue to exchange messages for SECONDS
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +19,8 @@ static void pause_s(double s) {
 
 static void exchange(int tag) {
     int mine = rank + tag, theirs = 0;
-    MPI_Sendrecv(&mine, 1, MPI_INT, !rank, tag, &theirs, 1, MPI_INT, !rank, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&mine, 1, MPI_INT, !rank, tag, &theirs, 1, MPI_INT, !rank, tag, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     if (theirs != !rank + tag) {
         fprintf(stderr, "rank %d received %d\n", rank, theirs);
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -31,7 +34,7 @@ int main(int count, char **words) {
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     exchange(1);
-    pause_s(0.2);  // until that has been acknowledged
+    pause_s(0.2);  // gives the ranks time to acknowledge the exchange
     if (rank == 0) {
         puts("cut");
         fflush(stdout);

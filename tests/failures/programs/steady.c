@@ -1,4 +1,6 @@
-// Rank 0 sends rank 1 messages of 256 KiB for SECONDS, and rank 1 prints every half second how many MB came in it.   steady SECONDS
+// Rank 0 sends messages of 256 KiB to rank 1 for SECONDS. Every half second, rank 1 prints how many MB
+// have arrived in this half second.
+//   steady SECONDS
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +16,7 @@ int main(int count, char **words) {
     double began = MPI_Wtime(), told = began, mb = 0;
     MPI_Request requests[ahead];
     for (int i = 0; i < ahead; ++i) requests[i] = MPI_REQUEST_NULL;
-    for (; go_on; ++number) {  // the first byte says whether another one comes
+    for (; go_on; ++number) {  // the first byte of each message is 1 if another message follows
         int at = number % ahead;
         MPI_Wait(&requests[at], MPI_STATUS_IGNORE);
         if (rank == 0) {

@@ -1,4 +1,4 @@
-// Runs the command given as its words without the right to make threads (refuse.h).
+// Runs its arguments as a command to which the kernel refuses new threads (refuse.h).
 #include <unistd.h>
 
 #include "refuse.h"

@@ -1,5 +1,5 @@
-// Functions of the program that throw, or end their thread: thrown WHAT, where WHAT names the function and
-// who catches.
+// Functions of the program that MPI calls and that throw an exception or end their thread.
+//   thrown WHAT WHAT names the function
 #include <mpi.h>
 #include <pthread.h>
 
@@ -24,7 +24,9 @@ int remove(MPI_Comm, int, void *, void *) {
     leave("a delete function");
     return MPI_SUCCESS;
 }
-void event(MPI_T_event_instance, MPI_T_event_registration, MPI_T_cb_safety, void *) { leave("an event function"); }
+void event(MPI_T_event_instance, MPI_T_event_registration, MPI_T_cb_safety, void *) {
+    leave("an event function");
+}
 
 void reduce() {
     int one = 1, sum;
@@ -35,7 +37,7 @@ void reduce() {
 
 void send_wrongly() { MPI_Send(nullptr, 0, MPI_INT, 1000, 0, MPI_COMM_WORLD); }
 
-// Calls of which some are left by exceptions, for a profile.
+// Makes calls that are counted in a profile. An exception ends some of them.
 void profiled() {
     for (int i = 0; i < 3; ++i) try {
             send_wrongly();

@@ -1,5 +1,6 @@
-// types SENT RECEIVED BYTES [WAY]: rank 0 sends elements of one datatype, rank 1 receives them as another, by MPI_Recv or another way;
-// the error, if any, is printed.
+// Rank 0 sends elements of the datatype SENT, and rank 1 receives them as RECEIVED. It uses MPI_Recv, or
+// the calls that WAY names. Rank 1 prints the error, if any.
+//   types SENT RECEIVED BYTES [WAY]
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ static MPI_Datatype type_of(const char *name) {
     if (!strcmp(name, "packed")) return MPI_PACKED;
     if (!strcmp(name, "ints")) {
         MPI_Type_vector(2, 2, 3, MPI_INT, &made);
-    } else {  // "mixed": an int and a double; "turned": the other way round
+    } else {  // "mixed": an int, then a double; "turned": a double, then an int
         int turned = !strcmp(name, "turned");
         int blocks[2] = {1, 1};
         MPI_Aint places[2] = {0, 8};
@@ -37,7 +38,8 @@ static void send(const char *way, void *memory, int count, MPI_Datatype type) {
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         MPI_Request_free(&request);
     } else WAY("sendrecv") {
-        MPI_Sendrecv(memory, count, type, 1, 7, &none, 1, MPI_INT, MPI_PROC_NULL, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(memory, count, type, 1, 7, &none, 1, MPI_INT, MPI_PROC_NULL, 7, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
     } else {
         MPI_Send(memory, count, type, 1, 7, MPI_COMM_WORLD);
     }
@@ -74,7 +76,9 @@ static int receive(const char *way, void *memory, int count, MPI_Datatype type) 
         MPI_Request_free(&request);
         return code;
     }
-    WAY("sendrecv") return MPI_Sendrecv(&none, 1, MPI_INT, MPI_PROC_NULL, 7, memory, count, type, 0, 7, comm, MPI_STATUS_IGNORE);
+    WAY("sendrecv")
+        return MPI_Sendrecv(&none, 1, MPI_INT, MPI_PROC_NULL, 7, memory, count, type, 0, 7, comm,
+                            MPI_STATUS_IGNORE);
     return MPI_Recv(memory, count, type, 0, 7, comm, MPI_STATUS_IGNORE);
 }
 
@@ -90,7 +94,7 @@ int main(int argc, char **argv) {
     char *memory = calloc((size_t)bytes, 4);
     const char *way = argc > 4 ? argv[4] : "recv";
     if (rank == 0) send(way, memory, bytes / size, type);
-    if (rank == 1) {  // room for twice as many
+    if (rank == 1) {  // rank 1 has room for twice as many elements
         int code = receive(way, memory, 2 * bytes / size, type);
         if (code != MPI_SUCCESS) {
             char text[MPI_MAX_ERROR_STRING];

@@ -1,4 +1,4 @@
-// Rank 0 sends rank 1 a short message and then bulk; says how long either took.
+// Rank 0 sends rank 1 a short message and then long ones, and prints how long they took.
 //     bulk MIB [ROUNDS]     prints "first 12.3 ms" (since MPI_Init) and for each round "bulk 118.2 MB/s"
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-// Exchanges messages of all kinds and sizes for some seconds and verifies every byte; connections may break meanwhile. Rank 0 says
-// how many rounds there were.   torture SECONDS
+// Exchanges messages of all kinds and sizes for some seconds and verifies every byte. Connections may break
+// meanwhile. Rank 0 prints the number of rounds.
+//   torture SECONDS
 #include <mpi.h>
 
 #include <cstdio>
@@ -11,7 +12,8 @@ namespace {
 int rank, size;
 
 unsigned char byte_of(long round, int from, int to, size_t i) {
-    return static_cast<unsigned char>(round * 31 + from * 7 + to * 13 + static_cast<long>(i) + static_cast<long>(i >> 8));
+    return static_cast<unsigned char>(round * 31 + from * 7 + to * 13 + static_cast<long>(i) +
+                                      static_cast<long>(i >> 8));
 }
 
 void fill(std::vector<unsigned char> &data, long round, int from, int to) {
@@ -21,18 +23,20 @@ void fill(std::vector<unsigned char> &data, long round, int from, int to) {
 void check(const std::vector<unsigned char> &data, long round, int from, int to, const char *what) {
     for (size_t i = 0; i < data.size(); ++i) {
         if (data[i] == byte_of(round, from, to, i)) continue;
-        std::printf("rank %d: %s of round %ld from rank %d: byte %zu of %zu is wrong\n", rank, what, round, from, i, data.size());
+        std::printf("rank %d: %s of round %ld from rank %d: byte %zu of %zu is wrong\n", rank, what, round,
+                    from, i, data.size());
         std::fflush(stdout);
         MPI_Abort(MPI_COMM_WORLD, 3);
     }
 }
 
 size_t size_of(long round) {
-    constexpr size_t sizes[] = {0, 1, 8, 24, 25, 100, 1500, 4096, 16384, 16385, 65536, 200'000, 1'000'000, 3'000'001};
+    constexpr size_t sizes[] = {0,    1,     8,     24,    25,      100,       1500,
+                                4096, 16384, 16385, 65536, 200'000, 1'000'000, 3'000'001};
     return sizes[round % static_cast<long>(std::size(sizes))];
 }
 
-// Every rank sends to every other at once; all are on their way before any is received.
+// Every rank sends to every other at once. All messages are under way before any is received.
 void all_to_all(long round) {
     std::vector<std::vector<unsigned char>> out(static_cast<size_t>(size)), in(static_cast<size_t>(size));
     std::vector<MPI_Request> requests;
@@ -51,7 +55,8 @@ void all_to_all(long round) {
         MPI_Irecv(in[at].data(), bytes, MPI_BYTE, other, tag, MPI_COMM_WORLD, &requests.back());
     }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-    for (int other = 0; other < size; ++other) check(in[static_cast<size_t>(other)], round, other, rank, "a message");
+    for (int other = 0; other < size; ++other)
+        check(in[static_cast<size_t>(other)], round, other, rank, "a message");
 }
 
 void ping_pong(long round) {
@@ -62,10 +67,12 @@ void ping_pong(long round) {
         if (rank < partner) {
             fill(data, round + turn, rank, partner);
             MPI_Send(data.data(), static_cast<int>(data.size()), MPI_BYTE, partner, 1, MPI_COMM_WORLD);
-            MPI_Recv(data.data(), static_cast<int>(data.size()), MPI_BYTE, partner, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Recv(data.data(), static_cast<int>(data.size()), MPI_BYTE, partner, 2, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
             check(data, round + turn, partner, rank, "an answer");
         } else {
-            MPI_Recv(data.data(), static_cast<int>(data.size()), MPI_BYTE, partner, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Recv(data.data(), static_cast<int>(data.size()), MPI_BYTE, partner, 1, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
             check(data, round + turn, partner, rank, "a question");
             fill(data, round + turn, rank, partner);
             MPI_Send(data.data(), static_cast<int>(data.size()), MPI_BYTE, partner, 2, MPI_COMM_WORLD);

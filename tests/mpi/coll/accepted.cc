@@ -1,7 +1,8 @@
-// Reductions that the standard does not define, but MPICH, Intel MPI and Open MPI compute: all on MPI_CHAR,
-// which is char with the sign that it has here, and logical ones on the integers of MPI itself. In every call
-// that reduces. With LANYARD_CHECK=on the library of the standard's ABI refuses them with its sentence, and
-// that of MPICH's does not. (Every operation on every datatype: reductions.cc.)
+// Reductions that the standard does not define but that MPICH, Intel MPI and Open MPI all compute:
+// arithmetic, logical and bitwise operations on MPI_CHAR, which is char with the sign that char has here, and
+// logical operations on MPI_AINT, MPI_OFFSET and MPI_COUNT. Every call that reduces is tested. With
+// LANYARD_CHECK=on, the library for the standard's ABI refuses them with an error message, and the library
+// for MPICH's ABI does not. reductions.cc tests every operation on every datatype.
 #include <climits>
 #include <vector>
 
@@ -10,9 +11,9 @@
 namespace {
 
 int rank, size;
-bool refused;  // the standard is kept to
+bool refused;  // only what the standard defines is accepted
 
-// The code of a call that reduces; true where the result is to be compared.
+// Checks the return code of a call that reduces. Returns true if the result is to be compared.
 bool computed(int code, const char *type,
               const std::source_location &where = std::source_location::current()) {
     if (!refused) {
@@ -45,7 +46,7 @@ bool started(int code, MPI_Request &request, const char *type,
     return true;
 }
 
-// The least of the ranks' numbers -1, -2 ... as char, and the sum of them, in all calls and forms.
+// The minimum of -1, -2, ... as char, where rank r contributes -1 - r, in all calls and forms.
 void characters() {
     const MPI_Datatype type = MPI_CHAR;
     const char *name = "MPI_CHAR";
@@ -95,7 +96,7 @@ void characters() {
     if (started(MPI_Reduce_scatter_block_init(own.data(), all.data(), 1, type, op, comm, none, &request),
                 request, name))
         expect(size);
-    // Many elements, which go other ways than few.
+    // A large count uses other algorithms than a small one.
     std::vector<char> long_own(100'000, static_cast<char>(-1 - rank)), long_all(long_own.size());
     if (computed(MPI_Allreduce_c(long_own.data(), long_all.data(), 100'000, type, op, comm), name))
         check(long_all == std::vector<char>(long_own.size(), least(size)), "a long reduction");
@@ -115,7 +116,7 @@ void between_groups() {
     MPI_Comm_free(&part);
 }
 
-// One operation of two operands; `to` is the second one and the result.
+// One operation on two operands. `to` is the second operand.
 template <class T>
 void local(MPI_Op op, MPI_Datatype type, const char *name, T from, T to, T wanted) {
     T result = to;
@@ -155,7 +156,7 @@ void locals() {
     logical(MPI_Count{}, MPI_COUNT, "MPI_COUNT");
 }
 
-// What not all of those libraries compute.
+// Not all of those libraries compute these.
 void still_refused() {
     char from[16] = {}, to[16] = {};
     auto refuse = [&](MPI_Datatype type, MPI_Op op,

@@ -1,5 +1,6 @@
-// The same collectives again and again, in a random order, with arguments that differ from the call before in one thing or in none: what
-// is remembered of a call must not serve another. Some stay under way while the next begin. The seed is that of the ranks' count.
+// The same collectives many times in a random order. The arguments of a call differ from those of the call
+// before in one thing or in none, which proves that what the library remembers of one call does not serve
+// another. Some calls stay under way while the next ones begin. The seed is the number of ranks.
 #include <memory>
 #include <random>
 
@@ -9,7 +10,8 @@ namespace {
 
 int rank, size;
 
-// Every second element of an array, or every third: types of the same size, freed and made anew, so that they get the same memory.
+// A datatype for every element of an array, every second or every third one. The datatypes have the same
+// size. They are freed and created again, so that they get the same memory.
 struct Spread {
     MPI_Datatype type = MPI_LONG;
     int stride = 1;
@@ -28,7 +30,7 @@ struct Variant {
     bool in_place, nonblocking;
 };
 
-// One call under way, and how its result is checked.
+// A call under way, with what is needed to check its result.
 struct Call {
     Variant v;
     int number;
@@ -45,13 +47,14 @@ struct Call {
     long value(int from, int to, int i) const { return number * 1000000L + from * 1000 + to * 10 + i; }
     size_t at(int block, int i) const { return static_cast<size_t>((block * v.count + i) * v.stride); }
     MPI_Op op() const { return v.operation == 0 ? MPI_SUM : MPI_MAX; }
-    // Of the ranks below `end`.
+    // The reduction over the ranks below `end`.
     long combined(int end, int to, int i) const {
         long sum = 0;
         for (int from = 0; from < end; ++from) sum += value(from, to, i);
         return v.operation == 0 ? sum : value(end - 1, to, i);
     }
-    // How much a rank gives or gets where that may differ, and the block where it lies: in the order of ranks or in the opposite one.
+    // How many elements a rank gives or gets where the counts may differ, and the index of its block: in the
+    // order of the ranks or in the opposite order.
     int share(int of) const { return v.operation == 1 && of % 2 == 1 ? 0 : v.count; }
     int block_of(int of) const { return v.in_place ? size - 1 - of : of; }
     void divide() {
@@ -83,7 +86,8 @@ struct Call {
                 else MPI_Gather(from, c, spread.type, receive.data(), c, spread.type, v.root, comm);
                 break;
             case 4:
-                if (later) MPI_Iscatter(from, c, spread.type, receive.data(), c, spread.type, v.root, comm, r);
+                if (later)
+                    MPI_Iscatter(from, c, spread.type, receive.data(), c, spread.type, v.root, comm, r);
                 else MPI_Scatter(from, c, spread.type, receive.data(), c, spread.type, v.root, comm);
                 break;
             case 5:
@@ -94,35 +98,44 @@ struct Call {
                 if (later) MPI_Ialltoall(from, c, spread.type, receive.data(), c, spread.type, comm, r);
                 else MPI_Alltoall(from, c, spread.type, receive.data(), c, spread.type, comm);
                 break;
-            case 6: {  // what a rank gets from rank r lies at r, or in the opposite order
+            case 6: {  // the block from rank r lies at index r, or in the opposite order
                 for (int to = 0; to < size; ++to) {
                     counts.push_back(c);
                     places.push_back(block_of(to) * c);
                 }
                 const int *n_each = counts.data(), *where = places.data();
-                if (later) MPI_Iallgatherv(from, c, spread.type, receive.data(), n_each, where, spread.type, comm, r);
+                if (later) MPI_Iallgatherv(from, c, spread.type, receive.data(), n_each, where, spread.type,
+                                           comm, r);
                 else MPI_Allgatherv(from, c, spread.type, receive.data(), n_each, where, spread.type, comm);
                 break;
             }
             case 8: {
                 divide();
                 const int *n_each = counts.data(), *where = places.data();
-                if (later) MPI_Igatherv(from, share(rank), spread.type, receive.data(), n_each, where, spread.type, v.root, comm, r);
-                else MPI_Gatherv(from, share(rank), spread.type, receive.data(), n_each, where, spread.type, v.root, comm);
+                if (later)
+                    MPI_Igatherv(from, share(rank), spread.type, receive.data(), n_each, where, spread.type,
+                                 v.root, comm, r);
+                else
+                    MPI_Gatherv(from, share(rank), spread.type, receive.data(), n_each, where, spread.type,
+                                v.root, comm);
                 break;
             }
             case 9: {
                 divide();
                 const int *n_each = counts.data(), *where = places.data();
-                if (later) MPI_Iscatterv(from, n_each, where, spread.type, receive.data(), share(rank), spread.type, v.root, comm, r);
-                else MPI_Scatterv(from, n_each, where, spread.type, receive.data(), share(rank), spread.type, v.root, comm);
+                if (later)
+                    MPI_Iscatterv(from, n_each, where, spread.type, receive.data(), share(rank), spread.type,
+                                  v.root, comm, r);
+                else
+                    MPI_Scatterv(from, n_each, where, spread.type, receive.data(), share(rank), spread.type,
+                                 v.root, comm);
                 break;
             }
             default: start_reduction(from, comm);
         }
     }
     bool reduces() const { return v.kind == 1 || v.kind == 2 || v.kind == 7 || v.kind >= 10; }
-    // Of LONG alone: others are no predefined types.
+    // Reductions use MPI_LONG alone, because the resized datatypes are not predefined.
     void start_reduction(const void *from, MPI_Comm comm) {
         if (v.in_place && v.kind != 7 && (v.kind != 1 || rank == v.root)) {
             receive = send;
@@ -132,17 +145,31 @@ struct Call {
         int c = v.count;
         MPI_Request *r = v.nonblocking ? &request : nullptr;
         switch (v.kind) {
-            case 1: r ? MPI_Ireduce(from, to, c, MPI_LONG, op(), v.root, comm, r) : MPI_Reduce(from, to, c, MPI_LONG, op(), v.root, comm); break;
-            case 2: r ? MPI_Iallreduce(from, to, c, MPI_LONG, op(), comm, r) : MPI_Allreduce(from, to, c, MPI_LONG, op(), comm); break;
-            case 7:
-                r ? MPI_Ireduce_scatter_block(from, to, c, MPI_LONG, op(), comm, r) : MPI_Reduce_scatter_block(from, to, c, MPI_LONG, op(), comm);
+            case 1:
+                r ? MPI_Ireduce(from, to, c, MPI_LONG, op(), v.root, comm, r)
+                  : MPI_Reduce(from, to, c, MPI_LONG, op(), v.root, comm);
                 break;
-            case 10: r ? MPI_Iscan(from, to, c, MPI_LONG, op(), comm, r) : MPI_Scan(from, to, c, MPI_LONG, op(), comm); break;
-            case 11: r ? MPI_Iexscan(from, to, c, MPI_LONG, op(), comm, r) : MPI_Exscan(from, to, c, MPI_LONG, op(), comm); break;
+            case 2:
+                r ? MPI_Iallreduce(from, to, c, MPI_LONG, op(), comm, r)
+                  : MPI_Allreduce(from, to, c, MPI_LONG, op(), comm);
+                break;
+            case 7:
+                r ? MPI_Ireduce_scatter_block(from, to, c, MPI_LONG, op(), comm, r)
+                  : MPI_Reduce_scatter_block(from, to, c, MPI_LONG, op(), comm);
+                break;
+            case 10:
+                r ? MPI_Iscan(from, to, c, MPI_LONG, op(), comm, r)
+                  : MPI_Scan(from, to, c, MPI_LONG, op(), comm);
+                break;
+            case 11:
+                r ? MPI_Iexscan(from, to, c, MPI_LONG, op(), comm, r)
+                  : MPI_Exscan(from, to, c, MPI_LONG, op(), comm);
+                break;
         }
     }
 
-    // `block` of what was received against the first so many of what rank `from` sent in its block `sent`.
+    // Compares the first `elements` elements of the received `block` with those that rank `from` sent in its
+    // block `sent`.
     void expect(int block, int from, int sent, int elements) {
         for (int i = 0; i < elements; ++i)
             if (receive[at(block, i)] != value(from, sent, i)) return wrong();
@@ -153,8 +180,9 @@ struct Call {
             if (receive[at(0, i)] != combined(end, block, i)) return wrong();
     }
     void wrong() {
-        std::string text = "kind " + std::to_string(v.kind) + ", call " + std::to_string(number) + ", root " + std::to_string(v.root) +
-                           ", count " + std::to_string(v.count) + ", stride " + std::to_string(v.stride) + (v.in_place ? ", in place" : "") +
+        std::string text = "kind " + std::to_string(v.kind) + ", call " + std::to_string(number) + ", root " +
+                           std::to_string(v.root) + ", count " + std::to_string(v.count) + ", stride " +
+                           std::to_string(v.stride) + (v.in_place ? ", in place" : "") +
                            (v.nonblocking ? ", nonblocking" : "");
         fail(text);
     }
@@ -208,7 +236,7 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     check_sequence(MPI_COMM_WORLD, static_cast<unsigned>(size), 3000);
-    // Communicators that follow one another may have the same memory.
+    // Successive communicators may have the same memory.
     for (int i = 0; i < 10; ++i) {
         MPI_Comm some;
         MPI_Comm_split(MPI_COMM_WORLD, i % 2 ? 0 : rank % 2, i % 3 ? rank : -rank, &some);

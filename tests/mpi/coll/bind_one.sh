@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs a program with rank 0 bound to one processor and the others not: all must choose the same algorithms nevertheless.
+# Runs a program with rank 0 bound to one processor and the other ranks unbound. All ranks must still choose
+# the same algorithms.
 if [ "${PMI_RANK:-1}" = 0 ]; then
     exec taskset -c "$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')" "$@"
 fi

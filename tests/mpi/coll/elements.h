@@ -1,5 +1,5 @@
-// What the collective tests compute with: every predefined datatype holds small whole numbers, which all its formats can
-// hold exactly, so that plain integer arithmetic is the reference. Uses nothing but MPI.
+// The data of the collective tests. Every predefined datatype holds small whole numbers, which all its
+// formats represent exactly, so that plain integer arithmetic is the reference. Uses nothing but MPI.
 #pragma once
 
 #include <mpi.h>
@@ -24,7 +24,8 @@ enum class Kind {
     character = CHAR_MIN < 0 ? signed_integer : unsigned_integer
 };
 
-// A predefined datatype; `allowed`: the names of the operations, each between blanks. A pair has an index of its own kind.
+// A predefined datatype. `allowed` lists the operations defined on it, with a blank before and after each
+// name. In a pair type, the index has a kind of its own.
 struct Row {
     MPI_Datatype type;
     const char *name;
@@ -34,7 +35,9 @@ struct Row {
     int index_width;
     const char *allowed;
 
-    bool allows(const char *op) const { return std::string(allowed).find(std::string(" ") + op + " ") != std::string::npos; }
+    bool allows(const char *op) const {
+        return std::string(allowed).find(std::string(" ") + op + " ") != std::string::npos;
+    }
     bool complex() const { return kind == Kind::complex || kind == Kind::long_complex; }
     bool supported() const {
         int size = 0;
@@ -54,7 +57,8 @@ inline uint16_t half_of(long n) {
     if (n == 0) return 0;
     unsigned long size = static_cast<unsigned long>(n < 0 ? -n : n);
     int exponent = 63 - __builtin_clzl(size);
-    return static_cast<uint16_t>((n < 0 ? 0x8000 : 0) | (exponent + 15) << 10 | ((size << (10 - exponent)) & 0x3ff));
+    return static_cast<uint16_t>((n < 0 ? 0x8000 : 0) | (exponent + 15) << 10 |
+                                 ((size << (10 - exponent)) & 0x3ff));
 }
 inline long from_half(uint16_t bits) {
     if ((bits & 0x7fff) == 0) return 0;
@@ -102,7 +106,7 @@ inline long load_number(const unsigned char *at, Kind kind, int width) {
     return load<int64_t>(at);
 }
 
-// Memory for elements of a datatype.
+// Memory for elements of one datatype.
 class Elements {
 public:
     Elements(const Row &row, int count) : row_(row), count_(count) {
@@ -128,7 +132,7 @@ public:
         else if (row_.index_width) plain.b = load_number(place + second_, row_.index_kind, row_.index_width);
         return plain;
     }
-    // What a datatype can hold of a value.
+    // The part of a value that the datatype holds.
     Plain cut(Plain plain) const { return row_.complex() || row_.index_width ? plain : Plain{plain.a, 0}; }
 
 private:
@@ -139,7 +143,7 @@ private:
     std::vector<unsigned char> bytes_;
 };
 
-// ---- failures are counted and printed, some of them
+// Failures are counted, and the first ten of each rank are printed.
 inline int failures = 0;
 
 inline void fail(const std::string &what) {
@@ -153,10 +157,11 @@ inline std::string text_of(Plain p) { return "(" + std::to_string(p.a) + ", " + 
 inline void expect(Elements &elements, int i, Plain wanted, const std::string &what) {
     Plain got = elements.get(i);
     if (!(got == elements.cut(wanted)))
-        fail(what + ": element " + std::to_string(i) + " is " + text_of(got) + ", should be " + text_of(wanted));
+        fail(what + ": element " + std::to_string(i) + " is " + text_of(got) + ", should be " +
+             text_of(wanted));
 }
 
-// Ends the program: the same exit code on all ranks.
+// Ends the program with the same exit code on all ranks.
 inline int report() {
     int all = 0;
     MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

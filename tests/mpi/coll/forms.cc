@@ -1,7 +1,8 @@
-// Every collective in the forms that the other programs leave out: blocking and nonblocking with large counts, persistent with
-// both; also with MPI_IN_PLACE. All sixteen work at once on one communicator with blocks of unequal sizes, gaps and an order of
-// their own, again and again with changed data; persistent ones start in another order on each rank. A plain loop says what
-// must arrive.
+// Every collective in the forms that the other programs leave out: blocking and nonblocking with large
+// counts, and persistent with both kinds of counts, with and without MPI_IN_PLACE. All sixteen collectives
+// are under way at once on one communicator, with blocks of unequal sizes, gaps and a permuted order. They
+// are repeated with changed data, and each rank starts the persistent ones in a different order. A plain loop
+// computes the expected result.
 #include "coll/forms.h"
 
 #include <algorithm>
@@ -15,7 +16,8 @@ namespace {
 
 constexpr int unwritten = -77, collectives = 16;
 
-// Element i of what `from` has for `to` in one turn; small enough that sums of all ranks fit.
+// Element i of what `from` has for `to` in one turn. Values are small enough that the sum over all ranks
+// fits.
 int value(int turn, int from, int to, int i) { return turn * 100003 + from * 1009 + to * 101 + i % 97; }
 
 
@@ -25,10 +27,11 @@ public:
     Collectives(MPI_Comm comm, int length, bool in_place)
         : comm_(comm), rank_(rank_in(comm)), size_(size_of(comm)), length_(length), in_place_(in_place) {
         for (int r = 0; r < size_; ++r) {
-            // Block r has r % 3 elements more and lies where it would in the reverse order, with a gap of one element.
+            // Block r has r % 3 more elements. The blocks lie in the reverse order of the ranks, with a gap
+            // of at least one element between them.
             counts_.push_back(length + r % 3);
             places_.push_back((size_ - 1 - r) * (length + 3));
-            // Between two ranks as many elements in both directions, other numbers between other pairs.
+            // Two ranks send each other the same number of elements; the number differs between pairs.
             pair_counts_.push_back(length + (r + rank_) % 3);
             pair_bytes_.push_back(places_.back() * 4);
             spread_bytes_.push_back(places_.back() * 8);
@@ -76,8 +79,10 @@ private:
 
     int *in(int k) { return in_[k].data(); }
     int *out(int k) { return out_[k].data(); }
-    // Whether this rank gives MPI_IN_PLACE: where there is a root, only the root may.
-    bool sends_in_place(int k) const { return in_place_ && k != 7 && k != 8 && (root(k) < 0 || root(k) == rank_); }
+    // Whether this rank passes MPI_IN_PLACE. If the collective has a root, only the root may.
+    bool sends_in_place(int k) const {
+        return in_place_ && k != 7 && k != 8 && (root(k) < 0 || root(k) == rank_);
+    }
     bool receives_in_place(int k) const { return in_place_ && (k == 7 || k == 8) && root(k) == rank_; }
     int root(int k) const { return k == 6 || k == 8 ? 0 : k == 5 || k == 7 || k == 9 ? last() : -1; }
     const void *sent(int k) { return sends_in_place(k) ? MPI_IN_PLACE : in(k); }
@@ -92,7 +97,8 @@ private:
         call(1, Form::allgatherv, sent(1), own_length_, MPI_INT, out(1), counts, places, MPI_INT);
         call(2, Form::alltoall, sent(2), length_, MPI_INT, out(2), length_, MPI_INT);
         call(3, Form::alltoallv, sent(3), pair, places, MPI_INT, out(3), pair, places, MPI_INT);
-        call(4, Form::alltoallw, sent(4), pair, pair_bytes_.data(), ints, out(4), pair, spread_bytes_.data(), spread);
+        call(4, Form::alltoallw, sent(4), pair, pair_bytes_.data(), ints, out(4), pair, spread_bytes_.data(),
+             spread);
         call(5, Form::gather, sent(5), length_, MPI_INT, out(5), length_, MPI_INT, root(5));
         call(6, Form::gatherv, sent(6), own_length_, MPI_INT, out(6), counts, places, MPI_INT, root(6));
         call(7, Form::scatter, in(7), length_, MPI_INT, received(7), length_, MPI_INT, root(7));
@@ -106,7 +112,7 @@ private:
         call(15, Form::bcast, out(15), length_, MPI_INT, last());
     }
 
-    // In an order that is another on each rank and in each turn; one turn in four by one call.
+    // The order differs on each rank and in each turn. In every fourth turn, one call starts all.
     void start(int turn) {
         if (turn % 4 == 0) {
             MPI_Startall(collectives, requests_);
@@ -119,7 +125,8 @@ private:
             MPI_Waitall(collectives, requests_, MPI_STATUSES_IGNORE);
             return;
         }
-        for (int k : shuffled(static_cast<unsigned>(turn * 64 + rank_ + 32))) MPI_Wait(&requests_[k], MPI_STATUS_IGNORE);
+        for (int k : shuffled(static_cast<unsigned>(turn * 64 + rank_ + 32)))
+            MPI_Wait(&requests_[k], MPI_STATUS_IGNORE);
     }
     static std::vector<int> shuffled(unsigned seed) {
         std::vector<int> order(collectives);
@@ -135,36 +142,42 @@ private:
             for (int r = 0; r < size_; ++r)
                 for (int i = 0; i < length_ + 2; ++i) in(k)[block_at(k, r) + i] = value(turn, rank_, r, i);
         }
-        // Where one block is sent that may be longer than the others.
+        // These collectives send a single block, which may be longer than the others.
         for (int k : {1, 6})
             for (int i = 0; i < length_ + 2; ++i) in(k)[i] = value(turn, rank_, 0, i);
         int at = 0;
         for (int r = 0; r < size_; ++r)
-            for (int i = 0; i < static_cast<int>(counts_[static_cast<size_t>(r)]); ++i) in(10)[at++] = value(turn, rank_, r, i);
+            for (int i = 0; i < static_cast<int>(counts_[static_cast<size_t>(r)]); ++i)
+                in(10)[at++] = value(turn, rank_, r, i);
         if (rank_ == last())
             for (int i = 0; i < length_; ++i) out(15)[i] = value(turn, rank_, 0, i);
         for (int k = 0; k < 15; ++k)
             if (sends_in_place(k)) put_in_place(k);
     }
-    // Moves what collective k would send to where it is expected with MPI_IN_PLACE.
+    // Moves what collective k would send to where MPI_IN_PLACE requires it.
     void put_in_place(int k) {
         auto own = static_cast<size_t>(rank_);
-        int length = k == 10 ? std::accumulate(counts_.begin(), counts_.end(), 0) : k == 11 ? size_ * length_ : length_;
+        int length = k == 10   ? std::accumulate(counts_.begin(), counts_.end(), 0)
+                     : k == 11 ? size_ * length_
+                               : length_;
         if (k == 0 || k == 5) std::copy_n(in(k), length_, out(k) + rank_ * length_);
         else if (k == 1 || k == 6) std::copy_n(in(k), own_length_, out(k) + places_[own]);
         else if (k == 2) std::copy_n(in(k), size_ * length_, out(k));
         else if (k > 8) std::copy_n(in(k), length, out(k));
         for (size_t r = 0; (k == 3 || k == 4) && r < counts_.size(); ++r)
-            for (int i = 0; i < pair_counts_[r]; ++i) out(k)[(places_[r] + i) * (k - 2)] = in(k)[places_[r] + i];
+            for (int i = 0; i < pair_counts_[r]; ++i)
+                out(k)[(places_[r] + i) * (k - 2)] = in(k)[places_[r] + i];
         std::fill(in_[k].begin(), in_[k].end(), unwritten);
     }
-    // Where block r begins: with places where the function takes them, else behind block r - 1.
+    // The start of block r: its displacement if the function takes displacements, otherwise the end of the
+    // block before.
     int block_at(int k, int r) const {
         bool placed = k == 3 || k == 4 || k == 8;
         return placed ? static_cast<int>(places_[static_cast<size_t>(r)]) : r * length_;
     }
 
-    // What must lie at `place` of collective k: `count` elements, `wanted(i)` each; all else is as it was.
+    // Checks that `count` elements of collective k from `place` on are `wanted(i)`, and marks them as
+    // unwritten. verify() then checks that everything else is untouched.
     template <class Wanted>
     void expect(int k, int place, int count, Wanted wanted, int stride = 1) {
         for (int i = 0; i < count; ++i) {
@@ -174,15 +187,17 @@ private:
         }
     }
     void wrong(int k, int at, int is, int wanted) {
-        std::string which = std::string(Form::name) + (in_place_ ? ", in place" : "") + ", collective " + std::to_string(k);
-        check(false, which + ", " + std::to_string(length_) + " elements: number " + std::to_string(at) + " is " + std::to_string(is) +
-                         ", not " + std::to_string(wanted));
+        std::string which =
+            std::string(Form::name) + (in_place_ ? ", in place" : "") + ", collective " + std::to_string(k);
+        check(false, which + ", " + std::to_string(length_) + " elements: number " + std::to_string(at) +
+                         " is " + std::to_string(is) + ", not " + std::to_string(wanted));
     }
 
     void verify(int turn) {
         for (int r = 0; r < size_; ++r) {
             auto at = static_cast<size_t>(r);
-            int place = static_cast<int>(places_[at]), pair = static_cast<int>(pair_counts_[at]), count = static_cast<int>(counts_[at]);
+            int place = static_cast<int>(places_[at]), pair = static_cast<int>(pair_counts_[at]),
+                count = static_cast<int>(counts_[at]);
             auto first = [&](int i) { return value(turn, r, 0, i); };
             auto mine = [&](int i) { return value(turn, r, rank_, i); };
             expect(0, r * length_, length_, first);
@@ -193,8 +208,10 @@ private:
             if (rank_ == last()) expect(5, r * length_, length_, first);
             if (rank_ == 0) expect(6, place, count, first);
         }
-        if (!receives_in_place(7)) expect(7, 0, length_, [&](int i) { return value(turn, last(), rank_, i); });
-        if (!receives_in_place(8)) expect(8, 0, own_length(), [&](int i) { return value(turn, 0, rank_, i); });
+        if (!receives_in_place(7))
+            expect(7, 0, length_, [&](int i) { return value(turn, last(), rank_, i); });
+        if (!receives_in_place(8))
+            expect(8, 0, own_length(), [&](int i) { return value(turn, 0, rank_, i); });
         auto sum = [&](int from, int ranks, int i) {
             int total = 0;
             for (int r = 0; r < ranks; ++r) total += value(turn, r, from, i);
@@ -208,7 +225,7 @@ private:
         expect(14, 0, length_, [&](int i) { return sum(0, size_, i); });
         expect(15, 0, length_, [&](int i) { return value(turn, last(), 0, i); });
         for (int k = 0; k < collectives; ++k) {
-            // What was given in place and is no result is nobody's.
+            // With MPI_IN_PLACE, the contents of the buffer outside the result are undefined.
             bool left = in_place_ && (k == 10 || k == 11 || (k == 13 && rank_ == 0));
             for (size_t i = 0; !left && i < out_[k].size(); ++i)
                 if (out(k)[i] != unwritten) wrong(k, static_cast<int>(i), out(k)[i], unwritten);
@@ -232,10 +249,11 @@ private:
 template <class Form>
 void run(MPI_Comm comm) {
     for (bool in_place : {false, true})
-        for (int length : {0, 1, 7, 1000, 20000}) Collectives<Form>(comm, length, in_place).run(length < 1000 ? 10 : length < 10000 ? 5 : 2);
+        for (int length : {0, 1, 7, 1000, 20000})
+            Collectives<Form>(comm, length, in_place).run(length < 1000 ? 10 : length < 10000 ? 5 : 2);
 }
 
-// Two sets of persistent operations at once, on two communicators, and a blocking collective between their starts.
+// Two persistent operations on one communicator, with a blocking collective between their starts.
 void start_around_blocking(MPI_Comm comm) {
     int rank = rank_in(comm), size = size_of(comm), own[2], sum[2], told;
     MPI_Request requests[2];
@@ -258,7 +276,8 @@ void start_around_blocking(MPI_Comm comm) {
     MPI_Request_free(&requests[1]);
 }
 
-// Pairs (a, b) stand for a + bx, put one into the other: what is done first matters.
+// A pair (a, b) stands for the polynomial a + bx. The operation substitutes one polynomial into the other, so
+// the order of the operands matters.
 void compose(void *in, void *inout, MPI_Count *count, MPI_Datatype *) {
     auto *first = static_cast<int *>(in), *second = static_cast<int *>(inout);
     for (MPI_Count i = 0; i < *count; ++i, first += 2, second += 2) {
@@ -267,7 +286,7 @@ void compose(void *in, void *inout, MPI_Count *count, MPI_Datatype *) {
     }
 }
 
-// An operation of the program's own with large counts, which must be done in the order of the ranks.
+// A user-defined operation with large counts, which must be applied in the order of the ranks.
 void reduce_in_order(MPI_Comm comm) {
     MPI_Op op;
     MPI_Datatype pair;

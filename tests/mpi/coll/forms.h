@@ -1,5 +1,6 @@
-// Forms in which the standard has each collective: blocking and nonblocking with counts as MPI_Count, persistent with both.
-// A form is a table of functions; what calls them is written once in forms.cc. Uses MPI functions only.
+// The forms in which the standard defines each collective: blocking and nonblocking with counts of type
+// MPI_Count, and persistent with both types of counts. A form is a table of functions, so that a test is
+// written once for all forms. Uses MPI functions only.
 #pragma once
 
 #include <mpi.h>

@@ -1,5 +1,6 @@
-// Collectives between the groups of an intercommunicator, in every form, with every division of the ranks in two groups and each
-// rank of each group as the root; several turns with changed data. A plain loop says what must arrive. Errors at the end.
+// Collectives between the groups of an intercommunicator, in every form, with every division of the ranks
+// into two groups and each rank of each group as the root, in several turns with changed data. A plain loop
+// computes the expected result. Errors are tested last.
 #include "coll/forms.h"
 
 #include <algorithm>
@@ -11,18 +12,21 @@ namespace {
 
 constexpr int unwritten = -77;
 
-// Element i of what rank `from` of a group has for rank `to` of the other one.
-int value(int turn, bool second, int from, int to, int i) { return turn * 100003 + second * 50021 + from * 1009 + to * 101 + i % 97; }
+// Element i of what rank `from` of one group has for rank `to` of the other.
+int value(int turn, bool second, int from, int to, int i) {
+    return turn * 100003 + second * 50021 + from * 1009 + to * 101 + i % 97;
+}
 
 template <class Form>
 class Collectives {
 public:
-    Collectives(MPI_Comm comm, bool second, int length) : comm_(comm), second_(second), rank_(rank_in(comm)), own_(size_of(comm)), length_(length) {
+    Collectives(MPI_Comm comm, bool second, int length)
+        : comm_(comm), second_(second), rank_(rank_in(comm)), own_(size_of(comm)), length_(length) {
         MPI_Comm_remote_size(comm, &other_);
         MPI_Type_create_resized(MPI_INT, 0, 8, &every_other_);
         MPI_Type_commit(&every_other_);
         for (int r = 0; r < other_; ++r) {
-            // Block r has r % 3 elements more, and lies where it would in the reverse order.
+            // Block r has r % 3 more elements. The blocks lie in the reverse order of the ranks.
             counts_.push_back(length + r % 3);
             places_.push_back((other_ - 1 - r) * (length + 3));
             pair_counts_.push_back(length + (r + rank_) % 3);
@@ -64,14 +68,16 @@ private:
     bool is_root() const { return has_root() && rank_ == root_; }
     int root() const { return !has_root() ? root_ : is_root() ? MPI_ROOT : MPI_PROC_NULL; }
 
-    // Does it in its form; a persistent one twice, with `again` between to make the data as new.
+    // Performs the call in its form. A persistent operation is started twice, and its output buffer is
+    // restored before each start.
     template <class Function, class... Arguments>
     void call(Function function, Arguments... arguments) {
         if constexpr (Form::way == Way::blocking) {
             check_equal(function(arguments..., comm_), MPI_SUCCESS);
         } else {
             MPI_Request request;
-            if constexpr (Form::way == Way::nonblocking) check_equal(function(arguments..., comm_, &request), MPI_SUCCESS);
+            if constexpr (Form::way == Way::nonblocking)
+                check_equal(function(arguments..., comm_, &request), MPI_SUCCESS);
             else check_equal(function(arguments..., comm_, MPI_INFO_NULL, &request), MPI_SUCCESS);
             for (int start = 0; start < 1 + (Form::way == Way::persistent); ++start) {
                 if constexpr (Form::way == Way::persistent) {
@@ -93,9 +99,10 @@ private:
     void expect(const char *what) const {
         for (size_t i = 0; i < wanted_.size(); ++i) {
             if (out_[i] == wanted_[i]) continue;
-            check(false, std::string(what) + " (" + Form::name + "): element " + std::to_string(i) + " is " + std::to_string(out_[i]) + ", not " +
-                             std::to_string(wanted_[i]) + "; groups of " + std::to_string(own_) + " and " + std::to_string(other_) + ", length " +
-                             std::to_string(length_) + ", root " + std::to_string(root()));
+            check(false, std::string(what) + " (" + Form::name + "): element " + std::to_string(i) + " is " +
+                             std::to_string(out_[i]) + ", not " + std::to_string(wanted_[i]) +
+                             "; groups of " + std::to_string(own_) + " and " + std::to_string(other_) +
+                             ", length " + std::to_string(length_) + ", root " + std::to_string(root()));
         }
     }
     int sum_of_others(int turn, int i) const {
@@ -106,9 +113,12 @@ private:
 
     void bcast(int turn) {
         room(0, length_);
-        for (int i = 0; i < length_; ++i) wanted_[static_cast<size_t>(i)] = has_root() ? unwritten : value(turn, !second_, root_, 0, i);
+        for (int i = 0; i < length_; ++i)
+            wanted_[static_cast<size_t>(i)] = has_root() ? unwritten : value(turn, !second_, root_, 0, i);
         if (is_root()) {
-            for (int i = 0; i < length_; ++i) out_[static_cast<size_t>(i)] = wanted_[static_cast<size_t>(i)] = value(turn, second_, root_, 0, i);
+            for (int i = 0; i < length_; ++i)
+                out_[static_cast<size_t>(i)] = wanted_[static_cast<size_t>(i)] =
+                    value(turn, second_, root_, 0, i);
             in_ = out_;
             keep_ = true;
         }
@@ -118,9 +128,12 @@ private:
     void reduce(int turn) {
         room(length_, length_);
         for (int i = 0; i < length_; ++i) in_[static_cast<size_t>(i)] = value(turn, second_, rank_, 0, i);
-        for (int i = 0; is_root() && i < length_; ++i) wanted_[static_cast<size_t>(i)] = sum_of_others(turn, i);
-        MPI_Datatype type = root() == MPI_PROC_NULL ? MPI_BYTE : MPI_INT;  // which MPI_SUM is not for
-        call(Form::reduce, has_root() ? nullptr : in_.data(), is_root() ? out_.data() : nullptr, length_, type, MPI_SUM, root());
+        for (int i = 0; is_root() && i < length_; ++i)
+            wanted_[static_cast<size_t>(i)] = sum_of_others(turn, i);
+        // With MPI_PROC_NULL the datatype is ignored; MPI_SUM is not defined on MPI_BYTE.
+        MPI_Datatype type = root() == MPI_PROC_NULL ? MPI_BYTE : MPI_INT;
+        call(Form::reduce, has_root() ? nullptr : in_.data(), is_root() ? out_.data() : nullptr, length_,
+             type, MPI_SUM, root());
         expect("reduce");
     }
     void allreduce(int turn) {
@@ -131,14 +144,16 @@ private:
         expect("allreduce");
     }
     void reduce_scatter(int turn, bool uneven) {
-        // The same sum in both groups: the uneven form gives the last rank all but one element of each other.
+        // Both groups reduce the same number of elements. In the uneven form, each rank but the last gets one
+        // element of the result, and the last rank gets all others.
         int total = own_ * other_ * (length_ + 1);
         int each = uneven ? 1 : total / own_, mine = uneven && rank_ == own_ - 1 ? total - (own_ - 1) : each;
         std::vector<Count> counts(static_cast<size_t>(own_), each);
         if (uneven) counts.back() = total - (own_ - 1);
         room(total, mine);
         for (int i = 0; i < total; ++i) in_[static_cast<size_t>(i)] = value(turn, second_, rank_, 0, i);
-        for (int i = 0; i < mine; ++i) wanted_[static_cast<size_t>(i)] = sum_of_others(turn, rank_ * each + i);
+        for (int i = 0; i < mine; ++i)
+            wanted_[static_cast<size_t>(i)] = sum_of_others(turn, rank_ * each + i);
         if (uneven) call(Form::reduce_scatter, in_.data(), out_.data(), counts.data(), MPI_INT, MPI_SUM);
         else call(Form::reduce_scatter_block, in_.data(), out_.data(), each, MPI_INT, MPI_SUM);
         expect("reduce_scatter");
@@ -148,8 +163,10 @@ private:
         room(count, other_ * (length_ + 3));
         for (int i = 0; i < count; ++i) in_[static_cast<size_t>(i)] = value(turn, second_, rank_, 0, i);
         for (int r = 0; is_root() && r < other_; ++r) want(turn, r, 0, uneven);
-        MPI_Datatype type = is_root() ? MPI_INT : MPI_DATATYPE_NULL;  // significant there only
-        if (uneven) call(Form::gatherv, in_.data(), count, MPI_INT, out_.data(), counts_.data(), places_.data(), type, root());
+        MPI_Datatype type = is_root() ? MPI_INT : MPI_DATATYPE_NULL;  // significant at the root only
+        if (uneven)
+            call(Form::gatherv, in_.data(), count, MPI_INT, out_.data(), counts_.data(), places_.data(), type,
+                 root());
         else call(Form::gather, in_.data(), count, MPI_INT, out_.data(), length_, MPI_INT, root());
         expect("gather");
     }
@@ -159,22 +176,31 @@ private:
         for (int r = 0; is_root() && r < other_; ++r)
             for (int i = 0; i < (uneven ? length_ + r % 3 : length_); ++i)
                 in_[begin_of(r, uneven) + static_cast<size_t>(i)] = value(turn, second_, root_, r, i);
-        for (int i = 0; !has_root() && i < count; ++i) wanted_[static_cast<size_t>(i)] = value(turn, !second_, root_, rank_, i);
-        if (uneven) call(Form::scatterv, in_.data(), counts_.data(), places_.data(), MPI_INT, out_.data(), count, MPI_INT, root());
+        for (int i = 0; !has_root() && i < count; ++i)
+            wanted_[static_cast<size_t>(i)] = value(turn, !second_, root_, rank_, i);
+        if (uneven)
+            call(Form::scatterv, in_.data(), counts_.data(), places_.data(), MPI_INT, out_.data(), count,
+                 MPI_INT, root());
         else call(Form::scatter, in_.data(), length_, MPI_INT, out_.data(), count, MPI_INT, root());
         expect("scatter");
     }
     void allgather(int turn, bool uneven) {
-        // Even: the second group's blocks are longer; the one before the last turn, only the first group has any.
-        auto each_of = [&](bool second) { return uneven ? -1 : second ? (turn % 3 == 1 ? 0 : length_ + 2) : length_; };
+        // In the even form, the second group's blocks are longer, except in turn 1, where this group
+        // contributes nothing.
+        auto each_of = [&](bool second) {
+            return uneven ? -1 : second ? (turn % 3 == 1 ? 0 : length_ + 2) : length_;
+        };
         int count = uneven ? own_length_ : each_of(second_), each = each_of(!second_);
         room(count, other_ * (length_ + 3));
         for (int i = 0; i < count; ++i) in_[static_cast<size_t>(i)] = value(turn, second_, rank_, 0, i);
         for (int r = 0; r < other_; ++r) {
             if (uneven) want(turn, r, 0, true);
-            for (int i = 0; !uneven && i < each; ++i) wanted_[static_cast<size_t>(r * each + i)] = value(turn, !second_, r, 0, i);
+            for (int i = 0; !uneven && i < each; ++i)
+                wanted_[static_cast<size_t>(r * each + i)] = value(turn, !second_, r, 0, i);
         }
-        if (uneven) call(Form::allgatherv, in_.data(), count, MPI_INT, out_.data(), counts_.data(), places_.data(), MPI_INT);
+        if (uneven)
+            call(Form::allgatherv, in_.data(), count, MPI_INT, out_.data(), counts_.data(), places_.data(),
+                 MPI_INT);
         else call(Form::allgather, in_.data(), count, MPI_INT, out_.data(), each, MPI_INT);
         expect("allgather");
     }
@@ -188,7 +214,7 @@ private:
         call(Form::alltoall, in_.data(), length_, MPI_INT, out_.data(), length_, MPI_INT);
         expect("alltoall");
     }
-    // Typed: with a gap behind each element.
+    // If `typed`, a gap follows each element.
     void alltoallv(int turn, bool typed) {
         int step = typed ? 2 : 1;
         room(other_ * (length_ + 3) * step, other_ * (length_ + 3) * step);
@@ -199,11 +225,11 @@ private:
                 wanted_[at] = value(turn, !second_, r, rank_, i);
             }
         if (typed)
-            call(Form::alltoallw, in_.data(), pair_counts_.data(), pair_bytes_.data(), spread_.data(), out_.data(), pair_counts_.data(),
-                 pair_bytes_.data(), spread_.data());
+            call(Form::alltoallw, in_.data(), pair_counts_.data(), pair_bytes_.data(), spread_.data(),
+                 out_.data(), pair_counts_.data(), pair_bytes_.data(), spread_.data());
         else
-            call(Form::alltoallv, in_.data(), pair_counts_.data(), places_.data(), MPI_INT, out_.data(), pair_counts_.data(), places_.data(),
-                 MPI_INT);
+            call(Form::alltoallv, in_.data(), pair_counts_.data(), places_.data(), MPI_INT, out_.data(),
+                 pair_counts_.data(), places_.data(), MPI_INT);
         expect("alltoallv");
     }
     void want(int turn, int from, int to, bool uneven) {
@@ -211,7 +237,8 @@ private:
             wanted_[begin_of(from, uneven) + static_cast<size_t>(i)] = value(turn, !second_, from, to, i);
     }
     size_t begin_of(int block, bool uneven) const {
-        return static_cast<size_t>(uneven ? static_cast<int>(places_[static_cast<size_t>(block)]) : block * length_);
+        return static_cast<size_t>(uneven ? static_cast<int>(places_[static_cast<size_t>(block)])
+                                          : block * length_);
     }
 
     using Count = typename Form::Count;
@@ -252,7 +279,8 @@ void errors(MPI_Comm comm) {
     check_class(MPI_Scan_init(&in, &out, 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &request), MPI_ERR_COMM);
     check_class(MPI_Allreduce(MPI_IN_PLACE, &out, 1, MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER);
     check_class(MPI_Allgather(MPI_IN_PLACE, 0, MPI_INT, many.data(), 1, MPI_INT, comm), MPI_ERR_BUFFER);
-    check_class(MPI_Gather(MPI_IN_PLACE, 0, MPI_INT, many.data(), 1, MPI_INT, MPI_ROOT, comm), MPI_ERR_BUFFER);
+    check_class(MPI_Gather(MPI_IN_PLACE, 0, MPI_INT, many.data(), 1, MPI_INT, MPI_ROOT, comm),
+                MPI_ERR_BUFFER);
     check_class(MPI_Bcast(&in, 1, MPI_INT, others, comm), MPI_ERR_ROOT);
     check_class(MPI_Bcast(&in, 1, MPI_INT, -7, comm), MPI_ERR_ROOT);
     check_class(MPI_Allreduce(&in, &in, 1, MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER);

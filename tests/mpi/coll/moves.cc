@@ -1,5 +1,6 @@
-// Every operation that moves data, on every predefined datatype and on a derived one with gaps, with and without
-// MPI_IN_PLACE, even and uneven blocks, against what the standard says must be where.
+// Every operation that moves data, on every predefined datatype and on a derived one with gaps, with and
+// without MPI_IN_PLACE, with even and uneven blocks. The results are compared with what the standard
+// requires.
 #include "elements.h"
 
 namespace {
@@ -13,7 +14,8 @@ Plain value(const Row &row, int from, int to, int i) {
     return {a % 100, (from + 2 * to + i) % 50};
 }
 
-// Blocks of `each` elements, or of lengths that differ by pair of ranks, with a gap behind each.
+// Blocks of two elements each, or of lengths that differ from pair to pair of ranks with a gap behind each
+// block.
 struct Blocks {
     std::vector<int> counts, displacements;
     int elements = 0;
@@ -29,12 +31,15 @@ struct Blocks {
 
 void fill(const Row &row, Elements &elements, const Blocks &blocks, int at, int from, int to) {
     auto r = static_cast<size_t>(at);
-    for (int i = 0; i < blocks.counts[r]; ++i) elements.put(blocks.displacements[r] + i, value(row, from, to, i));
+    for (int i = 0; i < blocks.counts[r]; ++i)
+        elements.put(blocks.displacements[r] + i, value(row, from, to, i));
 }
 
-void expect_block(const Row &row, Elements &elements, const Blocks &blocks, int at, int from, int to, const std::string &what) {
+void expect_block(const Row &row, Elements &elements, const Blocks &blocks, int at, int from, int to,
+                  const std::string &what) {
     auto r = static_cast<size_t>(at);
-    for (int i = 0; i < blocks.counts[r]; ++i) expect(elements, blocks.displacements[r] + i, value(row, from, to, i), what);
+    for (int i = 0; i < blocks.counts[r]; ++i)
+        expect(elements, blocks.displacements[r] + i, value(row, from, to, i), what);
 }
 
 void succeed(int code, const std::string &what) {
@@ -62,8 +67,8 @@ void check_gather(const Row &row, int root, bool even, bool in_place) {
     if (here) fill(row, all, blocks, rank, rank, root);
     const void *sent = here ? MPI_IN_PLACE : own.data();
     succeed(even ? MPI_Gather(sent, count, row.type, all.data(), 2, row.type, root, MPI_COMM_WORLD)
-                 : MPI_Gatherv(sent, count, row.type, all.data(), blocks.counts.data(), blocks.displacements.data(), row.type, root,
-                               MPI_COMM_WORLD),
+                 : MPI_Gatherv(sent, count, row.type, all.data(), blocks.counts.data(),
+                               blocks.displacements.data(), row.type, root, MPI_COMM_WORLD),
             what);
     for (int r = 0; rank == root && r < size; ++r) expect_block(row, all, blocks, r, r, root, what);
 }
@@ -77,8 +82,8 @@ void check_scatter(const Row &row, int root, bool even, bool in_place) {
     for (int r = 0; rank == root && r < size; ++r) fill(row, all, blocks, r, root, r);
     void *received = here ? MPI_IN_PLACE : own.data();
     succeed(even ? MPI_Scatter(all.data(), 2, row.type, received, count, row.type, root, MPI_COMM_WORLD)
-                 : MPI_Scatterv(all.data(), blocks.counts.data(), blocks.displacements.data(), row.type, received, count, row.type, root,
-                                MPI_COMM_WORLD),
+                 : MPI_Scatterv(all.data(), blocks.counts.data(), blocks.displacements.data(), row.type,
+                                received, count, row.type, root, MPI_COMM_WORLD),
             what);
     for (int i = 0; !here && i < count; ++i) expect(own, i, value(row, root, rank, i), what);
 }
@@ -92,8 +97,8 @@ void check_allgather(const Row &row, bool even, bool in_place) {
     if (in_place) fill(row, all, blocks, rank, rank, 0);
     const void *sent = in_place ? MPI_IN_PLACE : own.data();
     succeed(even ? MPI_Allgather(sent, count, row.type, all.data(), 2, row.type, MPI_COMM_WORLD)
-                 : MPI_Allgatherv(sent, count, row.type, all.data(), blocks.counts.data(), blocks.displacements.data(), row.type,
-                                  MPI_COMM_WORLD),
+                 : MPI_Allgatherv(sent, count, row.type, all.data(), blocks.counts.data(),
+                                  blocks.displacements.data(), row.type, MPI_COMM_WORLD),
             what);
     for (int r = 0; r < size; ++r) expect_block(row, all, blocks, r, r, 0, what);
 }
@@ -111,14 +116,16 @@ void check_alltoall(const Row &row, Form form, bool in_place) {
     int code = MPI_SUCCESS;
     if (form == Form::even) code = MPI_Alltoall(sent, 2, row.type, in.data(), 2, row.type, MPI_COMM_WORLD);
     if (form == Form::uneven)
-        code = MPI_Alltoallv(sent, counts, displacements, row.type, in.data(), counts, displacements, row.type, MPI_COMM_WORLD);
+        code = MPI_Alltoallv(sent, counts, displacements, row.type, in.data(), counts, displacements,
+                             row.type, MPI_COMM_WORLD);
     if (form == Form::typed) {
         MPI_Aint lower = 0, extent = 0;
         MPI_Type_get_extent(row.type, &lower, &extent);
         std::vector<int> bytes;
         for (int d : blocks.displacements) bytes.push_back(d * static_cast<int>(extent));
         std::vector<MPI_Datatype> types(static_cast<size_t>(size), row.type);
-        code = MPI_Alltoallw(sent, counts, bytes.data(), types.data(), in.data(), counts, bytes.data(), types.data(), MPI_COMM_WORLD);
+        code = MPI_Alltoallw(sent, counts, bytes.data(), types.data(), in.data(), counts, bytes.data(),
+                             types.data(), MPI_COMM_WORLD);
     }
     succeed(code, what);
     for (int r = 0; r < size; ++r) expect_block(row, in, blocks, r, r, rank, what);

@@ -1,5 +1,6 @@
-// Nonblocking and persistent collectives: many under way at once on two communicators, completed in another order than
-// started, mixed with blocking ones and messages; persistent ones started again and again; handles freed meanwhile.
+// Nonblocking and persistent collectives. Many are under way at once on two communicators, complete in a
+// different order than they started, and are mixed with blocking collectives. Persistent collectives are
+// started repeatedly, and handles are freed meanwhile.
 #include "elements.h"
 
 namespace {
@@ -23,7 +24,7 @@ void check_many(MPI_Comm first, MPI_Comm second) {
         requests.insert(requests.end(), made, made + 3);
         if (i % 50 == 49) MPI_Barrier(comm);
     }
-    // From the last to the first, each by another call.
+    // From the last to the first, in turn with MPI_Wait and MPI_Test.
     for (size_t i = requests.size(); i-- > many;) {
         int flag = 0;
         if (i % 2) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
@@ -33,7 +34,8 @@ void check_many(MPI_Comm first, MPI_Comm second) {
     MPI_Waitall(many, requests.data(), MPI_STATUSES_IGNORE);
     for (int i = 0; i < many; ++i) {
         auto at = static_cast<size_t>(i);
-        if (sums[at] != 1000L * size * (size - 1) / 2 + long{i} * size) fail("MPI_Iallreduce gives a wrong sum");
+        if (sums[at] != 1000L * size * (size - 1) / 2 + long{i} * size)
+            fail("MPI_Iallreduce gives a wrong sum");
         if (roots[at] != i) fail("MPI_Ibcast gives a wrong value");
     }
 }
@@ -53,8 +55,10 @@ void check_each(MPI_Comm comm) {
     MPI_Iallgather(&one, 1, MPI_INT, all.data(), 1, MPI_INT, comm, &r[0]);
     MPI_Iallgatherv(&one, 1, MPI_INT, all_v.data(), ones.data(), places.data(), MPI_INT, comm, &r[1]);
     MPI_Ialltoall(own.data(), 1, MPI_INT, in.data(), 1, MPI_INT, comm, &r[2]);
-    MPI_Ialltoallv(own.data(), ones.data(), places.data(), MPI_INT, in_v.data(), ones.data(), places.data(), MPI_INT, comm, &r[3]);
-    MPI_Ialltoallw(own.data(), ones.data(), bytes.data(), types.data(), in_w.data(), ones.data(), bytes.data(), types.data(), comm, &r[4]);
+    MPI_Ialltoallv(own.data(), ones.data(), places.data(), MPI_INT, in_v.data(), ones.data(), places.data(),
+                   MPI_INT, comm, &r[3]);
+    MPI_Ialltoallw(own.data(), ones.data(), bytes.data(), types.data(), in_w.data(), ones.data(),
+                   bytes.data(), types.data(), comm, &r[4]);
     MPI_Iscan(&one, &scanned, 1, MPI_INT, MPI_SUM, comm, &r[5]);
     MPI_Iexscan(&one, &before, 1, MPI_INT, MPI_SUM, comm, &r[6]);
     MPI_Ireduce(&one, &reduced, 1, MPI_INT, MPI_SUM, 0, comm, &r[7]);
@@ -67,14 +71,18 @@ void check_each(MPI_Comm comm) {
     MPI_Ibarrier(comm, &r[14]);
     MPI_Waitall(15, r, MPI_STATUSES_IGNORE);
     int total = size * (size + 1) / 2, column = 100 * size * (size - 1) / 2 + rank * size;
-    if (scanned != (rank + 1) * (rank + 2) / 2 || (rank > 0 && before != rank * (rank + 1) / 2)) fail("a nonblocking scan is wrong");
-    if (part != column || part_v != column || (rank == 0 && reduced != total)) fail("a nonblocking reduction is wrong");
+    if (scanned != (rank + 1) * (rank + 2) / 2 || (rank > 0 && before != rank * (rank + 1) / 2))
+        fail("a nonblocking scan is wrong");
+    if (part != column || part_v != column || (rank == 0 && reduced != total))
+        fail("a nonblocking reduction is wrong");
     if (mine != rank || mine_v != rank) fail("a nonblocking scatter is wrong");
     for (int i = 0; i < size; ++i) {
         auto at = static_cast<size_t>(i);
         if (all[at] != i + 1 || all_v[at] != i + 1) fail("a nonblocking allgather is wrong");
-        if (rank == 0 && (root_all[at] != i + 1 || root_all_v[at] != i + 1)) fail("a nonblocking gather is wrong");
-        if (in[at] != i * 100 + rank || in_v[at] != in[at] || in_w[at] != in[at]) fail("a nonblocking alltoall is wrong");
+        if (rank == 0 && (root_all[at] != i + 1 || root_all_v[at] != i + 1))
+            fail("a nonblocking gather is wrong");
+        if (in[at] != i * 100 + rank || in_v[at] != in[at] || in_w[at] != in[at])
+            fail("a nonblocking alltoall is wrong");
     }
 }
 
@@ -88,7 +96,7 @@ void check_persistent(MPI_Comm comm, int count) {
     for (int turn = 0; turn < 20; ++turn) {
         for (int i = 0; i < count; ++i) own[static_cast<size_t>(i)] = turn + i + rank;
         for (int i = 0; i < count; ++i) data[static_cast<size_t>(i)] = rank == size - 1 ? turn * i : -1;
-        // Persistent operations may start in another order on each rank, also around a blocking one.
+        // Each rank may start persistent operations in a different order, also around a blocking one.
         int between = rank == 0 ? turn : -1;
         if (turn % 4 == 0) {
             MPI_Startall(3, requests);
@@ -102,7 +110,8 @@ void check_persistent(MPI_Comm comm, int count) {
         MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
         if (turn % 4 == 3 && between != turn) return fail("a bcast between starts is wrong");
         for (int i = 0; i < count; ++i) {
-            if (sum[static_cast<size_t>(i)] != size * (turn + i) + size * (size - 1) / 2) return fail("a persistent allreduce is wrong");
+            if (sum[static_cast<size_t>(i)] != size * (turn + i) + size * (size - 1) / 2)
+                return fail("a persistent allreduce is wrong");
             if (data[static_cast<size_t>(i)] != turn * i) return fail("a persistent bcast is wrong");
         }
     }
@@ -113,7 +122,7 @@ void add(void *in, void *inout, int *count, MPI_Datatype *) {
     for (int i = 0; i < *count; ++i) static_cast<int *>(inout)[i] += static_cast<int *>(in)[i];
 }
 
-// Datatype, operation and communicator are freed while the operation still needs them.
+// The datatype, the operation and the communicator are freed while the collective still needs them.
 void check_freed_handles() {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -129,7 +138,8 @@ void check_freed_handles() {
     MPI_Op_free(&op);
     MPI_Comm_free(&comm);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    if (sum[0] != size * (size - 1) / 2 || sum[49999] != sum[0]) fail("an operation whose handles were freed is wrong");
+    if (sum[0] != size * (size - 1) / 2 || sum[49999] != sum[0])
+        fail("an operation whose handles were freed is wrong");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Buffers of collective operations that share memory, though MPI_IN_PLACE was not given: each call says so,
-// in every form that it has. And what only looks like it, which works: buffers side by side, in one another's
-// gaps, of no elements.
+// Buffers of collective operations that share memory although MPI_IN_PLACE was not given. Every call reports
+// the error, in each of its forms. Buffers that only appear to overlap work: adjacent buffers, buffers that
+// lie in each other's gaps, and buffers without elements.
 #include <vector>
 
 #include "coll/forms.h"
@@ -9,7 +9,8 @@
 namespace {
 
 int rank, size;
-// Of which every rank tells, before it communicates; with a root only itself.
+// `world` serves calls in which every rank reports the error before it communicates. `alone` has one rank and
+// serves calls with a root, in which only the root reports it. `both` is an intercommunicator.
 MPI_Comm world, alone, both;
 
 struct Blocking {
@@ -125,8 +126,8 @@ struct In {
         works(world, Form::allgather, behind, each, MPI_INT, all, each, MPI_INT);
         works(world, Form::alltoall, behind, each, MPI_INT, all, each, MPI_INT);
         works(world, Form::gather, behind, each, MPI_INT, all, each, MPI_INT, 0);
-        works(world, Form::gather, rank == 0 ? behind : all, each, MPI_INT, all, each, MPI_INT,
-              0);  // elsewhere recvbuf is nothing
+        // recvbuf is significant at the root only.
+        works(world, Form::gather, rank == 0 ? behind : all, each, MPI_INT, all, each, MPI_INT, 0);
         works(world, Form::scatter, all, each, MPI_INT, behind, each, MPI_INT, 0);
         works(world, Form::allgather, all, 0, MPI_INT, all, 0, MPI_INT);
         works(world, Form::alltoall, all, 0, MPI_INT, all, 0, MPI_INT);
@@ -135,7 +136,7 @@ struct In {
         between_the_elements(all);
     }
 
-    // What lies in the gaps of the one belongs to the other.
+    // Each buffer lies in the gaps of the other.
     static void between_the_elements(int *all) {
         MPI_Datatype pairs;
         MPI_Type_create_resized(MPI_INT, 0, 8, &pairs);
@@ -169,7 +170,8 @@ struct In {
         works(world, Form::reduce_scatter_block, all, all + each * size, each, MPI_INT, MPI_SUM);
     }
 
-    // Where nothing may be in place.
+    // Between the groups of an intercommunicator, MPI_IN_PLACE is not allowed, so the message suggests other
+    // memory.
     static void between_groups() {
         if (size < 2) return;
         std::vector<int> memory(static_cast<size_t>(size) * 2);
@@ -206,7 +208,7 @@ void local() {
     check_equal(MPI_Reduce_local(numbers, numbers, 0, MPI_INT, MPI_SUM), MPI_SUCCESS);
 }
 
-// Of neighbours, two to each, on a ring.
+// Neighbourhood collectives on a ring, where each rank has two neighbours.
 void between_neighbors() {
     MPI_Comm ring;
     int periodic = 1, numbers[8] = {};

@@ -1,6 +1,7 @@
-// Persistent collectives as requests: many on one communicator of which each turn starts some, in another order on each rank,
-// with nonblocking ones between; completed by every call there is; started together with persistent messages; kept alive when
-// the datatype and the operation they use are freed; and the errors for requests in the wrong state.
+// Persistent collectives as requests. Many exist on one communicator. Each turn starts some of them, in a
+// different order on each rank and with nonblocking ones in between. Every call that completes requests is
+// used. They are also started together with persistent messages, and they keep the datatype and the operation
+// alive that the program frees. Requests in the wrong state cause errors.
 #include <algorithm>
 #include <cstdlib>
 #include <random>
@@ -17,7 +18,7 @@ unsigned seed() {
     return set ? static_cast<unsigned>(std::atoi(set)) : 1;
 }
 
-// One operation of each of four kinds in turn, of lengths from nothing to past what fits into one frame.
+// One of four kinds of operation. The lengths go from zero to more than fits into one frame.
 struct Operation {
     int kind = 0, length = 0, root = 0;
     std::vector<int> in, out;
@@ -30,12 +31,21 @@ struct Operation {
         root = number % size;
         in.resize(static_cast<size_t>(length));
         out.resize(static_cast<size_t>(length * size));
-        if (kind == 0) MPI_Allreduce_init(in.data(), out.data(), length, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &request);
-        if (kind == 1) MPI_Allgather_init(in.data(), length, MPI_INT, out.data(), length, MPI_INT, comm, MPI_INFO_NULL, &request);
-        if (kind == 2) MPI_Gather_init(in.data(), length, MPI_INT, out.data(), length, MPI_INT, root, comm, MPI_INFO_NULL, &request);
-        if (kind == 3) MPI_Scan_init(in.data(), out.data(), length, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &request);
+        if (kind == 0)
+            MPI_Allreduce_init(in.data(), out.data(), length, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL,
+                               &request);
+        if (kind == 1)
+            MPI_Allgather_init(in.data(), length, MPI_INT, out.data(), length, MPI_INT, comm, MPI_INFO_NULL,
+                               &request);
+        if (kind == 2)
+            MPI_Gather_init(in.data(), length, MPI_INT, out.data(), length, MPI_INT, root, comm,
+                            MPI_INFO_NULL, &request);
+        if (kind == 3)
+            MPI_Scan_init(in.data(), out.data(), length, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &request);
     }
-    static int value(int turn, int number, int rank, int i) { return turn * 1000 + number * 31 + rank * 7 + i % 13; }
+    static int value(int turn, int number, int rank, int i) {
+        return turn * 1000 + number * 31 + rank * 7 + i % 13;
+    }
     void fill(int turn, int number, int rank) {
         for (int i = 0; i < length; ++i) in[static_cast<size_t>(i)] = value(turn, number, rank, i);
         std::fill(out.begin(), out.end(), -1);
@@ -54,19 +64,22 @@ struct Operation {
     }
 };
 
-// Waits for the requests of `started`, by another call in each turn.
+// Waits for the requests of `started`, with a different call in each turn.
 void complete(std::vector<MPI_Request> &started, int turn) {
     int left = static_cast<int>(started.size()), count = left, index, flag = 0;
     std::vector<int> indices(started.size());
     std::vector<MPI_Status> statuses(started.size());
-    for (int i = 0; turn % 6 == 0 && i < left; ++i) MPI_Wait(&started[static_cast<size_t>(left - 1 - i)], MPI_STATUS_IGNORE);
+    for (int i = 0; turn % 6 == 0 && i < left; ++i)
+        MPI_Wait(&started[static_cast<size_t>(left - 1 - i)], MPI_STATUS_IGNORE);
     for (int done = 0; turn % 6 == 1 && done < left; ++done) {
         MPI_Waitany(left, started.data(), &index, MPI_STATUS_IGNORE);
         check(index >= 0 && index < left, "MPI_Waitany finds no request though some are active");
     }
-    for (int done = 0; turn % 6 == 2 && done < left; done += count) MPI_Waitsome(left, started.data(), &count, indices.data(), statuses.data());
+    for (int done = 0; turn % 6 == 2 && done < left; done += count)
+        MPI_Waitsome(left, started.data(), &count, indices.data(), statuses.data());
     while (turn % 6 == 3 && !flag) MPI_Testall(left, started.data(), &flag, MPI_STATUSES_IGNORE);
-    for (int done = 0; turn % 6 == 4 && done < left; done += flag) MPI_Testany(left, started.data(), &index, &flag, MPI_STATUS_IGNORE);
+    for (int done = 0; turn % 6 == 4 && done < left; done += flag)
+        MPI_Testany(left, started.data(), &index, &flag, MPI_STATUS_IGNORE);
     if (turn % 6 == 5) {
         for (MPI_Request &request : started)
             for (flag = 0; !flag;) MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
@@ -74,7 +87,8 @@ void complete(std::vector<MPI_Request> &started, int turn) {
     }
     MPI_Waitany(left, started.data(), &index, MPI_STATUS_IGNORE);
     check_equal(index, MPI_UNDEFINED);
-    check(std::count(started.begin(), started.end(), MPI_REQUEST_NULL) == 0, "a persistent request that is done has no handle any more");
+    check(std::count(started.begin(), started.end(), MPI_REQUEST_NULL) == 0,
+          "a persistent request that is done has no handle any more");
 }
 
 void some_in_any_order(MPI_Comm comm) {
@@ -100,8 +114,11 @@ void some_in_any_order(MPI_Comm comm) {
         }
         complete(started, turn);
         MPI_Wait(&barrier, MPI_STATUS_IGNORE);
-        std::string what = "with seed " + std::to_string(seed()) + " turn " + std::to_string(turn) + " gives a wrong result";
-        for (int number : chosen) all[static_cast<size_t>(number)].verify(turn, number, rank, size, what + " in operation " + std::to_string(number));
+        std::string what =
+            "with seed " + std::to_string(seed()) + " turn " + std::to_string(turn) + " gives a wrong result";
+        for (int number : chosen)
+            all[static_cast<size_t>(number)].verify(turn, number, rank, size,
+                                                    what + " in operation " + std::to_string(number));
     }
     for (Operation &operation : all) MPI_Request_free(&operation.request);
 }
@@ -146,7 +163,8 @@ void with_freed_handles(MPI_Comm comm) {
         MPI_Start(&request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         int size = size_of(comm), wanted = turn * size + size * (size - 1) / 2;
-        check(std::count(sum.begin(), sum.end(), wanted) == 3000, "an operation whose datatype was freed is wrong");
+        check(std::count(sum.begin(), sum.end(), wanted) == 3000,
+              "an operation whose datatype was freed is wrong");
     }
     MPI_Request_free(&request);
 }
@@ -154,7 +172,7 @@ void with_freed_handles(MPI_Comm comm) {
 void errors(MPI_Comm comm) {
     MPI_Request barrier, single = MPI_REQUEST_NULL;
     MPI_Barrier_init(comm, MPI_INFO_NULL, &barrier);
-    MPI_Wait(&barrier, MPI_STATUS_IGNORE);  // inactive: returns at once
+    MPI_Wait(&barrier, MPI_STATUS_IGNORE);  // inactive, so it returns at once
     check(barrier != MPI_REQUEST_NULL, "waiting for an inactive request frees it");
     MPI_Start(&barrier);
     check_class(MPI_Start(&barrier), MPI_ERR_REQUEST);
@@ -167,7 +185,8 @@ void errors(MPI_Comm comm) {
     check_class(MPI_Bcast_init(&data, -1, MPI_INT, 0, comm, MPI_INFO_NULL, &single), MPI_ERR_COUNT);
     check_class(MPI_Bcast_init(&data, 1, MPI_INT, size_of(comm), comm, MPI_INFO_NULL, &single), MPI_ERR_ROOT);
     check_class(MPI_Bcast_init_c(&data, 1, MPI_DATATYPE_NULL, 0, comm, MPI_INFO_NULL, &single), MPI_ERR_TYPE);
-    check_class(MPI_Scan_init(&data, &data, 1, MPI_INT, MPI_OP_NULL, comm, MPI_INFO_NULL, &single), MPI_ERR_OP);
+    check_class(MPI_Scan_init(&data, &data, 1, MPI_INT, MPI_OP_NULL, comm, MPI_INFO_NULL, &single),
+                MPI_ERR_OP);
     MPI_Request_free(&barrier);
 }
 
@@ -177,7 +196,8 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    for (MPI_Comm one : {MPI_COMM_WORLD, MPI_COMM_SELF, comm}) MPI_Comm_set_errhandler(one, MPI_ERRORS_RETURN);
+    for (MPI_Comm one : {MPI_COMM_WORLD, MPI_COMM_SELF, comm})
+        MPI_Comm_set_errhandler(one, MPI_ERRORS_RETURN);
     some_in_any_order(comm);
     with_messages(comm);
     with_freed_handles(comm);

@@ -1,5 +1,6 @@
-// Every reduction operation on every predefined datatype, with and without MPI_IN_PLACE, against a plain loop; where the
-// standard does not allow the operation on the datatype (MPI-5.0 6.9.2), the error MPI_ERR_OP.
+// Every reduction operation on every predefined datatype, with and without MPI_IN_PLACE, compared with a
+// plain loop. Where the standard does not allow the operation on the datatype (MPI-5.0 6.9.2), the error is
+// MPI_ERR_OP.
 #include "elements.h"
 
 namespace {
@@ -37,7 +38,7 @@ const Operation operations[] = {
 
 int rank, size;
 
-// What rank r contributes as element i: small, with equal values among ranks.
+// What rank r contributes as element i: small numbers, some of them equal on several ranks.
 Plain contribution(const Row &row, int r, int i) {
     long a = (r * 5 + i * 3) % 3;
     if (row.kind == Kind::logical) return {a > 0, 0};
@@ -47,16 +48,18 @@ Plain contribution(const Row &row, int r, int i) {
 
 Plain expected(const Row &row, const Operation &operation, int ranks, int i) {
     Plain result = contribution(row, 0, i);
-    for (int r = 1; r < ranks; ++r) result = operation.combine(result, contribution(row, r, i), row.complex());
+    for (int r = 1; r < ranks; ++r)
+        result = operation.combine(result, contribution(row, r, i), row.complex());
     return result;
 }
 
-constexpr int each = 3;  // elements of a rank's part
+constexpr int each = 3;  // elements of each rank's part
 
-// One call for each operation of the chapter. `sendbuf` is MPI_IN_PLACE or the contribution; results begin at element 0.
+// One blocking call that reduces. `sendbuf` is MPI_IN_PLACE or the contribution. The result begins at element
+// 0.
 struct Call {
     const char *name;
-    int parts;  // 0: the result has as many elements as the contribution; 1: this rank's part of them
+    int parts;  // 0: the result has as many elements as the contribution; 1: it is this rank's part of them
     int (*run)(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op);
 };
 
@@ -65,15 +68,25 @@ int root() { return size - 1; }
 const Call calls[] = {
     {"MPI_Reduce", 0,
      [](const void *s, void *r, int n, MPI_Datatype t, MPI_Op op) {
-         return MPI_Reduce(s == MPI_IN_PLACE && rank != root() ? r : s, rank == root() ? r : nullptr, n, t, op, root(), MPI_COMM_WORLD);
+         return MPI_Reduce(s == MPI_IN_PLACE && rank != root() ? r : s, rank == root() ? r : nullptr, n, t,
+                           op, root(), MPI_COMM_WORLD);
      }},
     {"MPI_Allreduce", 0,
-     [](const void *s, void *r, int n, MPI_Datatype t, MPI_Op op) { return MPI_Allreduce(s, r, n, t, op, MPI_COMM_WORLD); }},
-    {"MPI_Scan", 0, [](const void *s, void *r, int n, MPI_Datatype t, MPI_Op op) { return MPI_Scan(s, r, n, t, op, MPI_COMM_WORLD); }},
+     [](const void *s, void *r, int n, MPI_Datatype t, MPI_Op op) {
+         return MPI_Allreduce(s, r, n, t, op, MPI_COMM_WORLD);
+     }},
+    {"MPI_Scan", 0,
+     [](const void *s, void *r, int n, MPI_Datatype t, MPI_Op op) {
+         return MPI_Scan(s, r, n, t, op, MPI_COMM_WORLD);
+     }},
     {"MPI_Exscan", 0,
-     [](const void *s, void *r, int n, MPI_Datatype t, MPI_Op op) { return MPI_Exscan(s, r, n, t, op, MPI_COMM_WORLD); }},
+     [](const void *s, void *r, int n, MPI_Datatype t, MPI_Op op) {
+         return MPI_Exscan(s, r, n, t, op, MPI_COMM_WORLD);
+     }},
     {"MPI_Reduce_scatter_block", 1,
-     [](const void *s, void *r, int, MPI_Datatype t, MPI_Op op) { return MPI_Reduce_scatter_block(s, r, each, t, op, MPI_COMM_WORLD); }},
+     [](const void *s, void *r, int, MPI_Datatype t, MPI_Op op) {
+         return MPI_Reduce_scatter_block(s, r, each, t, op, MPI_COMM_WORLD);
+     }},
     {"MPI_Reduce_scatter", 1,
      [](const void *s, void *r, int, MPI_Datatype t, MPI_Op op) {
          std::vector<int> counts(static_cast<size_t>(size), each);
@@ -82,7 +95,8 @@ const Call calls[] = {
 };
 
 void check(const Row &row, const Operation &operation, const Call &call, bool in_place) {
-    std::string what = std::string(call.name) + " with " + operation.name + " on " + row.name + (in_place ? " in place" : "");
+    std::string what = std::string(call.name) + " with " + operation.name + " on " + row.name +
+                       (in_place ? " in place" : "");
     int count = each * size;
     Elements own(row, count), result(row, count);
     for (int i = 0; i < count; ++i) (in_place ? result : own).put(i, contribution(row, rank, i));
@@ -90,7 +104,8 @@ void check(const Row &row, const Operation &operation, const Call &call, bool in
     if (!row.allows(operation.name)) {
         int error_class = MPI_SUCCESS;
         MPI_Error_class(code, &error_class);
-        if (error_class != MPI_ERR_OP) fail(what + " gives error class " + std::to_string(error_class) + " instead of MPI_ERR_OP");
+        if (error_class != MPI_ERR_OP)
+            fail(what + " gives error class " + std::to_string(error_class) + " instead of MPI_ERR_OP");
         return;
     }
     if (code != MPI_SUCCESS) return fail(what + " fails");

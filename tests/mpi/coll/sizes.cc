@@ -1,12 +1,13 @@
-// Reductions and broadcasts over sizes from nothing to a mebibyte, so that every algorithm that may be chosen is used; with
-// operations of the program that commute and that do not; consecutive collectives of all kinds on several communicators.
+// Reductions and broadcasts of sizes from zero to a mebibyte, so that every algorithm that may be chosen is
+// used. The reductions use user-defined operations, commutative and not. Collectives of all kinds follow each
+// other on several communicators.
 #include "elements.h"
 
 namespace {
 
 int rank, size;
 
-// Functions x -> a x + b modulo 2^32, one after the other: associative, not commutative.
+// A function x -> a x + b modulo 2^32. Composition is associative but not commutative.
 struct Line {
     uint32_t a, b;
     bool operator==(const Line &) const = default;
@@ -24,7 +25,9 @@ void add(void *in, void *inout, int *count, MPI_Datatype *) {
     for (int i = 0; i < *count; ++i) high[i] = {low[i].a + high[i].a, low[i].b + high[i].b};
 }
 
-Line line_of(int r, int i) { return {static_cast<uint32_t>(r * 17 + i * 5 + 3), static_cast<uint32_t>(r * 29 + i)}; }
+Line line_of(int r, int i) {
+    return {static_cast<uint32_t>(r * 17 + i * 5 + 3), static_cast<uint32_t>(r * 29 + i)};
+}
 
 Line expected(bool ordered, int ranks, int i) {
     Line result = line_of(0, i);
@@ -66,29 +69,33 @@ void check_reductions(MPI_Comm comm, MPI_Datatype type, MPI_Op op, bool ordered,
 
 void check_bcast(MPI_Comm comm, int bytes, int root) {
     std::vector<unsigned char> data(static_cast<size_t>(bytes));
-    for (int i = 0; rank == root && i < bytes; ++i) data[static_cast<size_t>(i)] = static_cast<unsigned char>(i * 31 + root);
+    for (int i = 0; rank == root && i < bytes; ++i)
+        data[static_cast<size_t>(i)] = static_cast<unsigned char>(i * 31 + root);
     MPI_Bcast(data.data(), bytes, MPI_BYTE, root, comm);
     for (int i = 0; i < bytes; ++i)
         if (data[static_cast<size_t>(i)] != static_cast<unsigned char>(i * 31 + root))
             return fail("MPI_Bcast of " + std::to_string(bytes) + " bytes is wrong at " + std::to_string(i));
 }
 
-// Blocks of `count` int between all.
+// All ranks exchange blocks of `count` int.
 void check_moves(MPI_Comm comm, int count) {
     auto all = static_cast<size_t>(count * size);
     std::vector<int> out(all), in(all, -1);
     for (int i = 0; i < count * size; ++i) out[static_cast<size_t>(i)] = rank * 1000000 + i;
     MPI_Alltoall(out.data(), count, MPI_INT, in.data(), count, MPI_INT, comm);
     for (int i = 0; i < count * size; ++i)
-        if (in[static_cast<size_t>(i)] != i / count * 1000000 + rank * count + i % count) return fail("MPI_Alltoall of " + std::to_string(count));
+        if (in[static_cast<size_t>(i)] != i / count * 1000000 + rank * count + i % count)
+            return fail("MPI_Alltoall of " + std::to_string(count));
     MPI_Allgather(out.data(), count, MPI_INT, in.data(), count, MPI_INT, comm);
     for (int i = 0; i < count * size; ++i)
-        if (in[static_cast<size_t>(i)] != i / count * 1000000 + i % count) return fail("MPI_Allgather of " + std::to_string(count));
+        if (in[static_cast<size_t>(i)] != i / count * 1000000 + i % count)
+            return fail("MPI_Allgather of " + std::to_string(count));
     int root = count % size;
     MPI_Gather(out.data(), count, MPI_INT, in.data(), count, MPI_INT, root, comm);
     MPI_Scatter(in.data(), count, MPI_INT, out.data(), count, MPI_INT, root, comm);
     for (int i = 0; i < count; ++i)
-        if (out[static_cast<size_t>(i)] != rank * 1000000 + i) return fail("MPI_Gather and MPI_Scatter of " + std::to_string(count));
+        if (out[static_cast<size_t>(i)] != rank * 1000000 + i)
+            return fail("MPI_Gather and MPI_Scatter of " + std::to_string(count));
 }
 
 }  // namespace

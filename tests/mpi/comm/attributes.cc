@@ -1,4 +1,5 @@
-// Attributes on communicators and datatypes, old and new functions, the predefined ones, and what happens at MPI_Finalize.
+// Attributes of communicators and datatypes: the current and the deprecated functions, the predefined
+// attributes, and what happens in MPI_Finalize.
 #include "check.h"
 
 #include <vector>
@@ -40,7 +41,8 @@ long get(MPI_Comm comm, int keyval) {
     return flag ? number(found) : -1;
 }
 
-void expect(const std::vector<std::string> &wanted, const std::source_location &where = std::source_location::current()) {
+void expect(const std::vector<std::string> &wanted,
+            const std::source_location &where = std::source_location::current()) {
     std::string all;
     for (const std::string &event : events) all += event + "; ";
     check(events == wanted, "what happened: " + all, where);
@@ -67,7 +69,7 @@ void communicators() {
     MPI_Comm_delete_attr(comm, key);
     expect({"delete 2"});
 
-    MPI_Comm_set_attr(comm, key, value(13));  // says that it is not to be copied
+    MPI_Comm_set_attr(comm, key, value(13));  // its copy function sets flag to 0
     MPI_Comm_dup(comm, &copy);
     check_equal(get(copy, key), -1);
     MPI_Comm_free(&copy);
@@ -80,14 +82,14 @@ void communicators() {
     MPI_Comm_free(&copy);
     expect({"delete 13", "copy 20", "delete 21"});
 
-    MPI_Comm part;  // other ways of making communicators copy nothing
+    MPI_Comm part;  // the other constructors copy no attributes
     MPI_Comm_split(comm, 0, 0, &part);
     check_equal(get(part, other), -1);
     MPI_Comm_free(&part);
     MPI_Comm_free_keyval(&key);
     check_equal(key, MPI_KEYVAL_INVALID);
     MPI_Comm_free_keyval(&other);
-    MPI_Comm_free(&comm);  // the key lived on in the attribute
+    MPI_Comm_free(&comm);  // the attribute keeps the key alive
     expect({"delete 20"});
 }
 
@@ -131,7 +133,8 @@ void datatypes() {
     check_equal(key, MPI_KEYVAL_INVALID);
 }
 
-// A key that was freed while it is in use: who has kept its value reads and deletes by it, but sets nothing.
+// A key that is freed while attributes use it. With the saved value of the key, the program can still read
+// and delete these attributes but cannot set any.
 template <class Object, auto set, auto get, auto remove>
 void by_a_freed_key(Object of, Object other, int key, void (*free_key)(int)) {
     void *found = nullptr;
@@ -150,7 +153,7 @@ void by_a_freed_key(Object of, Object other, int key, void (*free_key)(int)) {
     check_equal(remove(other, key), MPI_SUCCESS);
     check_equal(static_cast<int>(events.size()), 2);
     events.clear();
-    check_class(get(of, key, &found, &flag), MPI_ERR_KEYVAL);  // the key has ended with the last of them
+    check_class(get(of, key, &found, &flag), MPI_ERR_KEYVAL);  // the key ends with its last attribute
     check_class(remove(other, key), MPI_ERR_KEYVAL);
 }
 
@@ -165,7 +168,7 @@ void freed_keys() {
     MPI_Keyval_create(MPI_NULL_COPY_FN, delete_comm, &key, &extra);  // the deprecated functions
     by_a_freed_key<MPI_Comm, MPI_Attr_put, MPI_Attr_get, MPI_Attr_delete>(
         comm, MPI_COMM_SELF, key, [](int saved) { MPI_Keyval_free(&saved); });
-    // A copy of the object has the attribute as well.
+    // The copy of an object has the attribute as well.
     MPI_Comm copy;
     void *found = nullptr;
     int flag = 0;

@@ -1,5 +1,5 @@
-// What the programs in this folder share: a check that names its place and ends the job, and small helpers. They use MPI
-// functions only, so they also run on other libraries.
+// Checks that name their source location and end the job, and small helpers, for the programs of this folder.
+// They use MPI functions only, so that they also run on other libraries.
 #pragma once
 
 #include <mpi.h>
@@ -10,7 +10,7 @@
 #include <source_location>
 #include <string>
 
-inline void (*on_failure)() = nullptr;  // called before a check that failed ends the job
+inline void (*on_failure)() = nullptr;  // called before a failed check ends the job
 
 inline void check(bool holds, const std::string &what = "the condition does not hold",
                   const std::source_location &where = std::source_location::current()) {
@@ -18,21 +18,25 @@ inline void check(bool holds, const std::string &what = "the condition does not 
     int active = 0, rank = -1;
     MPI_Initialized(&active);
     if (active) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    std::fprintf(stderr, "rank %d, %s:%u: %s\n", rank, where.file_name(), static_cast<unsigned>(where.line()), what.c_str());
+    std::fprintf(stderr, "rank %d, %s:%u: %s\n", rank, where.file_name(), static_cast<unsigned>(where.line()),
+                 what.c_str());
     if (on_failure) on_failure();
     if (active) MPI_Abort(MPI_COMM_WORLD, 1);
     std::exit(1);
 }
 
 template <class A, class B>
-void check_equal(const A &is, const B &wanted, const std::source_location &where = std::source_location::current()) {
+void check_equal(const A &is, const B &wanted,
+                 const std::source_location &where = std::source_location::current()) {
     check(is == wanted, "it is " + std::to_string(is) + ", not " + std::to_string(wanted), where);
 }
 
-inline void check_class(int code, int wanted, const std::source_location &where = std::source_location::current()) {
+inline void check_class(int code, int wanted,
+                        const std::source_location &where = std::source_location::current()) {
     int error_class = -1;
     MPI_Error_class(code, &error_class);
-    check(error_class == wanted, "the error class is " + std::to_string(error_class) + ", not " + std::to_string(wanted), where);
+    check(error_class == wanted,
+          "the error class is " + std::to_string(error_class) + ", not " + std::to_string(wanted), where);
 }
 
 inline int rank_in(MPI_Comm comm) {
@@ -46,10 +50,12 @@ inline int size_of(MPI_Comm comm) {
     return size;
 }
 
-// Proves that a communicator works: a message around the ring and a sum over all, which must not mix with other traffic.
+// Proves that a communicator works: a message around the ring and a sum over all ranks, which must not mix
+// with other traffic.
 inline void use(MPI_Comm comm, const std::source_location &where = std::source_location::current()) {
     int rank = rank_in(comm), size = size_of(comm), heard = -1, sum = 0, told = rank + 1;
-    MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 7, &heard, 1, MPI_INT, (rank + size - 1) % size, 7, comm, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 7, &heard, 1, MPI_INT, (rank + size - 1) % size, 7,
+                 comm, MPI_STATUS_IGNORE);
     check_equal(heard, (rank + size - 1) % size, where);
     MPI_Allreduce(&told, &sum, 1, MPI_INT, MPI_SUM, comm);
     check_equal(sum, size * (size + 1) / 2, where);

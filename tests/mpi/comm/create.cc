@@ -1,4 +1,5 @@
-// Every way to make a communicator: who is in it, in which order, that it carries messages of its own, and that it ends.
+// Every way to create a communicator: which processes belong to it, in which order, that it carries its own
+// messages, and that it can be freed.
 #include "check.h"
 
 #include <sched.h>
@@ -45,7 +46,7 @@ void duplicates() {
     MPI_Comm_free(&copy);
 }
 
-// Messages on the new communicator may come before a slow rank has it.
+// Messages on the new communicator may arrive before a slow rank has created it.
 void early_messages() {
     MPI_Comm copy;
     int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
@@ -81,7 +82,8 @@ void nonblocking_duplicates() {
         use(copy);
         MPI_Comm_free(&copy);
     }
-    for (int done = 0, i = 0; i < 3; ++i, done = 0) {  // by test, on a communicator that is freed before completion is seen
+    // MPI_Test completes the requests, and the original communicator is freed before the copy is used.
+    for (int done = 0, i = 0; i < 3; ++i, done = 0) {
         MPI_Comm base, copy;
         MPI_Comm_dup(MPI_COMM_WORLD, &base);
         MPI_Comm_idup(base, &copy, &requests[0]);
@@ -95,7 +97,7 @@ void nonblocking_duplicates() {
 void splits() {
     int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
     MPI_Comm part;
-    MPI_Comm_split(MPI_COMM_WORLD, 3, -rank, &part);  // all, backwards
+    MPI_Comm_split(MPI_COMM_WORLD, 3, -rank, &part);  // all ranks in reverse order
     check_equal(rank_in(part), size - 1 - rank);
     check_equal(compare(part, MPI_COMM_WORLD), size == 1 ? MPI_CONGRUENT : MPI_SIMILAR);
     use(part);
@@ -121,7 +123,7 @@ void splits() {
     MPI_Comm_free(&part);
 }
 
-// Each rank keeps itself on one processor; those on one come together.
+// Each rank binds itself to one processor. Ranks on the same processor are in the same part.
 void by_processor(MPI_Info info) {
     cpu_set_t before, one;
     sched_getaffinity(0, sizeof before, &before);
@@ -137,17 +139,21 @@ void by_processor(MPI_Info info) {
     MPI_Info_set(info, "mpi_hw_resource_type", "hwloc://PU");
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &part);
     check(part != MPI_COMM_NULL);
-    std::vector<int> on_node(static_cast<size_t>(size_of(node))), together(static_cast<size_t>(size_of(part)));
+    std::vector<int> on_node(static_cast<size_t>(size_of(node))),
+        together(static_cast<size_t>(size_of(part)));
     MPI_Allgather(&own, 1, MPI_INT, on_node.data(), 1, MPI_INT, node);
     MPI_Allgather(&own, 1, MPI_INT, together.data(), 1, MPI_INT, part);
-    check_equal(std::count(together.begin(), together.end(), own), static_cast<std::ptrdiff_t>(together.size()));
-    check_equal(std::count(on_node.begin(), on_node.end(), own), static_cast<std::ptrdiff_t>(together.size()));
+    check_equal(std::count(together.begin(), together.end(), own),
+                static_cast<std::ptrdiff_t>(together.size()));
+    check_equal(std::count(on_node.begin(), on_node.end(), own),
+                static_cast<std::ptrdiff_t>(together.size()));
     MPI_Comm_free(&part);
     MPI_Comm_free(&node);
     sched_setaffinity(0, sizeof before, &before);
 }
 
-// Into smaller and smaller parts of the machine until there is none. A rank that is in no part leaves; the others go on without it.
+// Splits the world into smaller and smaller parts of the machine until no part is left. A rank that is in no
+// part leaves, and the others continue without it.
 void by_ever_smaller_parts() {
     MPI_Comm whole;
     MPI_Info info;
@@ -161,7 +167,8 @@ void by_ever_smaller_parts() {
             char name[64];
             int length = sizeof name, found;
             MPI_Info_get_string(info, "mpi_hw_resource_type", &length, name, &found);
-            check(found && std::find(seen.begin(), seen.end(), name) == seen.end(), "the part is not called what it is, or was before");
+            check(found && std::find(seen.begin(), seen.end(), name) == seen.end(),
+                  "the part is not called what it is, or was before");
             seen.push_back(name);
             check(size_of(part) < size_of(whole), "the part is not smaller");
             use(part);
@@ -177,7 +184,8 @@ MPI_Comm split_by(const char *key, const char *value) {
     MPI_Comm part;
     MPI_Info_create(&info);
     MPI_Info_set(info, key, value);
-    check_equal(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_RESOURCE_GUIDED, 0, info, &part), MPI_SUCCESS);
+    check_equal(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_RESOURCE_GUIDED, 0, info, &part),
+                MPI_SUCCESS);
     MPI_Info_free(&info);
     return part;
 }
@@ -189,12 +197,13 @@ void check_congruent(MPI_Comm part, MPI_Comm wanted) {
     MPI_Comm_free(&part);
 }
 
-// By the name of a set of processes, or of a resource.
+// Splits by the name of a process set or of a hardware resource.
 void by_resource() {
     int rank = rank_in(MPI_COMM_WORLD);
     check_congruent(split_by("mpi_pset_name", "mpi://WORLD"), MPI_COMM_WORLD);
     check_congruent(split_by("mpi_pset_name", "mpi://SELF"), MPI_COMM_SELF);
-    check_congruent(split_by("mpi_pset_name", "MPI://self"), MPI_COMM_SELF);  // names are URIs, whose letters may be of either case
+    // Process set names are URIs, in which the case of letters does not matter.
+    check_congruent(split_by("mpi_pset_name", "MPI://self"), MPI_COMM_SELF);
     check(split_by("mpi_pset_name", "mpi://nobody") == MPI_COMM_NULL);
     check(split_by("mpi_hw_resource_type", "no such resource") == MPI_COMM_NULL);
     MPI_Comm part, node;
@@ -203,7 +212,8 @@ void by_resource() {
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     check_congruent(split_by("mpi_hw_resource_type", "mpi_shared_memory"), node);
     MPI_Comm_free(&node);
-    part = split_by("mpi_pset_name", rank == 0 ? "mpi://SELF" : "mpi://WORLD");  // each with those that gave the same
+    // Each rank is in one part with those that gave the same name.
+    part = split_by("mpi_pset_name", rank == 0 ? "mpi://SELF" : "mpi://WORLD");
     check_equal(size_of(part), rank == 0 ? 1 : size_of(MPI_COMM_WORLD) - 1);
     use(part);
     MPI_Comm_free(&part);
@@ -216,7 +226,8 @@ void splits_by_type() {
     check(node != MPI_COMM_NULL && size_of(node) <= size_of(MPI_COMM_WORLD));
     use(node);
     MPI_Comm_free(&node);
-    MPI_Comm_split_type(MPI_COMM_WORLD, rank % 2 ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &part);
+    MPI_Comm_split_type(MPI_COMM_WORLD, rank % 2 ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
+                        &part);
     check((part == MPI_COMM_NULL) == (rank % 2 == 1));
     if (part != MPI_COMM_NULL) {
         use(part);
@@ -240,7 +251,7 @@ void splits_by_type() {
     MPI_Info_free(&info);
 }
 
-// The even ranks, or the odd ones, backwards.
+// The even or the odd ranks, in reverse order.
 MPI_Group half_of(MPI_Group all, int parity, int size) {
     std::vector<int> ranks;
     for (int rank = size - 1; rank >= 0; --rank)
@@ -297,7 +308,7 @@ void from_groups() {
     for (MPI_Group *group : {&all, &mine, &even}) MPI_Group_free(group);
 }
 
-// Neighbours make communicators in turn, always in the same parent and with the same tag.
+// Neighbours create communicators in turn, always from the same parent and with the same tag.
 void overlapping_groups() {
     int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
     MPI_Group all;
@@ -316,7 +327,7 @@ void overlapping_groups() {
     MPI_Group_free(&all);
 }
 
-// More communicators than any table holds, a few at a time and many at once.
+// More communicators than any table holds: 2,000 in succession, and 200 at once.
 void many() {
     for (int i = 0; i < 2000; ++i) {
         MPI_Comm copy;
@@ -330,7 +341,7 @@ void many() {
     for (MPI_Comm &copy : copies) MPI_Comm_free(&copy);
 }
 
-// A communicator may be freed while it is still used.
+// A communicator may be freed while operations still use it.
 void freed_while_used() {
     int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD), got = -1;
     MPI_Comm copy;
@@ -365,7 +376,7 @@ void names() {
     check_equal(inter, 0);
 }
 
-// The ranks part for good; what is under way on the communicator ends with its requests.
+// All ranks disconnect. Operations under way on the communicator end with their requests.
 void disconnected() {
     MPI_Comm comm, two_groups;
     int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD), received = -1;

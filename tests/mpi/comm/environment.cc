@@ -6,7 +6,7 @@
 int main(int argc, char **argv) {
     int version, subversion, length;
     char library[MPI_MAX_LIBRARY_VERSION_STRING], name[MPI_MAX_PROCESSOR_NAME];
-    MPI_Get_version(&version, &subversion);  // before MPI_Init
+    MPI_Get_version(&version, &subversion);  // allowed before MPI_Init
     check(version == MPI_VERSION && subversion == MPI_SUBVERSION);
     MPI_Get_library_version(library, &length);
     check(length > 0 && std::strlen(library) == static_cast<size_t>(length));
@@ -37,11 +37,12 @@ int main(int argc, char **argv) {
     MPI_Alloc_mem(10, info, &memory);
     check(reinterpret_cast<uintptr_t>(memory) % 4096 == 0);
     MPI_Free_mem(memory);
-    MPI_Info_set(info, "mpi_minimum_memory_alignment", "24");  // no power of two: a hint that cannot be followed
+    MPI_Info_set(info, "mpi_minimum_memory_alignment", "24");  // not a power of two, so the hint is ignored
     check_equal(MPI_Alloc_mem(0, info, &memory), MPI_SUCCESS);
     check_equal(MPI_Free_mem(memory), MPI_SUCCESS);
     MPI_Info_free(&info);
-    // Each kind that is told is one by which a communicator can be split, and who is within one instance gets a part.
+    // A communicator can be split by each reported kind of resource. A process gets a part if it runs within
+    // a single instance of that kind.
     MPI_Get_hw_resource_info(&info);
     int kinds = 0;
     MPI_Info_get_nkeys(info, &kinds);
@@ -55,7 +56,8 @@ int main(int argc, char **argv) {
         MPI_Info_create(&wanted);
         MPI_Info_set(wanted, "mpi_hw_resource_type", kind);
         MPI_Comm part = MPI_COMM_NULL;
-        check_equal(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, wanted, &part), MPI_SUCCESS);
+        check_equal(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, wanted, &part),
+                    MPI_SUCCESS);
         check_equal(part != MPI_COMM_NULL, std::string(value) == "true");
         if (part != MPI_COMM_NULL) MPI_Comm_free(&part);
         MPI_Info_free(&wanted);

@@ -1,4 +1,4 @@
-// Error handlers, codes and strings; that a failed call leaves everything usable.
+// Error handlers, codes and strings. After a failed call, everything remains usable.
 #include "check.h"
 
 #include <cstdarg>
@@ -23,7 +23,7 @@ std::string text_of(int code) {
     return text;
 }
 
-// A call that fails: the rank is too large.
+// A call that fails, because the rank is too large.
 int fail_on(MPI_Comm comm) {
     int data = 0;
     return MPI_Send(&data, 1, MPI_INT, size_of(comm) + 4, 0, comm);
@@ -131,7 +131,7 @@ void handles() {
     use(MPI_COMM_WORLD);
 }
 
-// What is not there is told, and not used.
+// Null pointers cause errors and are not dereferenced.
 void null_pointers() {
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Op op;
@@ -140,7 +140,8 @@ void null_pointers() {
     int value = 1, count;
     MPI_Request request;
     MPI_Isend(&value, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request);
-    for (auto some : {MPI_Waitsome, MPI_Testsome}) check_class(some(1, &request, &count, nullptr, MPI_STATUSES_IGNORE), MPI_ERR_ARG);
+    for (auto some : {MPI_Waitsome, MPI_Testsome})
+        check_class(some(1, &request, &count, nullptr, MPI_STATUSES_IGNORE), MPI_ERR_ARG);
     check_class(MPI_Request_get_status_some(1, &request, &count, nullptr, MPI_STATUSES_IGNORE), MPI_ERR_ARG);
     MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
     MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -1,4 +1,4 @@
-// Groups through the MPI functions; the algebra itself is tested in tests/unit/comm.
+// Groups through the MPI functions. tests/unit/comm tests the group operations themselves.
 #include "check.h"
 
 #include <vector>
@@ -11,7 +11,7 @@ int count_of(MPI_Group group) {
     return size;
 }
 
-// The ranks in the world of a group's members.
+// The members of a group as ranks in MPI_COMM_WORLD.
 std::vector<int> members(MPI_Group group) {
     MPI_Group world;
     MPI_Comm_group(MPI_COMM_WORLD, &world);
@@ -22,7 +22,8 @@ std::vector<int> members(MPI_Group group) {
     return result;
 }
 
-void expect(MPI_Group group, const std::vector<int> &wanted, const std::source_location &where = std::source_location::current()) {
+void expect(MPI_Group group, const std::vector<int> &wanted,
+            const std::source_location &where = std::source_location::current()) {
     check(members(group) == wanted, "the group has other members", where);
     int rank, expected = MPI_UNDEFINED, own = rank_in(MPI_COMM_WORLD);
     for (size_t i = 0; i < wanted.size(); ++i)
@@ -61,7 +62,7 @@ int main(int argc, char **argv) {
     check(other == MPI_GROUP_EMPTY, "an empty result is MPI_GROUP_EMPTY");
     MPI_Group_free(&other);
     for (int turn = 0; turn < 3; ++turn) {
-        other = MPI_GROUP_EMPTY;  // for which the program made nothing
+        other = MPI_GROUP_EMPTY;  // the program did not create this handle
         check_equal(MPI_Group_free(&other), MPI_SUCCESS);
         check(other == MPI_GROUP_NULL, "a group that was freed still has a handle");
     }
@@ -101,7 +102,8 @@ int main(int argc, char **argv) {
     check_class(MPI_Group_size(MPI_GROUP_NULL, &result), MPI_ERR_GROUP);
     MPI_Group stale = world;
     MPI_Group_free(&world);
-    check_class(MPI_Group_size(stale, &result), MPI_ERR_GROUP);  // though the communicator still has such a group
+    // The handle is refused although the communicator still uses its group.
+    check_class(MPI_Group_size(stale, &result), MPI_ERR_GROUP);
     check_class(MPI_Group_free(&stale), MPI_ERR_GROUP);
     use(MPI_COMM_WORLD);
     MPI_Finalize();

@@ -1,4 +1,5 @@
-// Hints of communicators: which are kept, how they pass on, and that assertions a program does not keep are told where they show.
+// Hints of communicators. The tests check which hints a communicator keeps, which hints a duplicate
+// has, and that a call that violates an assertion reports the violation.
 #include "check.h"
 
 #include <string>
@@ -6,7 +7,8 @@
 
 namespace {
 
-constexpr const char *assertions[] = {"mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length", "mpi_assert_allow_overtaking"};
+constexpr const char *assertions[] = {"mpi_assert_no_any_tag", "mpi_assert_no_any_source",
+                                      "mpi_assert_exact_length", "mpi_assert_allow_overtaking"};
 int rank, size;
 
 std::string hint(MPI_Comm comm, const char *key) {
@@ -34,7 +36,8 @@ std::string text_of(int code) {
     return text;
 }
 
-void check_error(int code, int error_class, const char *word, const std::source_location &where = std::source_location::current()) {
+void check_error(int code, int error_class, const char *word,
+                 const std::source_location &where = std::source_location::current()) {
     check_class(code, error_class, where);
     check(text_of(code).find(word) != std::string::npos, text_of(code) + " does not name " + word, where);
 }
@@ -42,18 +45,21 @@ void check_error(int code, int error_class, const char *word, const std::source_
 void kept() {
     MPI_Comm comm, copy;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    for (const char *key : assertions) check(hint(comm, key) == "false", std::string(key) + " is set from the start");
+    for (const char *key : assertions)
+        check(hint(comm, key) == "false", std::string(key) + " is set from the start");
     set_hint(comm, assertions[1], "true");
     set_hint(comm, assertions[0], "true");
-    set_hint(comm, assertions[3], "maybe");  // is ignored
+    set_hint(comm, assertions[3], "maybe");  // ignored, because it is neither "true" nor "false"
     set_hint(comm, "org.example.hint", "true");
-    check(hint(comm, assertions[0]) == "true" && hint(comm, assertions[1]) == "true" && hint(comm, assertions[2]) == "false" &&
-              hint(comm, assertions[3]) == "false" && hint(comm, "org.example.hint").empty(),
+    check(hint(comm, assertions[0]) == "true" && hint(comm, assertions[1]) == "true" &&
+              hint(comm, assertions[2]) == "false" && hint(comm, assertions[3]) == "false" &&
+              hint(comm, "org.example.hint").empty(),
           "other hints are kept than were set");
     set_hint(comm, assertions[1], "false");
-    check(hint(comm, assertions[1]) == "false" && hint(comm, assertions[0]) == "true", "one hint was taken back");
+    check(hint(comm, assertions[1]) == "false" && hint(comm, assertions[0]) == "true",
+          "one hint was taken back");
 
-    // A copy has those it is given, and none of the original's.
+    // A duplicate must have the hints that its constructor gets, and none of the original's.
     MPI_Comm_dup(comm, &copy);
     check(hint(copy, assertions[0]) == "false");
     MPI_Comm_free(&copy);
@@ -73,7 +79,7 @@ void kept() {
     MPI_Comm_free(&comm);
 }
 
-// Every call that makes a communicator and takes an info object.
+// Makes every call that creates a communicator and takes an info object.
 void of_all_constructors() {
     MPI_Info info;
     MPI_Info_create(&info);
@@ -142,16 +148,20 @@ void broken() {
     int data[4] = {1, 2, 3, 4}, got[4] = {}, flag = 0;
     MPI_Request request;
     set_hint(comm, assertions[1], "true");
-    check_error(MPI_Recv(got, 1, MPI_INT, MPI_ANY_SOURCE, 0, comm, MPI_STATUS_IGNORE), MPI_ERR_RANK, assertions[1]);
+    check_error(MPI_Recv(got, 1, MPI_INT, MPI_ANY_SOURCE, 0, comm, MPI_STATUS_IGNORE), MPI_ERR_RANK,
+                assertions[1]);
     check_error(MPI_Irecv(got, 1, MPI_INT, MPI_ANY_SOURCE, 0, comm, &request), MPI_ERR_RANK, assertions[1]);
     check_error(MPI_Iprobe(MPI_ANY_SOURCE, 0, comm, &flag, MPI_STATUS_IGNORE), MPI_ERR_RANK, assertions[1]);
     set_hint(comm, assertions[0], "true");
-    check_error(MPI_Recv(got, 1, MPI_INT, rank, MPI_ANY_TAG, comm, MPI_STATUS_IGNORE), MPI_ERR_TAG, assertions[0]);
-    check_error(MPI_Recv_init(got, 1, MPI_INT, rank, MPI_ANY_TAG, comm, &request), MPI_ERR_TAG, assertions[0]);
+    check_error(MPI_Recv(got, 1, MPI_INT, rank, MPI_ANY_TAG, comm, MPI_STATUS_IGNORE), MPI_ERR_TAG,
+                assertions[0]);
+    check_error(MPI_Recv_init(got, 1, MPI_INT, rank, MPI_ANY_TAG, comm, &request), MPI_ERR_TAG,
+                assertions[0]);
     check_equal(MPI_Iprobe(rank, 0, comm, &flag, MPI_STATUS_IGNORE), MPI_SUCCESS);
     use(comm);
 
-    // Too short a message; it is received all the same, and the next one too.
+    // The first message is shorter than its receive, which violates mpi_assert_exact_length. The
+    // receive must report this but get the message, and the next message must arrive as well.
     int right = (rank + 1) % size, left = (rank + size - 1) % size;
     set_hint(comm, assertions[2], "true");
     MPI_Barrier(comm);
@@ -166,7 +176,8 @@ void broken() {
     MPI_Comm_free(&comm);
 }
 
-// With every assertion: many receives at once on two communicators, of which only one has wildcards.
+// Posts many receives at once on two communicators: one with every assertion set, and one without
+// assertions, whose receives use wildcards.
 void matched() {
     constexpr int messages = 200;
     MPI_Comm with, without;
@@ -177,17 +188,20 @@ void matched() {
     std::vector<int> sent(messages), exact(messages, -1), any(messages, -1);
     std::vector<MPI_Request> requests;
     for (int i = 0; i < messages; ++i) {
-        MPI_Irecv(&any[static_cast<size_t>(i)], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, without, &requests.emplace_back());
+        MPI_Irecv(&any[static_cast<size_t>(i)], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, without,
+                  &requests.emplace_back());
         MPI_Irecv(&exact[static_cast<size_t>(i)], 1, MPI_INT, left, i, with, &requests.emplace_back());
     }
     for (int i = 0; i < messages; ++i) sent[static_cast<size_t>(i)] = i;
     for (int i = messages; i-- > 0;) {
         MPI_Isend(&sent[static_cast<size_t>(i)], 1, MPI_INT, right, i, with, &requests.emplace_back());
-        MPI_Isend(&sent[static_cast<size_t>(messages - 1 - i)], 1, MPI_INT, right, i, without, &requests.emplace_back());
+        MPI_Isend(&sent[static_cast<size_t>(messages - 1 - i)], 1, MPI_INT, right, i, without,
+                  &requests.emplace_back());
     }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     check(exact == sent, "messages went to other receives");
-    check(any == sent, "messages were matched in another order");  // in the order sent
+    // receives with wildcards must get the messages in the order in which these were sent
+    check(any == sent, "messages were matched in another order");
     MPI_Comm_free(&with);
     MPI_Comm_free(&without);
 }

@@ -1,4 +1,5 @@
-// Info objects, before, while and after MPI is active, and what MPI_INFO_ENV says.
+// Info objects before MPI is initialised, while it is active and after it is finalised, and the contents of
+// MPI_INFO_ENV.
 #include "check.h"
 
 namespace {
@@ -37,7 +38,7 @@ void any_time() {
     MPI_Info_get_string(info, "a", &length, nullptr, &flag);
     check(flag && length == 13);
 
-    // Not found: nothing else is touched.
+    // If the key is not found, nothing else is changed.
     length = 5;
     std::strcpy(value, "same");
     MPI_Info_get_string(info, "x", &length, value, &flag);
@@ -88,15 +89,18 @@ void errors() {
     char key[8];
     int length = 3, flag;
     check_class(MPI_Info_get_string(info, "key", &length, nullptr, &flag), MPI_ERR_ARG);
-    check_class(MPI_Info_get_valuelen(info, std::string(MPI_MAX_INFO_KEY, 'k').c_str(), &length, &flag), MPI_ERR_INFO_KEY);
+    check_class(MPI_Info_get_valuelen(info, std::string(MPI_MAX_INFO_KEY, 'k').c_str(), &length, &flag),
+                MPI_ERR_INFO_KEY);
     check_class(MPI_Info_get_nthkey(info, -1, key), MPI_ERR_ARG);
     check_class(MPI_Info_set(MPI_INFO_NULL, "key", "value"), MPI_ERR_INFO);
     check_class(MPI_Info_set(MPI_INFO_ENV, "key", "value"), MPI_ERR_INFO);
     check_class(MPI_Info_delete(MPI_INFO_ENV, "command"), MPI_ERR_INFO);
     check_class(MPI_Info_delete(info, "absent"), MPI_ERR_INFO_NOKEY);
     check_class(MPI_Info_set(info, "", "value"), MPI_ERR_INFO_KEY);
-    check_class(MPI_Info_set(info, std::string(MPI_MAX_INFO_KEY + 1, 'k').c_str(), "value"), MPI_ERR_INFO_KEY);
-    check_class(MPI_Info_set(info, "key", std::string(MPI_MAX_INFO_VAL + 1, 'v').c_str()), MPI_ERR_INFO_VALUE);
+    check_class(MPI_Info_set(info, std::string(MPI_MAX_INFO_KEY + 1, 'k').c_str(), "value"),
+                MPI_ERR_INFO_KEY);
+    check_class(MPI_Info_set(info, "key", std::string(MPI_MAX_INFO_VAL + 1, 'v').c_str()),
+                MPI_ERR_INFO_VALUE);
     check_class(MPI_Info_get_nthkey(info, 0, key), MPI_ERR_ARG);
     MPI_Info_free(&info);
 }
@@ -105,7 +109,7 @@ constexpr const char *environment_keys[] = {
     "command", "argv", "maxprocs", "soft",         "host",
     "arch",    "wdir", "file",     "thread_level", "mpi_memory_alloc_kinds"};
 
-// What is told before MPI_Init is what MPI_Init then says.
+// MPI_Info_create_env returns the same values as MPI_INFO_ENV has after MPI_Init.
 void check_environment(MPI_Info told, const std::source_location &where = std::source_location::current()) {
     for (const char *key : environment_keys)
         check(get(told, key) == get(MPI_INFO_ENV, key),
@@ -127,7 +131,8 @@ int main(int argc, char **argv) {
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     errors();
     longest();
-    check(get(MPI_INFO_ENV, "maxprocs") == "(absent)" || std::stoi(get(MPI_INFO_ENV, "maxprocs")) >= size_of(MPI_COMM_WORLD));
+    check(get(MPI_INFO_ENV, "maxprocs") == "(absent)" ||
+          std::stoi(get(MPI_INFO_ENV, "maxprocs")) >= size_of(MPI_COMM_WORLD));
     MPI_Info environment;
     MPI_Info_create_env(0, nullptr, &environment);
     check_environment(environment);

@@ -1,5 +1,5 @@
-// Intercommunicators: made in each way, of groups of any sizes, used for messages, copied, divided, merged, compared; and what
-// is wrong about calls.
+// Intercommunicators: created in each way, from groups of any sizes, used for messages, copied, split, merged
+// and compared. Wrong calls are tested too.
 #include "check.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ int remote_size(MPI_Comm comm) {
     return remote;
 }
 
-// The ranks in the world of a group.
+// The members of a group as ranks in MPI_COMM_WORLD.
 std::vector<int> members(MPI_Group group) {
     int count = 0;
     MPI_Group world;
@@ -44,7 +44,7 @@ std::vector<int> remote_members(MPI_Comm comm) {
     return ranks;
 }
 
-// It joins these groups, and messages go from each to each.
+// Checks that the communicator connects these two groups and that messages travel between every pair.
 void check_inter(MPI_Comm comm, const std::vector<int> &own, const std::vector<int> &other,
                  const std::source_location &where = std::source_location::current()) {
     int inter = -1;
@@ -65,8 +65,9 @@ void check_inter(MPI_Comm comm, const std::vector<int> &own, const std::vector<i
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     check(heard == other, "messages came from others", where);
 
-    // Whoever comes; the source is a rank of the remote group.
-    for (int i = 0; i < static_cast<int>(other.size()); ++i) MPI_Isend(&rank, 1, MPI_INT, i, 4, comm, &requests[static_cast<size_t>(i)]);
+    // With MPI_ANY_SOURCE, the source in the status is a rank of the remote group.
+    for (int i = 0; i < static_cast<int>(other.size()); ++i)
+        MPI_Isend(&rank, 1, MPI_INT, i, 4, comm, &requests[static_cast<size_t>(i)]);
     std::vector<bool> seen(other.size(), false);
     for (size_t i = 0; i < other.size(); ++i) {
         MPI_Status status;
@@ -86,7 +87,8 @@ std::vector<int> all_ranks(int begin, int end, int step = 1) {
     return ranks;
 }
 
-// The first `low` ranks of the world, and the others in the reverse order. `leader`: which rank of each group leads.
+// The first `low` ranks of MPI_COMM_WORLD, and the other ranks in reverse order. `last_leads` selects the
+// last rank of each group as its leader, otherwise the first.
 struct Halves {
     std::vector<int> own, other;
     MPI_Comm local = MPI_COMM_NULL, inter = MPI_COMM_NULL;
@@ -100,7 +102,9 @@ struct Halves {
         int leader = last_leads ? size_of(local) - 1 : 0;
         int remote_leader = last_leads ? other.back() : other.front();
         bool leads = rank_in(local) == leader;
-        check_equal(MPI_Intercomm_create(local, leader, leads ? MPI_COMM_WORLD : MPI_COMM_NULL, leads ? remote_leader : -1, 11, &inter), MPI_SUCCESS);
+        check_equal(MPI_Intercomm_create(local, leader, leads ? MPI_COMM_WORLD : MPI_COMM_NULL,
+                                         leads ? remote_leader : -1, 11, &inter),
+                    MPI_SUCCESS);
     }
     ~Halves() {
         MPI_Comm_free(&inter);
@@ -118,7 +122,7 @@ void made_of_two() {
         }
 }
 
-// Of the program's own traffic with the tag of the leaders' meeting nothing is taken.
+// Creating an intercommunicator takes none of the program's messages that have the same tag.
 void beside_messages() {
     int number = -1;
     MPI_Request request;
@@ -132,15 +136,18 @@ void beside_messages() {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-// A ring of groups, each joined with the next and the one before, as in the standard's example: the ends in another order.
+// A ring of three groups, each connected with the next and the previous one, as in the standard's example.
+// Group 0 begins with the next group, the other two with the previous one.
 void ring_of_three() {
     if (size < 3) return;
     int color = rank % 3;
     MPI_Comm local, with[2];
     MPI_Comm_split(MPI_COMM_WORLD, color, rank, &local);
     int below = (color + 2) % 3, above = (color + 1) % 3;
-    auto join = [&](int other, int tag, MPI_Comm *made) { MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, other, tag, made); };
-    // Pairs (0,1), (1,2), (2,0); group 2 begins with the pair that group 0 comes to last.
+    auto join = [&](int other, int tag, MPI_Comm *made) {
+        MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, other, tag, made);
+    };
+    // The pairs are (0,1), (1,2) and (2,0). Group 0 and group 2 both create the pair (2,0) last.
     if (color == 0) {
         join(above, 1, &with[1]);
         join(below, 3, &with[0]);
@@ -152,7 +159,7 @@ void ring_of_three() {
         join(above, 3, &with[1]);
     }
     std::vector<int> own = all_ranks(color, size, 3);
-    // All in pairs, as messages of one wait for the other group.
+    // Pair by pair, because a rank waits for messages from the other group.
     auto use_pair = [&](int first) {
         if (color == first) check_inter(with[1], own, all_ranks(above, size, 3));
         if (color == (first + 1) % 3) check_inter(with[0], own, all_ranks(below, size, 3));
@@ -171,11 +178,13 @@ void made_of_groups() {
     bool leads = rank == own.back();
     MPI_Comm inter;
     for (int turn = 0; turn < 3; ++turn) {
-        check_equal(MPI_Intercomm_create_from_groups(group, leader, leads ? other_group : MPI_GROUP_NULL, leads ? remote_leader : -1,
-                                                     "org.example.inter", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter),
+        check_equal(MPI_Intercomm_create_from_groups(group, leader, leads ? other_group : MPI_GROUP_NULL,
+                                                     leads ? remote_leader : -1, "org.example.inter",
+                                                     MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter),
                     MPI_SUCCESS);
         check_inter(inter, own, other);
-        check_class(MPI_Send(nullptr, 0, MPI_INT, remote_size(inter), 0, inter), MPI_ERR_RANK);  // the error handler given
+        // This proves that the communicator has the given error handler.
+        check_class(MPI_Send(nullptr, 0, MPI_INT, remote_size(inter), 0, inter), MPI_ERR_RANK);
         MPI_Comm_free(&inter);
     }
     for (MPI_Group *each : {&group, &other_group, &world}) MPI_Group_free(each);
@@ -198,7 +207,8 @@ void copied() {
         check_equal(same, MPI_CONGRUENT);
         MPI_Comm_compare(copy, halves.local, &same);
         check_equal(same, MPI_UNEQUAL);
-        check_class(MPI_Send(nullptr, 0, MPI_INT, remote_size(copy), 0, copy), MPI_ERR_RANK);  // the error handler of the original
+        // This proves that the copy has the error handler of the original.
+        check_class(MPI_Send(nullptr, 0, MPI_INT, remote_size(copy), 0, copy), MPI_ERR_RANK);
         char name[MPI_MAX_OBJECT_NAME];
         int length = -1;
         MPI_Comm_get_name(copy, name, &length);
@@ -214,7 +224,7 @@ void divided() {
     Halves halves(size / 2, true);
     const std::vector<int> &own = halves.own, &other = halves.other;
     MPI_Comm part;
-    // By place in the group; a group that is alone with a color gets none.
+    // Splits by the parity of the rank. Ranks whose colour occurs in one group only get no communicator.
     int place = rank_in(halves.inter);
     check_equal(MPI_Comm_split(halves.inter, place % 2, -place, &part), MPI_SUCCESS);
     auto those = [&](const std::vector<int> &group) {
@@ -237,8 +247,9 @@ void divided() {
         MPI_Comm_free(&part);
     }
 
-    // All on one node here: both groups as they are.
-    check_equal(MPI_Comm_split_type(halves.inter, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &part), MPI_SUCCESS);
+    // If all ranks are on one node, both groups remain as they are.
+    check_equal(MPI_Comm_split_type(halves.inter, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &part),
+                MPI_SUCCESS);
     if (part != MPI_COMM_NULL) {
         int same = -1;
         MPI_Comm_compare(part, halves.inter, &same);
@@ -246,7 +257,7 @@ void divided() {
         MPI_Comm_free(&part);
     }
 
-    // The last of the local group only.
+    // Only the last rank of each local group.
     MPI_Group group, last;
     MPI_Comm_group(halves.inter, &group);
     int last_rank = static_cast<int>(own.size()) - 1;
@@ -268,7 +279,8 @@ void merged() {
         Halves halves(low, false);
         MPI_Comm one;
         for (int high : {0, 1, 2, 3}) {
-            bool own_high = halves.in_low ? high & 1 : high & 2, other_high = halves.in_low ? high & 2 : high & 1;
+            bool own_high = halves.in_low ? high & 1 : high & 2,
+                 other_high = halves.in_low ? high & 2 : high & 1;
             check_equal(MPI_Intercomm_merge(halves.inter, own_high, &one), MPI_SUCCESS);
             int inter = -1;
             MPI_Comm_test_inter(one, &inter);
@@ -295,14 +307,18 @@ void errors() {
     check_class(MPI_Intercomm_merge(comm, 0, &made), MPI_ERR_COMM);
     check_class(MPI_Intercomm_create(comm, size, comm, 0, 0, &made), MPI_ERR_RANK);
     check_class(MPI_Intercomm_create(comm, -1, comm, 0, 0, &made), MPI_ERR_RANK);
-    // What the leader finds wrong, all of its group are told.
+    // An error that the leader finds is reported on all ranks of its group.
     check_class(MPI_Intercomm_create(comm, 0, comm, size, 0, &made), MPI_ERR_RANK);
     check_class(MPI_Intercomm_create(comm, 0, comm, 0, 0, &made), MPI_ERR_GROUP);  // with itself
     check_class(MPI_Intercomm_create(comm, 0, comm, 0, -3, &made), MPI_ERR_TAG);
     MPI_Comm_group(comm, &group);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-    check_class(MPI_Intercomm_create_from_groups(group, 0, group, 0, "tag", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made), MPI_ERR_GROUP);
-    check_class(MPI_Intercomm_create_from_groups(group, size, group, 0, "tag", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made), MPI_ERR_RANK);
+    check_class(
+        MPI_Intercomm_create_from_groups(group, 0, group, 0, "tag", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made),
+        MPI_ERR_GROUP);
+    check_class(MPI_Intercomm_create_from_groups(group, size, group, 0, "tag", MPI_INFO_NULL,
+                                                 MPI_ERRORS_RETURN, &made),
+                MPI_ERR_RANK);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
     if (size > 1) {
         Halves halves(1, false);

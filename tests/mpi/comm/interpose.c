@@ -1,4 +1,5 @@
-/* Calls of functions that a tool defines reach the tool, all others the library, and the library never calls the tool itself. */
+/* A call of a function that a tool defines reaches the tool. All other calls reach the library, and the
+ * library itself never calls the tool. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -26,12 +27,15 @@ int main(int argc, char **argv) {
         MPI_Irecv(got, 3, MPI_INT, (rank + size - 1) % size, turn, MPI_COMM_WORLD, &request);
         MPI_Send(sent, 3, MPI_INT, (rank + 1) % size, turn, MPI_COMM_WORLD);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
-        for (int i = 0; i < 3; ++i) check(got[i] == (rank + size - 1) % size * 100 + turn * 10 + i, "a message that the tool passed on is wrong");
+        for (int i = 0; i < 3; ++i)
+            check(got[i] == (rank + size - 1) % size * 100 + turn * 10 + i,
+                  "a message that the tool passed on is wrong");
     }
     check(tool_sends == 5 && tool_sent == 15, "MPI_Send is not the tool's");
 
-    /* What the library does within other functions is its own affair. */
-    MPI_Sendrecv(sent, 3, MPI_INT, (rank + 1) % size, 9, got, 3, MPI_INT, (rank + size - 1) % size, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    /* The library does not use the tool's functions inside its own. */
+    MPI_Sendrecv(sent, 3, MPI_INT, (rank + 1) % size, 9, got, 3, MPI_INT, (rank + size - 1) % size, 9,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
     MPI_Barrier(copy);

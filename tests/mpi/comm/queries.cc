@@ -1,5 +1,5 @@
-// Small functions that say or keep one fact: of the ABI and of Fortran, handles as integers, error codes that are taken away
-// again, hints of a communicator, its topology and parent, threads, and keys of windows.
+// Small functions that report or store one fact: about the ABI and Fortran, handles as integers, removal of
+// error codes, hints of a communicator, its topology and its parent, threads, and window keys.
 #include "check.h"
 
 #include <cstring>
@@ -26,18 +26,23 @@ std::string text_of(int code) {
 void abi() {
     MPI_Info info = MPI_INFO_NULL;
     MPI_Abi_get_info(&info);
-    check(get(info, "mpi_aint_size") == std::to_string(sizeof(MPI_Aint)), "MPI_Abi_get_info gives another size of MPI_Aint");
-    check(get(info, "mpi_count_size") == std::to_string(sizeof(MPI_Count)), "MPI_Abi_get_info gives another size of MPI_Count");
-    check(get(info, "mpi_offset_size") == std::to_string(sizeof(MPI_Offset)), "MPI_Abi_get_info gives another size of MPI_Offset");
+    check(get(info, "mpi_aint_size") == std::to_string(sizeof(MPI_Aint)),
+          "MPI_Abi_get_info gives another size of MPI_Aint");
+    check(get(info, "mpi_count_size") == std::to_string(sizeof(MPI_Count)),
+          "MPI_Abi_get_info gives another size of MPI_Count");
+    check(get(info, "mpi_offset_size") == std::to_string(sizeof(MPI_Offset)),
+          "MPI_Abi_get_info gives another size of MPI_Offset");
     MPI_Info_free(&info);
 }
 
-// What a Fortran binding tells the library, once, is what any other asks for.
+// What one Fortran binding sets once, every other caller gets.
 void fortran() {
     int is_true = -1, is_false = 0, got_true = 7, got_false = 7, known = -1;
     MPI_Abi_get_fortran_booleans(sizeof is_true, &got_true, &got_false, &known);
-    check(!known && got_true == 7 && got_false == 7, "the values of LOGICAL are known before anybody told them");
-    check_class(MPI_Abi_set_fortran_booleans(sizeof is_true, &is_false, &is_true), MPI_ERR_ABI);  // which the operations do not follow
+    check(!known && got_true == 7 && got_false == 7,
+          "the values of LOGICAL are known before anybody told them");
+    // The reductions do not support these values.
+    check_class(MPI_Abi_set_fortran_booleans(sizeof is_true, &is_false, &is_true), MPI_ERR_ABI);
     check_equal(MPI_Abi_set_fortran_booleans(sizeof is_true, &is_true, &is_false), MPI_SUCCESS);
     MPI_Abi_get_fortran_booleans(sizeof is_true, &got_true, &got_false, &known);
     check(known && got_true == -1 && got_false == 0, "the values of LOGICAL are not those that were told");
@@ -48,7 +53,7 @@ void fortran() {
     MPI_Abi_get_fortran_info(&got);
     check(got == MPI_INFO_NULL, "the facts about Fortran are known before anybody told them");
     MPI_Info_create(&told);
-    MPI_Info_set(told, "mpi_integer_size", "8");  // not MPI_INTEGER's
+    MPI_Info_set(told, "mpi_integer_size", "8");  // not the size of MPI_INTEGER
     check_class(MPI_Abi_set_fortran_info(told), MPI_ERR_ABI);
     MPI_Info_set(told, "mpi_integer_size", "4");
     check_equal(MPI_Abi_set_fortran_info(told), MPI_SUCCESS);
@@ -59,13 +64,15 @@ void fortran() {
     MPI_Info_free(&got);
 }
 
-// A handle becomes an integer and the same handle again; other handles of a kind have other integers.
+// A handle converted to an integer and back is the same handle. Different handles of a kind have different
+// integers.
 template <class Handle>
 void convert(int (*to)(Handle), Handle (*from)(int), const std::vector<Handle> &handles,
              const std::source_location &where = std::source_location::current()) {
     for (Handle one : handles) {
         check(from(to(one)) == one, "a handle made an integer comes back as another handle", where);
-        for (Handle other : handles) check((to(one) == to(other)) == (one == other), "two handles have one integer", where);
+        for (Handle other : handles)
+            check((to(one) == to(other)) == (one == other), "two handles have one integer", where);
     }
 }
 
@@ -96,7 +103,8 @@ void integers() {
     convert(MPI_Info_toint, MPI_Info_fromint, {info, MPI_INFO_ENV, MPI_INFO_NULL});
     convert(MPI_Type_toint, MPI_Type_fromint, {type, MPI_INT, MPI_DOUBLE, MPI_DATATYPE_NULL});
     convert(MPI_Op_toint, MPI_Op_fromint, {op, MPI_SUM, MPI_MAX, MPI_OP_NULL});
-    convert(MPI_Errhandler_toint, MPI_Errhandler_fromint, {handler, MPI_ERRORS_RETURN, MPI_ERRORS_ARE_FATAL, MPI_ERRHANDLER_NULL});
+    convert(MPI_Errhandler_toint, MPI_Errhandler_fromint,
+            {handler, MPI_ERRORS_RETURN, MPI_ERRORS_ARE_FATAL, MPI_ERRHANDLER_NULL});
     convert(MPI_Request_toint, MPI_Request_fromint, {request, MPI_REQUEST_NULL});
     convert(MPI_Message_toint, MPI_Message_fromint, {message, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL});
     convert(MPI_File_toint, MPI_File_fromint, {MPI_FILE_NULL});
@@ -117,7 +125,7 @@ void integers() {
     MPI_Comm_free(&comm);
 }
 
-// Strings, codes and classes go in the reverse order in which they came; what is still used stays.
+// Strings, codes and classes are removed in the reverse order of their creation. What is still in use stays.
 void removed_codes() {
     int error_class, code, of_standard, later;
     MPI_Add_error_class(&error_class);
@@ -132,7 +140,8 @@ void removed_codes() {
     check_class(MPI_Remove_error_class(MPI_ERR_COMM), MPI_ERR_ARG);
     check_class(MPI_Remove_error_code(MPI_ERR_COMM), MPI_ERR_ARG);
     check_class(MPI_Remove_error_string(MPI_ERR_COMM), MPI_ERR_ARG);
-    check(text_of(code) == "a code" && text_of(error_class) == "a class", "what could not be removed has changed");
+    check(text_of(code) == "a code" && text_of(error_class) == "a class",
+          "what could not be removed has changed");
 
     check_equal(MPI_Remove_error_string(code), MPI_SUCCESS);
     check(text_of(code).empty(), "a removed string is still there");
@@ -161,7 +170,8 @@ void communicator() {
     MPI_Comm_get_info(comm, &used);
     check(used != MPI_INFO_NULL, "MPI_Comm_get_info gives no object");
     check(get(used, "nobody_knows_this") == "(absent)", "a hint that nobody uses is shown as used");
-    check(get(used, "mpi_assert_allow_overtaking") != "true", "an assertion is shown that the program did not make");
+    check(get(used, "mpi_assert_allow_overtaking") != "true",
+          "an assertion is shown that the program did not make");
     MPI_Info_free(&used);
     use(comm);
 
@@ -193,7 +203,8 @@ void window_keys() {
     int key = MPI_KEYVAL_INVALID, other = MPI_KEYVAL_INVALID;
     MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &key, nullptr);
     MPI_Win_create_keyval(MPI_WIN_DUP_FN, MPI_WIN_NULL_DELETE_FN, &other, nullptr);
-    check(key != MPI_KEYVAL_INVALID && other != MPI_KEYVAL_INVALID && key != other, "two keys of windows are one");
+    check(key != MPI_KEYVAL_INVALID && other != MPI_KEYVAL_INVALID && key != other,
+          "two keys of windows are one");
     int as_comm = key;
     check_class(MPI_Comm_free_keyval(&as_comm), MPI_ERR_KEYVAL);
     MPI_Win_free_keyval(&key);

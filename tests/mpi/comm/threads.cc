@@ -1,5 +1,6 @@
-// Several threads of each rank make communicators at once: each thread out of its own parent, and all out of one parent by
-// MPI_Comm_create_group, MPI_Comm_create_from_group and their like for intercommunicators, which tags keep apart.
+// Several threads of each rank create communicators at the same time: each thread from its own parent, and
+// all threads from one parent. For the latter they use MPI_Comm_create_group, MPI_Comm_create_from_group and
+// the corresponding functions for intercommunicators, whose tags keep the threads apart.
 #include "check.h"
 
 #include <thread>
@@ -9,7 +10,7 @@ namespace {
 
 constexpr int threads = 3, rounds = 30;
 
-// The leaders of all threads meet in one communicator, and use the tags of MPI_Comm_create_group.
+// The leaders of all threads communicate in one communicator and use the tags of MPI_Comm_create_group.
 void make_inter(int number, MPI_Comm half) {
     int rank = rank_in(MPI_COMM_WORLD), sum = 0, others = 0, own = rank_in(half) + 1;
     MPI_Comm inter, merged;
@@ -32,7 +33,8 @@ void make_inter_of_groups(const std::string &tag, MPI_Comm half) {
     MPI_Comm_group(half, &own);
     MPI_Group_incl(all, static_cast<int>(others.size()), others.data(), &other);
     MPI_Comm inter;
-    MPI_Intercomm_create_from_groups(own, 0, other, 0, tag.c_str(), MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &inter);
+    MPI_Intercomm_create_from_groups(own, 0, other, 0, tag.c_str(), MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL,
+                                     &inter);
     int one = 1;
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, inter);
     check_equal(sum, static_cast<int>(others.size()));

@@ -1,5 +1,6 @@
-/* Datatypes, packing and operations through the C interface, on one process: what they say of themselves, what a message
- * to oneself makes of them, and the errors for what is not allowed. Exits with 0 when all is as the standard says. */
+/* Datatypes, packing and operations through the C interface on one process: what they report about
+ * themselves, what a message to the same process makes of them, and the errors for what is not allowed. Exits
+ * with 0 if everything conforms to the standard. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +50,8 @@ static void describe_themselves(void) {
     EXPECT(many[0] == 0 && many[1] == 0 && many[2] == 3 && many[3] == 1);
     MPI_Type_get_contents_c(column, 0, 0, 3, 1, integers, addresses, large, types);
     EXPECT(large[0] == 4 && large[1] == 1 && large[2] == 5);
-    EXPECT(class_of(MPI_Type_get_envelope(column, &counts[0], &counts[1], &counts[2], &combiner)) == MPI_ERR_TYPE);
+    EXPECT(class_of(MPI_Type_get_envelope(column, &counts[0], &counts[1], &counts[2], &combiner)) ==
+           MPI_ERR_TYPE);
     MPI_Type_free(&column);
 
     MPI_Type_get_name(MPI_LONG_DOUBLE_INT, name, &length);
@@ -101,7 +103,8 @@ static void pack_and_unpack(void) {
     position = 0;
     MPI_Unpack(room, size, &position, &to, 1, record, MPI_COMM_SELF);
     EXPECT(position == size && to.integer == 7 && to.number == 2.5);
-    EXPECT(class_of(MPI_Pack(&from, 9, record, room, sizeof room, &position, MPI_COMM_SELF)) == MPI_ERR_TRUNCATE);
+    EXPECT(class_of(MPI_Pack(&from, 9, record, room, sizeof room, &position, MPI_COMM_SELF)) ==
+           MPI_ERR_TRUNCATE);
 
     MPI_Pack_external_size("external32", 1, record, &size_outside);
     EXPECT(size_outside == 12);
@@ -158,7 +161,8 @@ static void refuse(void) {
     EXPECT(class_of(MPI_Type_contiguous(-1, MPI_INT, &made)) == MPI_ERR_COUNT);
     EXPECT(class_of(MPI_Type_contiguous(1, MPI_DATATYPE_NULL, &made)) == MPI_ERR_TYPE);
     MPI_Type_contiguous(1, MPI_INT, &made);
-    EXPECT(class_of(MPI_Send(&x, 1, made, MPI_PROC_NULL, 0, MPI_COMM_SELF)) == MPI_ERR_TYPE); /* not committed */
+    /* The datatype is not committed. */
+    EXPECT(class_of(MPI_Send(&x, 1, made, MPI_PROC_NULL, 0, MPI_COMM_SELF)) == MPI_ERR_TYPE);
     old = made;
     MPI_Type_free(&made);
     EXPECT(class_of(MPI_Type_commit(&old)) == MPI_ERR_TYPE);

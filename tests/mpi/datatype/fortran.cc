@@ -1,12 +1,14 @@
-// The datatypes of Fortran kinds, those of a size, and pairs of value and index: the same handle for the same question, what they say of
-// themselves, reductions and messages with them, and what nobody has.
+// The datatypes of Fortran kinds, datatypes found by their size, and pairs of value and index. The same
+// request returns the same handle. The tests cover what the datatypes report about themselves, reductions and
+// messages with them, and requests for kinds and sizes that do not exist.
 #include <vector>
 
 #include "comm/check.h"
 
 namespace {
 
-void expect(int code, int error_class, const char *part, const std::source_location &where = std::source_location::current()) {
+void expect(int code, int error_class, const char *part,
+            const std::source_location &where = std::source_location::current()) {
     check_class(code, error_class, where);
     char text[MPI_MAX_ERROR_STRING];
     int length;
@@ -58,7 +60,7 @@ void kinds() {
     expect(MPI_Type_create_f90_complex(6, 5000, &type), MPI_ERR_ARG, "range 5000");
 }
 
-// In reductions, in messages without a commit, and inside other datatypes, which give the same handle back.
+// In reductions, in messages without a commit, and inside other datatypes, which return the same handle.
 void use_them() {
     int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
     MPI_Datatype real, integer, complex, made, inner;
@@ -84,7 +86,8 @@ void use_them() {
     MPI_Type_get_contents(made, 1, 0, 1, contents, nullptr, &inner);
     check(inner == real, "another handle of a predefined datatype");
     double out[3] = {1, 2, rank + 3.0}, in[3];
-    MPI_Sendrecv(out, 1, made, (rank + 1) % size, 0, in, 3, real, (rank + size - 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out, 1, made, (rank + 1) % size, 0, in, 3, real, (rank + size - 1) % size, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     check(in[2] == (rank + size - 1) % size + 3.0);
     char packed[24];
     MPI_Aint position = 0, bytes;
@@ -105,7 +108,9 @@ void found() {
     struct {
         int typeclass, size;
         MPI_Datatype wanted;
-    } sized[] = {{MPI_TYPECLASS_INTEGER, 8, MPI_INTEGER8}, {MPI_TYPECLASS_REAL, 4, MPI_REAL4}, {MPI_TYPECLASS_COMPLEX, 16, MPI_COMPLEX16}};
+    } sized[] = {{MPI_TYPECLASS_INTEGER, 8, MPI_INTEGER8},
+                 {MPI_TYPECLASS_REAL, 4, MPI_REAL4},
+                 {MPI_TYPECLASS_COMPLEX, 16, MPI_COMPLEX16}};
     for (auto &one : sized) {
         MPI_Type_match_size(one.typeclass, one.size, &type);
         check(type == one.wanted);
@@ -113,7 +118,9 @@ void found() {
     expect(MPI_Type_match_size(MPI_TYPECLASS_REAL, 5, &type), MPI_ERR_ARG, "5 bytes");
     struct {
         MPI_Datatype value, index, wanted;
-    } pairs[] = {{MPI_FLOAT, MPI_INT, MPI_FLOAT_INT}, {MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT}, {MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER},
+    } pairs[] = {{MPI_FLOAT, MPI_INT, MPI_FLOAT_INT},
+                 {MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT},
+                 {MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER},
                  {MPI_INT, MPI_FLOAT, MPI_DATATYPE_NULL}};
     for (auto &one : pairs) {
         MPI_Type_get_value_index(one.value, one.index, &type);

@@ -1,6 +1,6 @@
-// The names of the predefined datatypes: those of their constants, and of two constants for one datatype the
-// one that the standard does not call a synonym. Every datatype that has a reduction or a size is in the
-// table, optional ones and those of Fortran and C++ too.
+// The names of the predefined datatypes are those of their constants. If a datatype has two constants, its
+// name is the one that the standard does not call a synonym. The table contains every datatype that has a
+// reduction or a size, including the optional ones and those of Fortran and C++.
 #include "coll/elements.h"
 
 namespace {
@@ -24,13 +24,13 @@ int main(int argc, char **argv) {
         ++types;
     }
     if (types < 50) fail("only " + std::to_string(types) + " datatypes are supported");
-    // By all their constants.
+    // All constants of a datatype give the same name.
     for (MPI_Datatype type : {MPI_LONG_LONG, MPI_LONG_LONG_INT}) expect_name(type, "MPI_LONG_LONG_INT");
     for (MPI_Datatype type : {MPI_C_COMPLEX, MPI_C_FLOAT_COMPLEX}) expect_name(type, "MPI_C_COMPLEX");
     expect_name(MPI_UNSIGNED_LONG_LONG, "MPI_UNSIGNED_LONG_LONG");
     expect_name(MPI_C_DOUBLE_COMPLEX, "MPI_C_DOUBLE_COMPLEX");
     expect_name(MPI_PACKED, "MPI_PACKED");
-    // The program may give another one.
+    // The program may set another name.
     MPI_Type_set_name(MPI_LONG_LONG, "my own");
     expect_name(MPI_LONG_LONG_INT, "my own");
     MPI_Finalize();

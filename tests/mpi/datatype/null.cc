@@ -1,7 +1,7 @@
-// MPI_DATATYPE_NULL where nothing is transferred: no element, or with MPI_PROC_NULL. It works, in every kind
-// of call that communicates with a datatype, also where another rank names a datatype for the same nothing;
-// and with LANYARD_CHECK=on the library of the standard's ABI refuses it, as every library does where there
-// is something to transfer.
+// MPI_DATATYPE_NULL where nothing is transferred: with a count of 0, or with MPI_PROC_NULL. It works in every
+// kind of call that communicates with a datatype, even if another rank passes a datatype for the same empty
+// transfer. With LANYARD_CHECK=on, the library for the standard's ABI refuses it, as every library does if
+// something is to be transferred.
 #include <vector>
 
 #include "coll/forms.h"
@@ -10,7 +10,7 @@
 namespace {
 
 int rank, size, left, right;
-bool refused;  // the standard is kept to
+bool refused;  // only what the standard defines is accepted
 
 const MPI_Datatype none = MPI_DATATYPE_NULL;
 
@@ -23,7 +23,7 @@ void expect_refused(int code, const std::source_location &where = std::source_lo
     check(sentence.find(" is MPI_DATATYPE_NULL") != std::string::npos, sentence, where);
 }
 
-// Did the call work? Where the standard is kept to it must say what is wrong.
+// Returns whether the call worked. If only what the standard defines is accepted, it must report the error.
 bool works(int code, const std::source_location &where = std::source_location::current()) {
     if (refused)
         expect_refused(code, where);
@@ -42,7 +42,7 @@ void finish(MPI_Request &request, bool persistent) {
 using SendCall = int (*)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
 using StartCall = int (*)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
 
-// Empty messages from this rank to the next, and any to nobody.
+// Empty messages from this rank to the next, and messages of any count to MPI_PROC_NULL.
 void point_to_point() {
     const MPI_Comm world = MPI_COMM_WORLD;
     int number = 0;
@@ -70,7 +70,7 @@ void point_to_point() {
         if (works(init(&number, 4, none, MPI_PROC_NULL, 3, world, &request))) finish(request, true);
     if (works(MPI_Irecv(&number, 4, none, MPI_PROC_NULL, 3, world, &request))) finish(request, false);
     if (works(MPI_Recv_init(&number, 4, none, MPI_PROC_NULL, 3, world, &request))) finish(request, true);
-    // The other side names a datatype; a message that is not empty is too long.
+    // The other side names a datatype. A message that is not empty is too long.
     MPI_Isend(&number, 0, MPI_DOUBLE, right, 4, world, &request);
     if (works(MPI_Recv(nullptr, 0, none, left, 4, world, MPI_STATUS_IGNORE)))
         MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -106,7 +106,7 @@ void both_ways() {
         finish(request, false);
     if (works(MPI_Isendrecv_replace(&out, 0, none, right, 1, left, 1, world, &request)))
         finish(request, false);
-    // One of both that transfers something makes it wrong in every library.
+    // If one of the two transfers is not empty, every library reports an error.
     expect_refused(MPI_Sendrecv(&out, 1, none, rank, 1, &in, 0, none, nobody, 1, world, MPI_STATUS_IGNORE));
     expect_refused(MPI_Sendrecv(&out, 0, none, nobody, 1, &in, 1, none, rank, 1, world, MPI_STATUS_IGNORE));
     expect_refused(MPI_Sendrecv_replace(&out, 1, none, nobody, 1, rank, 1, world, MPI_STATUS_IGNORE));
@@ -167,8 +167,8 @@ struct Blocking {
     static constexpr auto scatterv = MPI_Scatterv;
 };
 
-// Collectives of nothing, twice each, as the second one may go by what the first one left. `type`: this
-// rank's name for the nothing.
+// Collectives without data, each called twice, because the second call may use what the first one left.
+// `type` is what this rank passes as the datatype.
 template <class Form>
 class Collectives {
 public:
@@ -202,7 +202,7 @@ public:
         }
     }
 
-    // In the w form each block has a datatype of its own: here that of the block to oneself alone is real.
+    // The w form has a datatype for each block. Only the block from a rank to itself has data and a datatype.
     void some_types() {
         std::vector<MPI_Datatype> types(ranks_, none);
         auto self = static_cast<size_t>(rank_in(comm_));
@@ -252,7 +252,8 @@ private:
 template <class Form>
 void collectives(MPI_Comm comm) {
     Collectives<Form> all(comm);
-    // Where the standard is kept to, no rank can name another datatype than all others.
+    // If the null datatype is refused, ranks that pass MPI_INT could wait for ranks whose calls have failed.
+    // In that case, all ranks must pass the null datatype.
     all.run(none);
     if (!refused) all.run(rank % 2 ? none : MPI_INT);
     if (size_of(comm) != 1 || !refused) all.some_types();
@@ -271,7 +272,7 @@ void neighbors() {
     works(MPI_Neighbor_alltoall(nullptr, 0, none, nullptr, 0, none, ring));
     works(MPI_Neighbor_alltoallv(nullptr, zeros, places, none, nullptr, zeros, places, none, ring));
     works(MPI_Neighbor_alltoallw(nullptr, zeros, bytes, types, nullptr, zeros, bytes, types, ring));
-    // One side only has something to send: to the right, where there is somebody.
+    // Each rank sends only to its right neighbour, if it has one.
     int counts[2] = {0, rank + 1 < size}, got[2] = {rank > 0, 0}, last = rank + 1 == size;
     MPI_Datatype send_types[2] = {none, last ? none : MPI_INT},
                  receive_types[2] = {rank > 0 ? MPI_INT : none, none};
@@ -289,12 +290,12 @@ void something() {
     expect_refused(MPI_Allreduce(MPI_IN_PLACE, &number, 1, none, MPI_SUM, MPI_COMM_WORLD));
     expect_refused(MPI_Reduce_local(&number, &number, 1, none, MPI_SUM));
     works(MPI_Reduce_local(nullptr, nullptr, 0, none, MPI_SUM));
-    // Nothing is asked of a datatype that is not there.
+    // Functions that query a datatype or build on one refuse MPI_DATATYPE_NULL.
     int bytes = 0;
     MPI_Datatype made;
     expect_refused(MPI_Type_size(none, &bytes));
     expect_refused(MPI_Type_contiguous(0, none, &made));
-    // What is no datatype at all is wrong, however little of it.
+    // A handle that is no datatype at all is wrong even with a count of 0.
     MPI_Datatype freed;
     MPI_Type_contiguous(1, MPI_INT, &freed);
     MPI_Datatype copy = freed;

@@ -1,6 +1,7 @@
-// Datatypes that span more than 5 GiB, over memory that is reserved and not there: only the pages with data are touched. Every
-// constructor that can reach so far, sent around the ring, packed and unpacked; counts and sizes beyond 2^31 in statuses; and what
-// does not fit: MPI_UNDEFINED where the standard says so, errors elsewhere, never a number that wrapped around.
+// Datatypes that span more than 5 GiB of reserved addresses, of which only the pages with data use memory.
+// Every constructor that reaches so far is sent around the ring, packed and unpacked. Counts and sizes in
+// statuses exceed 2^31. A number that does not fit is reported as MPI_UNDEFINED where the standard says so,
+// and as an error elsewhere. It never wraps around.
 #include <sys/mman.h>
 
 #include <functional>
@@ -13,11 +14,12 @@ namespace {
 constexpr MPI_Count gib = MPI_Count{1} << 30, span = 5 * gib;
 int rank, to, from;
 
-// Addresses without memory behind them, until they are touched.
+// Addresses without memory behind them until they are touched.
 class Space {
 public:
     explicit Space(MPI_Count bytes) : bytes_(static_cast<size_t>(bytes)) {
-        void *all = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *all =
+            mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         check(all != MAP_FAILED, "addresses");
         base_ = static_cast<char *>(all);
     }
@@ -40,28 +42,61 @@ struct Far {
 };
 
 std::vector<Far> far_ones() {
-    static const MPI_Count lengths[] = {1, 2}, places[] = {0, span / 4}, bytes[] = {8, span + 8}, sizes[] = {span / 4, 2},
-                           subsizes[] = {2, 1}, starts[] = {span / 4 - 2, 1}, distributed[] = {span / 4};
+    static const MPI_Count lengths[] = {1, 2}, places[] = {0, span / 4}, bytes[] = {8, span + 8},
+                           sizes[] = {span / 4, 2}, subsizes[] = {2, 1}, starts[] = {span / 4 - 2, 1},
+                           distributed[] = {span / 4};
     static const MPI_Aint addresses[] = {4, span};
     return {
-        {"vector_c", [](MPI_Datatype *type) { MPI_Type_vector_c(3, 1, span / 8, MPI_INT, type); }, {0, span / 2, span}, span + 4},
-        {"vector", [](MPI_Datatype *type) { MPI_Type_vector(2, 1, static_cast<int>(span / 4), MPI_INT, type); }, {0, span}, span + 4},
-        {"hvector", [](MPI_Datatype *type) { MPI_Type_create_hvector(2, 2, span, MPI_INT, type); }, {0, 4, span, span + 4}, span + 8},
-        {"indexed_c", [](MPI_Datatype *type) { MPI_Type_indexed_c(2, lengths, places, MPI_INT, type); }, {0, span, span + 4}, span + 8},
-        {"hindexed_c", [](MPI_Datatype *type) { MPI_Type_create_hindexed_c(2, lengths, bytes, MPI_INT, type); }, {8, span + 8, span + 12}, span + 8},
-        {"indexed_block_c", [](MPI_Datatype *type) { MPI_Type_create_indexed_block_c(2, 1, places, MPI_INT, type); }, {0, span}, span + 4},
-        {"hindexed_block", [](MPI_Datatype *type) { MPI_Type_create_hindexed_block(2, 1, addresses, MPI_INT, type); }, {4, span}, span},
-        {"struct", [](MPI_Datatype *type) {
+        {"vector_c",
+         [](MPI_Datatype *type) { MPI_Type_vector_c(3, 1, span / 8, MPI_INT, type); },
+         {0, span / 2, span},
+         span + 4},
+        {"vector",
+         [](MPI_Datatype *type) { MPI_Type_vector(2, 1, static_cast<int>(span / 4), MPI_INT, type); },
+         {0, span},
+         span + 4},
+        {"hvector",
+         [](MPI_Datatype *type) { MPI_Type_create_hvector(2, 2, span, MPI_INT, type); },
+         {0, 4, span, span + 4},
+         span + 8},
+        {"indexed_c",
+         [](MPI_Datatype *type) { MPI_Type_indexed_c(2, lengths, places, MPI_INT, type); },
+         {0, span, span + 4},
+         span + 8},
+        {"hindexed_c",
+         [](MPI_Datatype *type) { MPI_Type_create_hindexed_c(2, lengths, bytes, MPI_INT, type); },
+         {8, span + 8, span + 12},
+         span + 8},
+        {"indexed_block_c",
+         [](MPI_Datatype *type) { MPI_Type_create_indexed_block_c(2, 1, places, MPI_INT, type); },
+         {0, span},
+         span + 4},
+        {"hindexed_block",
+         [](MPI_Datatype *type) { MPI_Type_create_hindexed_block(2, 1, addresses, MPI_INT, type); },
+         {4, span},
+         span},
+        {"struct",
+         [](MPI_Datatype *type) {
              int ones[] = {1, 1};
              MPI_Datatype types[] = {MPI_INT, MPI_INT};
              MPI_Type_create_struct(2, ones, addresses, types, type);
-         }, {4, span}, span},
-        {"subarray_c", [](MPI_Datatype *type) { MPI_Type_create_subarray_c(2, sizes, subsizes, starts, MPI_ORDER_C, MPI_INT, type); },
-         {2 * span - 12, 2 * span - 4}, 2 * span},
-        {"darray_c", [](MPI_Datatype *type) {  // the last block is one element short of the others' length
+         },
+         {4, span},
+         span},
+        {"subarray_c",
+         [](MPI_Datatype *type) {
+             MPI_Type_create_subarray_c(2, sizes, subsizes, starts, MPI_ORDER_C, MPI_INT, type);
+         },
+         {2 * span - 12, 2 * span - 4},
+         2 * span},
+        {"darray_c",
+         [](MPI_Datatype *type) {  // the last block is four elements shorter than the others
              int distribution = MPI_DISTRIBUTE_BLOCK, argument = 335544321, processes = 4;
-             MPI_Type_create_darray_c(4, 3, 1, distributed, &distribution, &argument, &processes, MPI_ORDER_C, MPI_INT, type);
-         }, {}, span},
+             MPI_Type_create_darray_c(4, 3, 1, distributed, &distribution, &argument, &processes, MPI_ORDER_C,
+                                      MPI_INT, type);
+         },
+         {},
+         span},
         {"resized", [](MPI_Datatype *type) { MPI_Type_create_resized(MPI_INT, 0, span, type); }, {0}, span},
     };
 }
@@ -88,7 +123,8 @@ void round_trip(const Far &far) {
     };
     each([&](MPI_Count at, int number) { out.at(at) = rank * 100 + number; });
     MPI_Status status;
-    MPI_Sendrecv(out.data(), elements, type, to, 1, in.data(), elements, type, from, 1, MPI_COMM_WORLD, &status);
+    MPI_Sendrecv(out.data(), elements, type, to, 1, in.data(), elements, type, from, 1, MPI_COMM_WORLD,
+                 &status);
     each([&](MPI_Count at, int number) { check(in.at(at) == from * 100 + number, far.name); });
     int count;
     MPI_Get_count(&status, type, &count);
@@ -110,7 +146,7 @@ void round_trip(const Far &far) {
     MPI_Type_free(&type);
 }
 
-// Counts beyond int where little or nothing is moved.
+// Counts that exceed int although little or no data is moved.
 void large_counts() {
     MPI_Datatype nothing;
     MPI_Type_contiguous(0, MPI_INT, &nothing);
@@ -118,13 +154,16 @@ void large_counts() {
     Space space(2 * span);
     MPI_Status status;
     MPI_Count count;
-    MPI_Sendrecv_c(space.data(), span, nothing, to, 2, space.data() + span, span, nothing, from, 2, MPI_COMM_WORLD, &status);
+    MPI_Sendrecv_c(space.data(), span, nothing, to, 2, space.data() + span, span, nothing, from, 2,
+                   MPI_COMM_WORLD, &status);
     MPI_Get_count_c(&status, nothing, &count);
     check(count == 0);
     MPI_Type_free(&nothing);
 
-    space.at(0) = rank;  // a receive with room for far more than comes
-    MPI_Sendrecv_c(space.data(), 1, MPI_INT, to, 3, space.data() + gib, span / 4, MPI_INT, from, 3, MPI_COMM_WORLD, &status);
+    // A receive with room for far more than arrives.
+    space.at(0) = rank;
+    MPI_Sendrecv_c(space.data(), 1, MPI_INT, to, 3, space.data() + gib, span / 4, MPI_INT, from, 3,
+                   MPI_COMM_WORLD, &status);
     check(space.at(gib) == from);
     MPI_Get_count_c(&status, MPI_INT, &count);
     check(count == 1);
@@ -156,7 +195,8 @@ void statuses() {
     MPI_Type_free(&pair);
 }
 
-void expect(int code, int error_class, const char *part, const std::source_location &where = std::source_location::current()) {
+void expect(int code, int error_class, const char *part,
+            const std::source_location &where = std::source_location::current()) {
     check_class(code, error_class, where);
     char text[MPI_MAX_ERROR_STRING];
     int length;
@@ -164,13 +204,14 @@ void expect(int code, int error_class, const char *part, const std::source_locat
     check(std::strstr(text, part) != nullptr, std::string("the text is: ") + text, where);
 }
 
-// Arguments that say nothing are no reason to refuse, and others are.
+// Arguments without effect may have any value. Other arguments that are wrong or too large are refused.
 void what_says_nothing() {
     MPI_Datatype type, heap, same_byte;
     MPI_Aint lower, extent;
     MPI_Count size_c;
     char few[16];
-    // A stride between fewer than two blocks says nothing; a block longer than the array is the array.
+    // With fewer than two blocks, the stride has no effect. A block longer than the array covers the whole
+    // array.
     MPI_Type_create_hvector(1, 4, MPI_Aint{1} << 62, MPI_INT, &type);
     MPI_Type_get_extent(type, &lower, &extent);
     check(lower == 0 && extent == 16);
@@ -185,10 +226,12 @@ void what_says_nothing() {
         check(lower == 0 && extent == MPI_Aint{8} << 31);
         MPI_Type_free(&type);
     }
-    expect(MPI_Type_create_subarray(0, sizes, sizes, sizes, MPI_ORDER_C, MPI_INT, &type), MPI_ERR_ARG, "number of dimensions is 0");
-    expect(MPI_Type_create_darray(1, 0, 0, sizes, deals, blocks, grid, MPI_ORDER_C, MPI_INT, &type), MPI_ERR_ARG, "number of dimensions is 0");
+    expect(MPI_Type_create_subarray(0, sizes, sizes, sizes, MPI_ORDER_C, MPI_INT, &type), MPI_ERR_ARG,
+           "number of dimensions is 0");
+    expect(MPI_Type_create_darray(1, 0, 0, sizes, deals, blocks, grid, MPI_ORDER_C, MPI_INT, &type),
+           MPI_ERR_ARG, "number of dimensions is 0");
 
-    // A nest of datatypes ends somewhere, before the stack does.
+    // The depth of nested datatypes is limited, so that the stack does not overflow.
     MPI_Datatype outer;
     MPI_Type_contiguous(2, MPI_INT, &type);
     int result = MPI_SUCCESS, depth = 1;
@@ -200,11 +243,13 @@ void what_says_nothing() {
     check_equal(depth, 1'001);
     expect(result, MPI_ERR_NO_MEM, "more than 1000 deep");
 
-    // Nothing has so many bytes, whatever the datatype; and what overflows never looks small.
-    expect(MPI_Send_c(few, MPI_Count{1} << 61, MPI_DOUBLE, to, 9, MPI_COMM_WORLD), MPI_ERR_COUNT, "more than 2^63 bytes");
+    // No datatype allows so many bytes, and a product that overflows is never taken for a small number.
+    expect(MPI_Send_c(few, MPI_Count{1} << 61, MPI_DOUBLE, to, 9, MPI_COMM_WORLD), MPI_ERR_COUNT,
+           "more than 2^63 bytes");
     MPI_Type_create_resized(MPI_INT, 0, 0, &same_byte);
     MPI_Type_contiguous_c(MPI_Count{1} << 57, same_byte, &heap);
-    expect(MPI_Type_create_hvector_c(MPI_Count{1} << 61, MPI_Count{1} << 61, 0, heap, &type), MPI_ERR_ARG, "2^62");
+    expect(MPI_Type_create_hvector_c(MPI_Count{1} << 61, MPI_Count{1} << 61, 0, heap, &type), MPI_ERR_ARG,
+           "2^62");
     MPI_Type_free(&heap);
     MPI_Type_free(&same_byte);
 }
@@ -231,9 +276,11 @@ void what_does_not_fit() {
     check(size_c == 3 * span);
     MPI_Count integers, addresses, counts, types;
     int few[4], combiner;
-    expect(MPI_Type_get_envelope(large, &few[0], &few[1], &few[2], &combiner), MPI_ERR_TYPE, "MPI_Type_get_envelope_c");
+    expect(MPI_Type_get_envelope(large, &few[0], &few[1], &few[2], &combiner), MPI_ERR_TYPE,
+           "MPI_Type_get_envelope_c");
     MPI_Type_get_envelope_c(large, &integers, &addresses, &counts, &types, &combiner);
-    check(integers == 0 && addresses == 0 && counts == 1 && types == 1 && combiner == MPI_COMBINER_CONTIGUOUS);
+    check(integers == 0 && addresses == 0 && counts == 1 && types == 1 &&
+          combiner == MPI_COMBINER_CONTIGUOUS);
     MPI_Count contents[1];
     MPI_Type_get_contents_c(large, 0, 0, 1, 1, nullptr, nullptr, contents, &type);
     check(contents[0] == span && type == MPI_BYTE);
@@ -248,16 +295,19 @@ void what_does_not_fit() {
     expect(MPI_Type_create_subarray_c(1, far, one, one, MPI_ORDER_C, MPI_INT, &type), MPI_ERR_ARG, too_large);
     expect(MPI_Type_create_resized(MPI_INT, 0, INT64_MAX, &type), MPI_ERR_ARG, too_large);
 
-    // The same byte again and again has a size, too, and a message of it a length.
+    // A datatype that contains the same byte many times has a size, and a message of it has a length.
     MPI_Type_create_resized(MPI_BYTE, 0, 0, &same_byte);
     MPI_Type_contiguous_c(MPI_Count{1} << 50, same_byte, &heap);
     MPI_Type_commit(&heap);
     char byte = 1;
-    expect(MPI_Send_c(&byte, MPI_Count{1} << 14, heap, to, 9, MPI_COMM_WORLD), MPI_ERR_COUNT, "more than 2^63 bytes");
-    expect(MPI_Recv(&byte, 1 << 14, heap, from, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE), MPI_ERR_COUNT, "more than 2^63 bytes");
+    expect(MPI_Send_c(&byte, MPI_Count{1} << 14, heap, to, 9, MPI_COMM_WORLD), MPI_ERR_COUNT,
+           "more than 2^63 bytes");
+    expect(MPI_Recv(&byte, 1 << 14, heap, from, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE), MPI_ERR_COUNT,
+           "more than 2^63 bytes");
     expect(MPI_Pack_size_c(MPI_Count{1} << 14, heap, MPI_COMM_WORLD, &size_c), MPI_ERR_COUNT, "2^63");
     MPI_Count place = 0;
-    expect(MPI_Pack_c(&byte, MPI_Count{1} << 12, heap, few, sizeof few, &place, MPI_COMM_WORLD), MPI_ERR_TRUNCATE, "do not fit");
+    expect(MPI_Pack_c(&byte, MPI_Count{1} << 12, heap, few, sizeof few, &place, MPI_COMM_WORLD),
+           MPI_ERR_TRUNCATE, "do not fit");
     MPI_Status status;
     expect(MPI_Status_set_elements_c(&status, MPI_DOUBLE, INT64_MAX), MPI_ERR_COUNT, "2^63");
     MPI_Type_free(&heap);

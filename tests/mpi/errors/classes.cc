@@ -1,15 +1,20 @@
-// Each error class of the standard: what raises it, and a word of the sentence that MPI_Error_string then gives. With --list the program
-// tells without MPI which classes it raises, and which it leaves out for which function that the library lacks; test_classes.py compares
-// that with mpi.h.
+// For each error class of the standard: a call that raises it, and a word of the message that
+// MPI_Error_string returns. With --list, the program lists without MPI the classes that it raises, and for
+// each class that it omits the reason or the function that the library lacks. test_classes.py compares this
+// list with mpi.h.
 #include "comm/check.h"
 
-// The sanitizers are to let the library tell that there is not that much memory.
-extern "C" [[gnu::visibility("default")]] const char *__asan_default_options() { return "allocator_may_return_null=1"; }
-extern "C" [[gnu::visibility("default")]] const char *__tsan_default_options() { return "allocator_may_return_null=1"; }
+// The sanitizers must return a null pointer, so that the library reports the lack of memory.
+extern "C" [[gnu::visibility("default")]] const char *__asan_default_options() {
+    return "allocator_may_return_null=1";
+}
+extern "C" [[gnu::visibility("default")]] const char *__tsan_default_options() {
+    return "allocator_may_return_null=1";
+}
 
 namespace {
 
-MPI_Comm comm;   // with all ranks, and MPI_ERRORS_RETURN
+MPI_Comm comm;  // of all ranks, with MPI_ERRORS_RETURN
 int value = 0;
 
 int truncated(int *code) {
@@ -149,14 +154,16 @@ struct Raised {
 const Raised raised[] = {
     {CLASS(MPI_ERR_BUFFER), [] { return MPI_Send(nullptr, 1, MPI_INT, 0, 0, comm); }, "null pointer"},
     {CLASS(MPI_ERR_COUNT), [] { return MPI_Send(&value, -1, MPI_INT, 0, 0, comm); }, "-1"},
-    {CLASS(MPI_ERR_TYPE), [] { return MPI_Send(&value, 1, MPI_DATATYPE_NULL, 0, 0, comm); }, "MPI_DATATYPE_NULL"},
+    {CLASS(MPI_ERR_TYPE), [] { return MPI_Send(&value, 1, MPI_DATATYPE_NULL, 0, 0, comm); },
+     "MPI_DATATYPE_NULL"},
     {CLASS(MPI_ERR_TAG), [] { return MPI_Send(&value, 1, MPI_INT, 0, -5, comm); }, "-5"},
     {CLASS(MPI_ERR_COMM), no_comm, "MPI_COMM_NULL"},
     {CLASS(MPI_ERR_RANK), [] { return MPI_Send(&value, 1, MPI_INT, 4711, 0, comm); }, "4711"},
     {CLASS(MPI_ERR_REQUEST), start_what_is_not_persistent, "persistent"},
     {CLASS(MPI_ERR_ROOT), [] { return MPI_Bcast(&value, 1, MPI_INT, 4711, comm); }, "4711"},
     {CLASS(MPI_ERR_GROUP), no_group, "MPI_GROUP_NULL"},
-    {CLASS(MPI_ERR_OP), [] { return MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_OP_NULL, comm); }, "MPI_OP_NULL"},
+    {CLASS(MPI_ERR_OP), [] { return MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_OP_NULL, comm); },
+     "MPI_OP_NULL"},
     {CLASS(MPI_ERR_TOPOLOGY), no_topology, "topology"},
     {CLASS(MPI_ERR_DIMS), odd_dims, "-1"},
     {CLASS(MPI_ERR_ARG), [] { return MPI_Comm_split(comm, -7, 0, &comm); }, "-7"},
@@ -167,7 +174,8 @@ const Raised raised[] = {
     {CLASS(MPI_ERR_FILE), no_file, "MPI_FILE_NULL"},
     {CLASS(MPI_ERR_INFO_KEY), [] { return set_info(std::string(MPI_MAX_INFO_KEY, 'k'), "v"); }, "characters"},
     {CLASS(MPI_ERR_INFO_NOKEY), delete_what_is_not_there, "absent"},
-    {CLASS(MPI_ERR_INFO_VALUE), [] { return set_info("k", std::string(MPI_MAX_INFO_VAL, 'v')); }, "characters"},
+    {CLASS(MPI_ERR_INFO_VALUE), [] { return set_info("k", std::string(MPI_MAX_INFO_VAL, 'v')); },
+     "characters"},
     {CLASS(MPI_ERR_INFO), free_environment, "MPI_INFO_ENV"},
     {CLASS(MPI_ERR_KEYVAL), attribute, "MPI_KEYVAL_INVALID"},
     {CLASS(MPI_ERR_NO_MEM), [] { return allocate(MPI_Aint{1} << 60); }, "memory"},
@@ -179,12 +187,14 @@ const Raised raised[] = {
     {CLASS(MPI_ERR_ABI), logicals_twice, "set already"},
 };
 
-// A class that no function here raises: either for want of a function, or for the reason that begins with "-".
+// A class that no function here raises: either a function is missing, or the text begins with "-" and gives
+// the reason.
 struct Left {
     const char *name, *function_or_reason;
 };
 const Left left[] = {
-    {"MPI_ERR_UNKNOWN", "- no function fails with it: it is what MPI_Error_class says of a code that is none"},
+    {"MPI_ERR_UNKNOWN",
+     "- no function fails with it: it is what MPI_Error_class says of a code that is none"},
     {"MPI_ERR_INTERN", "- the library stops the process where it finds itself broken"},
     {"MPI_ERR_PENDING", "- the calls on several requests wait for all of them, failed ones or not"},
     {"MPI_ERR_PROC_ABORTED", "- a process must be lost for it: tests/sim/dying_test.cc and tests/failures"},
@@ -232,8 +242,9 @@ void try_one(const Raised &row) {
     int error_class = -1;
     check_equal(MPI_Error_class(code, &error_class), MPI_SUCCESS);
     check(error_class == row.error_class, std::string("not ") + row.name + " but " + text);
-    check(text.find(row.word) != std::string::npos, std::string(row.name) + ": \"" + text + "\" does not say \"" + row.word + "\"");
-    // The class itself is a code too, with a text of its own.
+    check(text.find(row.word) != std::string::npos,
+          std::string(row.name) + ": \"" + text + "\" does not say \"" + row.word + "\"");
+    // The class itself is a code as well, with its own text.
     check(text_of(row.error_class).rfind(std::string(row.name) + ": ", 0) == 0);
 }
 

@@ -1,12 +1,12 @@
-// Handles that the program has freed while their objects live on, inside others or in operations under way: each use is refused, one
-// that would free them again too, and the object does its work to the end.
+// Handles that the program has freed while their objects live on in other objects or in operations under way.
+// Every use of such a handle is refused, a second free included, and the object completes its work.
 #include "comm/check.h"
 
 namespace {
 
 int words_of_type_in_op = 0;
 
-// Asks about the datatype it is given, whose handle was freed while the operation was under way.
+// Queries the datatype that it is given, whose handle was freed while the operation was under way.
 void add(void *in, void *inout, int *count, MPI_Datatype *type) {
     int size = -1;
     check_equal(MPI_Type_size(*type, &size), MPI_SUCCESS);
@@ -31,7 +31,8 @@ void type_in_type() {
     int size = -1;
     check_class(MPI_Type_size(stale, &size), MPI_ERR_TYPE);
     int from[9] = {0, 1, 2, 3, 4, 5, 6, 7, 8}, to[6] = {};
-    check_equal(MPI_Sendrecv(from, 1, outer, 0, 0, to, 6, MPI_INT, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    check_equal(MPI_Sendrecv(from, 1, outer, 0, 0, to, 6, MPI_INT, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE),
+                MPI_SUCCESS);
     check(to[2] == 2 && to[3] == 6 && to[5] == 8, "the outer type lost its inner one");
     int integers[4];
     MPI_Datatype held;
@@ -109,7 +110,8 @@ void handler_in_comm() {
     stale = handler;
     MPI_Comm_get_errhandler(comm, &second);
     MPI_Errhandler_free(&handler);
-    check_equal(MPI_Comm_set_errhandler(comm, second), MPI_SUCCESS);  // which is another handle, though of the same object
+    // `second` is a different handle of the same object.
+    check_equal(MPI_Comm_set_errhandler(comm, second), MPI_SUCCESS);
     MPI_Errhandler_free(&second);
     check_class(MPI_Errhandler_free(&stale), MPI_ERR_ERRHANDLER);
     check_class(MPI_Comm_set_errhandler(MPI_COMM_SELF, stale), MPI_ERR_ERRHANDLER);
@@ -153,7 +155,8 @@ void request_under_way() {
     check_class(MPI_Cancel(&again), MPI_ERR_REQUEST);
     check_class(MPI_Request_free(&again), MPI_ERR_REQUEST);
     MPI_Send(&sent, 1, MPI_INT, 0, 9, MPI_COMM_SELF);
-    MPI_Sendrecv(nullptr, 0, MPI_INT, 0, 10, nullptr, 0, MPI_INT, 0, 10, MPI_COMM_SELF, MPI_STATUS_IGNORE);  // comes behind it
+    // This message arrives after the one to `got`.
+    MPI_Sendrecv(nullptr, 0, MPI_INT, 0, 10, nullptr, 0, MPI_INT, 0, 10, MPI_COMM_SELF, MPI_STATUS_IGNORE);
     check_equal(got, 5);
 }
 
@@ -162,7 +165,7 @@ void free_comm(MPI_Comm *comm, int *, ...) {
     MPI_Comm_free(&copy);
 }
 
-// The handler of a communicator ends it.
+// The error handler frees its communicator.
 void freed_by_handler() {
     MPI_Comm comm;
     MPI_Errhandler handler;

@@ -1,5 +1,6 @@
-// Error handlers of all kinds of objects; classes, codes and strings of the program and their removal; errors before MPI_Init and after
-// MPI_Finalize, which meet the initial error handler (here: mpi_errors_return).
+// Error handlers of all kinds of objects, the program's own error classes, codes and strings and their
+// removal, and errors before MPI_Init and after MPI_Finalize, which reach the initial error handler (here
+// mpi_errors_return).
 #include "comm/check.h"
 
 namespace {
@@ -11,9 +12,11 @@ std::string text_of(int code) {
     return text;
 }
 
-void check_error(int code, int error_class, const char *word, const std::source_location &where = std::source_location::current()) {
+void check_error(int code, int error_class, const char *word,
+                 const std::source_location &where = std::source_location::current()) {
     check_class(code, error_class, where);
-    check(text_of(code).find(word) != std::string::npos, "\"" + text_of(code) + "\" does not say \"" + word + "\"", where);
+    check(text_of(code).find(word) != std::string::npos,
+          "\"" + text_of(code) + "\" does not say \"" + word + "\"", where);
 }
 
 int last_used() {
@@ -31,7 +34,8 @@ void on_file(MPI_File *file, int *code, ...) {
     file_code = *code;
 }
 
-// Handlers of windows and files can be made and freed before there is any; MPI_FILE_NULL has the one that files begin with.
+// Error handlers for windows and files can be created and freed although no window or file exists.
+// MPI_FILE_NULL has the default error handler of files.
 void windows_and_files() {
     MPI_Errhandler of_window, of_file, got;
     check_equal(MPI_Win_create_errhandler(on_window, &of_window), MPI_SUCCESS);
@@ -75,7 +79,8 @@ void own_codes() {
     check_equal(MPI_Add_error_string(error_class, "of the class"), MPI_SUCCESS);
     check(text_of(code) == "second");
     check_error(MPI_Add_error_string(MPI_ERR_TAG, "mine"), MPI_ERR_ARG, "not an error class or code");
-    check_error(MPI_Add_error_string(code, std::string(MPI_MAX_ERROR_STRING, 'x').c_str()), MPI_ERR_ARG, "characters");
+    check_error(MPI_Add_error_string(code, std::string(MPI_MAX_ERROR_STRING, 'x').c_str()), MPI_ERR_ARG,
+                "characters");
 
     check_error(MPI_Remove_error_class(error_class), MPI_ERR_ARG, "codes");
     check_error(MPI_Remove_error_code(code), MPI_ERR_ARG, "string");
@@ -99,7 +104,7 @@ void own_codes() {
     check_error(MPI_Add_error_code(error_class, &code), MPI_ERR_ARG, "not an error class");
 }
 
-// The code that a handler of the program leaves is the one that the call returns.
+// The code that a user-defined error handler stores is the one that the call returns.
 int own_code = 0;
 void change(MPI_Comm *, int *code, ...) { *code = own_code; }
 
@@ -122,12 +127,14 @@ void changed_code() {
 int request_calls = 0, request_code = 0;
 void on_request(MPI_Comm *comm, int *code, ...) {
     int rank;
-    check_equal(MPI_Comm_rank(*comm, &rank), MPI_SUCCESS);  // it lives, though the program has freed it
+    // The communicator lives although the program has freed it
+    check_equal(MPI_Comm_rank(*comm, &rank), MPI_SUCCESS);
     ++request_calls;
     request_code = *code;
 }
 
-// Of several requests the handler is given the code of the one that failed; and the communicator of a request lives until it was asked.
+// If one of several requests fails, the error handler gets the code of that request. The communicator of a
+// request lives until the request is completed.
 void of_requests() {
     for (bool several : {false, true}) {
         MPI_Comm comm;

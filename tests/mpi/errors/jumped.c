@@ -1,4 +1,5 @@
-/* An error handler leaves the library by longjmp, again and again: calls work on, and the communicator can be freed. */
+/* An error handler leaves the library by longjmp many times. Later calls work, and the communicator can be
+ * freed. */
 #include <mpi.h>
 #include <setjmp.h>
 #include <stdio.h>

@@ -1,4 +1,7 @@
-"""Every error class of mpi.h is raised by the program of this folder, or left out for a function that the library lacks or a reason."""
+"""Checks that the program classes.cc raises every error class of mpi.h or omits it for a stated reason.
+
+The reason is either a sentence or a function that the library lacks.
+"""
 import json
 import os
 import pathlib
@@ -19,7 +22,8 @@ def build_folder():
 
 @pytest.fixture(scope="module", name="rows")
 def listed(build):
-    output = subprocess.run([build / "tests" / "mpi-errors-classes", "--list"], capture_output=True, text=True, check=True).stdout
+    output = subprocess.run([build / "tests" / "mpi-errors-classes", "--list"], capture_output=True,
+                            text=True, check=True).stdout
     return [line.split(" ", 2) for line in output.splitlines()]
 
 
@@ -32,8 +36,10 @@ def test_every_class_is_in_one_list_once(rows):
 
 
 def test_classes_are_left_out_only_for_functions_that_are_missing(build, rows):
-    output = subprocess.run([build / "bin" / "lanyard", "info", "--coverage", "--json"], capture_output=True, text=True, check=True).stdout
+    output = subprocess.run([build / "bin" / "lanyard", "info", "--coverage", "--json"], capture_output=True,
+                            text=True, check=True).stdout
     implemented = {function["name"]: function["implemented"] for function in json.loads(output)["functions"]}
     for row in rows:
         if row[0] == "left" and not row[2].startswith("- "):
-            assert not implemented[row[2]], f"{row[2]} exists now: raise {row[1]} in tests/mpi/errors/classes.cc"
+            assert not implemented[row[2]], (
+                f"{row[2]} exists now: raise {row[1]} in tests/mpi/errors/classes.cc")

@@ -1,6 +1,6 @@
-// Functions of the program throw: error handlers, operations of reductions, attribute functions, those of
-// generalised requests. What they throw leaves the call that an error would have been told by, and everything
-// works on: the other ranks, the object, the library.
+// Functions of the program throw: error handlers, reduction operations, attribute functions and the functions
+// of generalised requests. The exception leaves the call that would have reported an error, and everything
+// remains usable: the other ranks, the object and the library.
 #include "errors/thrown.h"
 
 #include <exception>
@@ -9,8 +9,8 @@
 
 namespace {
 
-int throwing = 0;  // the number that functions throw; 0: they do not
-int called = 0;    // how often since it was set
+int throwing = 0;  // the number that functions throw; if 0, they do not throw
+int called = 0;    // number of calls since it was set
 void arm(int number) { throwing = number, called = 0; }
 void pass() {
     ++called;
@@ -34,14 +34,15 @@ MPI_Errhandler set_handler(MPI_Comm comm, MPI_Comm_errhandler_function *function
     return made;
 }
 
-// More requests than lie on an entry point's stack, one of which fails.
+// More requests than an entry point keeps on its stack, of which one fails.
 void wait_for_many(MPI_Comm comm) {
     constexpr int many = 200;
     int sent[2] = {1, 2}, place[many];
     std::vector<MPI_Request> requests(many);
     std::vector<MPI_Status> statuses(many);
     int me = rank_in(comm);
-    for (int i = 0; i < many; ++i) MPI_Irecv(&place[i], 1, MPI_INT, me, i, comm, &requests[static_cast<size_t>(i)]);
+    for (int i = 0; i < many; ++i)
+        MPI_Irecv(&place[i], 1, MPI_INT, me, i, comm, &requests[static_cast<size_t>(i)]);
     for (int i = 0; i < many; ++i) MPI_Send(sent, i == 77 ? 2 : 1, MPI_INT, me, i, comm);
     must_throw(throwing, [&] { MPI_Waitall(many, requests.data(), statuses.data()); });
     for (int i = 0; i < many; ++i) {
@@ -101,8 +102,8 @@ void add(void *in, void *inout, int *count, MPI_Datatype *) {
     for (int i = 0; i < *count; ++i) static_cast<int *>(inout)[i] += static_cast<int *>(in)[i];
 }
 
-// A reduction that throws where the function is called, and nowhere else; the next one is as if there had
-// been none.
+// A reduction that throws on the ranks where the function is called, and nowhere else. The next reduction is
+// not affected.
 template <class Reduce>
 void reduction(int number, Reduce reduce) {
     arm(number);
@@ -120,9 +121,12 @@ struct Sums {
     std::vector<int> mine, sums;
 
     Sums(MPI_Op o, int length)
-        : op(o), count(length), mine(static_cast<size_t>(length * ranks), rank_in(comm) + 1), sums(static_cast<size_t>(length * ranks)) {}
+        : op(o),
+          count(length),
+          mine(static_cast<size_t>(length * ranks), rank_in(comm) + 1),
+          sums(static_cast<size_t>(length * ranks)) {}
     int total() const { return ranks * (ranks + 1) / 2; }
-    // After a reduction that was to give the total.
+    // Checks a reduction whose result is the total.
     void verify(bool everywhere = true) const {
         if (!throwing && everywhere)
             for (int i = 0; i < count; ++i) check_equal(sums[static_cast<size_t>(i)], total());
@@ -131,11 +135,20 @@ struct Sums {
 
 void blocking(MPI_Op op, int count) {
     Sums s(op, count);
-    reduction(30, [&] { MPI_Allreduce(s.mine.data(), s.sums.data(), count, MPI_INT, op, s.comm), s.verify(); });
-    reduction(31, [&] { MPI_Reduce(s.mine.data(), s.sums.data(), count, MPI_INT, op, 0, s.comm), s.verify(rank_in(s.comm) == 0); });
-    reduction(32, [&] { MPI_Scan(s.mine.data(), s.sums.data(), count, MPI_INT, op, s.comm), s.verify(rank_in(s.comm) == s.ranks - 1); });
+    reduction(30,
+              [&] { MPI_Allreduce(s.mine.data(), s.sums.data(), count, MPI_INT, op, s.comm), s.verify(); });
+    reduction(31, [&] {
+        MPI_Reduce(s.mine.data(), s.sums.data(), count, MPI_INT, op, 0, s.comm),
+            s.verify(rank_in(s.comm) == 0);
+    });
+    reduction(32, [&] {
+        MPI_Scan(s.mine.data(), s.sums.data(), count, MPI_INT, op, s.comm),
+            s.verify(rank_in(s.comm) == s.ranks - 1);
+    });
     reduction(33, [&] { MPI_Exscan(s.mine.data(), s.sums.data(), count, MPI_INT, op, s.comm); });
-    reduction(34, [&] { MPI_Reduce_scatter_block(s.mine.data(), s.sums.data(), count, MPI_INT, op, s.comm), s.verify(); });
+    reduction(34, [&] {
+        MPI_Reduce_scatter_block(s.mine.data(), s.sums.data(), count, MPI_INT, op, s.comm), s.verify();
+    });
     reduction(35, [&] {
         std::vector<int> result = s.mine;
         MPI_Reduce_local(s.mine.data(), result.data(), count, MPI_INT, op);
@@ -144,7 +157,7 @@ void blocking(MPI_Op op, int count) {
     use(s.comm);
 }
 
-// The call that completes it throws, and no other.
+// Only the call that completes the operation throws.
 void nonblocking(MPI_Op op, int count) {
     Sums s(op, count);
     MPI_Request request;
@@ -183,7 +196,7 @@ void nonblocking(MPI_Op op, int count) {
     });
 }
 
-// Nobody asks for this one any more.
+// The request is freed, so no call throws the exception.
 void of_a_freed_request() {
     MPI_Op op;
     MPI_Op_create(add, 1, &op);
@@ -256,7 +269,7 @@ void attributes_of_communicators() {
     MPI_Request request;
     MPI_Comm_idup(comm, &made, &request);
     must_throw(60, [&] { MPI_Wait(&request, MPI_STATUS_IGNORE); });
-    // On one rank alone: the others have their communicator.
+    // It throws on one rank only. The other ranks have their communicator.
     copy_throws = rank_in(comm) == 0 ? 61 : 0;
     check_equal(throws(61, [&] { MPI_Comm_dup(comm, &made); }), copy_throws != 0);
     if (!copy_throws) MPI_Comm_free(&made);
@@ -287,7 +300,7 @@ void attributes_of_datatypes() {
     MPI_Type_free_keyval(&keyval);
 }
 
-// A function that calls MPI, whose error handler throws: through the library twice.
+// A function that calls MPI, whose error handler throws. The exception passes through the library twice.
 int fails_within(MPI_Comm comm, int, void *, void *, void *, int *) {
     int number = 0;
     return MPI_Send(&number, 1, MPI_INT, nobody(), 0, comm);
@@ -334,12 +347,13 @@ void generalized_requests() {
     }
 }
 
-// Exceptions of any type come out as they went in.
+// Exceptions of any type arrive unchanged.
 int throws_number(void *, MPI_Status *) { throw 7; }
 int throws_nothing(void *) { return MPI_SUCCESS; }
 void any_type() {
     MPI_Request request;
-    MPI_Grequest_start(throws_number, throws_nothing, [](void *, int) { return MPI_SUCCESS; }, nullptr, &request);
+    MPI_Grequest_start(
+        throws_number, throws_nothing, [](void *, int) { return MPI_SUCCESS; }, nullptr, &request);
     MPI_Grequest_complete(request);
     int caught = 0;
     try {
@@ -350,7 +364,7 @@ void any_type() {
     check_equal(caught, 7);
 }
 
-// MPI_Finalize deletes the attributes of MPI_COMM_SELF first. When that throws MPI is as it was, and may be
+// MPI_Finalize first deletes the attributes of MPI_COMM_SELF. If that throws, MPI is unchanged and may be
 // finalised again.
 void finalize() {
     int keyval, value = 0;

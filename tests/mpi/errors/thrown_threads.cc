@@ -1,6 +1,6 @@
-// Functions of the program throw in several threads at once: each exception leaves the call of the thread
-// that is concerned, whichever thread ran the function. And a thread that ends in an error handler, or in an
-// attribute function, leaves MPI to the others.
+// Functions of the program throw in several threads at once. Each exception leaves a call of the thread that
+// it concerns, whichever thread ran the function. A thread that ends in an error handler or in an attribute
+// function leaves MPI usable for the others.
 #include <pthread.h>
 
 #include <thread>
@@ -10,12 +10,12 @@
 
 namespace {
 
-// Throws what stands first in the data: the thread of the reduction.
+// Throws the number of the thread that started the reduction, which is the first element of the data.
 void refuse(void *in, void *, int *, MPI_Datatype *) { throw Thrown(*static_cast<int *>(in)); }
 
 void throwing_handler(MPI_Comm *comm, int *, ...) {
     int *number, flag;
-    MPI_Comm_get_attr(*comm, MPI_TAG_UB, &number, &flag);  // it may call MPI
+    MPI_Comm_get_attr(*comm, MPI_TAG_UB, &number, &flag);  // the handler may call MPI
     throw Thrown(-1);
 }
 

@@ -1,5 +1,6 @@
-// Partitioned communication: partitions that differ on the two sides, derived datatypes, all ways to make partitions ready, the order
-// of matching, requests freed early, MPI_PROC_NULL, and every error. Ranks send around a ring; one alone sends to itself.
+// Partitioned communication: different partitions on the two sides, derived datatypes, all ways to mark
+// partitions as ready, the order of matching, requests freed early, MPI_PROC_NULL, and every error. Ranks
+// send around a ring, and a single rank sends to itself.
 #include <vector>
 
 #include "comm/check.h"
@@ -8,10 +9,13 @@ namespace {
 
 int rank, size, to, from;
 
-// Bytes of a round that differ by sender, place and round.
-unsigned char byte_of(int sender, int round, size_t at) { return static_cast<unsigned char>(at * 7 + (at >> 8) + sender * 31 + round * 101); }
+// Bytes that differ by sender, place and round.
+unsigned char byte_of(int sender, int round, size_t at) {
+    return static_cast<unsigned char>(at * 7 + (at >> 8) + sender * 31 + round * 101);
+}
 
-void verify(const std::vector<unsigned char> &in, size_t bytes, int round, const std::source_location &where = std::source_location::current()) {
+void verify(const std::vector<unsigned char> &in, size_t bytes, int round,
+            const std::source_location &where = std::source_location::current()) {
     for (size_t i = 0; i < bytes; ++i)
         if (in[i] != byte_of(from, round, i)) check(false, "byte " + std::to_string(i) + " is wrong", where);
 }
@@ -26,24 +30,29 @@ enum class Ready { one_by_one, backwards, range, list };
 
 void make_ready(MPI_Request request, int partitions, Ready way) {
     std::vector<int> all;
-    for (int i = 0; i < partitions; ++i) all.push_back(way == Ready::list ? (i * 2) % partitions + (partitions % 2 == 0 && i >= partitions / 2) : i);
+    for (int i = 0; i < partitions; ++i)
+        all.push_back(way == Ready::list ? (i * 2) % partitions + (partitions % 2 == 0 && i >= partitions / 2)
+                                         : i);
     if (way == Ready::range) {
         MPI_Pready_range(0, partitions / 2, request);
         if (partitions > 2) MPI_Pready_range(partitions / 2 + 1, partitions - 1, request);
     } else if (way == Ready::list) {
         MPI_Pready_list(partitions, all.data(), request);
     } else {
-        for (int i = 0; i < partitions; ++i) MPI_Pready(way == Ready::backwards ? partitions - 1 - i : i, request);
+        for (int i = 0; i < partitions; ++i)
+            MPI_Pready(way == Ready::backwards ? partitions - 1 - i : i, request);
     }
 }
 
-// `bytes` in all, in so many partitions on each side, for several rounds.
+// `bytes` in all, in `sent` and `received` partitions on the two sides, for several rounds.
 void rounds(size_t bytes, int sent, int received, Ready way) {
     std::vector<unsigned char> out(bytes + 1), in(bytes + 1);
     MPI_Request requests[2];
     auto count = [&](int partitions) { return static_cast<MPI_Count>(bytes) / partitions; };
-    MPI_Psend_init(out.data(), sent, count(sent), MPI_BYTE, to, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
-    MPI_Precv_init(in.data(), received, count(received), MPI_BYTE, from, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
+    MPI_Psend_init(out.data(), sent, count(sent), MPI_BYTE, to, 3, MPI_COMM_WORLD, MPI_INFO_NULL,
+                   &requests[0]);
+    MPI_Precv_init(in.data(), received, count(received), MPI_BYTE, from, 3, MPI_COMM_WORLD, MPI_INFO_NULL,
+                   &requests[1]);
     for (int round = 0; round < 3; ++round) {
         for (size_t i = 0; i < bytes; ++i) out[i] = byte_of(rank, round, i);
         std::fill(in.begin(), in.end(), static_cast<unsigned char>(0));
@@ -71,7 +80,8 @@ void rounds(size_t bytes, int sent, int received, Ready way) {
     MPI_Request_free(&requests[1]);
 }
 
-// Integers in every second place on one side, in threes on the other, so that partitions begin within elements.
+// Integers at every second place on one side and in groups of three on the other, so that partitions begin
+// within elements.
 void layouts() {
     constexpr int numbers = 6 * 5000;
     MPI_Datatype every_second, threes;
@@ -79,13 +89,14 @@ void layouts() {
     MPI_Type_create_resized(threes, 0, 8, &every_second);
     MPI_Type_free(&threes);
     int lengths[] = {1, 2}, places[] = {0, 2};
-    MPI_Type_indexed(2, lengths, places, MPI_INT, &threes);  // 0, 2, 3 of four
+    MPI_Type_indexed(2, lengths, places, MPI_INT, &threes);  // places 0, 2 and 3 of four
     MPI_Type_commit(&every_second);
     MPI_Type_commit(&threes);
     std::vector<int> out(numbers * 2), in(numbers / 3 * 4, -1);
     for (int i = 0; i < numbers; ++i) out[static_cast<size_t>(i) * 2] = rank * 1000000 + i;
     MPI_Request requests[2];
-    MPI_Psend_init(out.data(), 5, numbers / 5, every_second, to, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+    MPI_Psend_init(out.data(), 5, numbers / 5, every_second, to, 0, MPI_COMM_WORLD, MPI_INFO_NULL,
+                   &requests[0]);
     MPI_Precv_init(in.data(), 4, numbers / 12, threes, from, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
     MPI_Type_free(&every_second);
     MPI_Type_free(&threes);
@@ -100,14 +111,16 @@ void layouts() {
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     for (int i = 0; i < numbers; ++i) {
         int place = i / 3 * 4 + i % 3 + (i % 3 > 0);
-        if (in[static_cast<size_t>(place)] != from * 1000000 + i) check(false, "number " + std::to_string(i) + " is wrong");
+        if (in[static_cast<size_t>(place)] != from * 1000000 + i)
+            check(false, "number " + std::to_string(i) + " is wrong");
     }
     for (size_t i = 1; i + 1 < in.size(); i += 4) check(in[i] == -1);
     MPI_Request_free(&requests[0]);
     MPI_Request_free(&requests[1]);
 }
 
-// Requests meet in the order of their making, not of their start; one pair is freed without having been started.
+// Requests match in the order of their creation, not of their start. One pair is freed without having been
+// started.
 void order() {
     constexpr int pairs = 4;
     MPI_Request sends[pairs], receives[pairs];
@@ -127,7 +140,7 @@ void order() {
         MPI_Wait(&receives[i], MPI_STATUS_IGNORE);
         check_equal(in[i], from * 10 + i);
     }
-    // No probe and no receive sees what is on its way.
+    // Messages under way are visible to no probe and no other receive.
     int flag = 1, stray;
     MPI_Request any;
     MPI_Irecv(&stray, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &any);
@@ -142,7 +155,7 @@ void order() {
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i : {0, 2, 3}) {
         MPI_Start(&receives[i]);
-        MPI_Request_free(&sends[i]);  // under way: it goes on
+        MPI_Request_free(&sends[i]);  // under way, so it continues
         MPI_Wait(&receives[i], MPI_STATUS_IGNORE);
         MPI_Request_free(&receives[i]);
     }
@@ -171,7 +184,8 @@ void nobody() {
     MPI_Request_free(&requests[1]);
 }
 
-void expect(int code, int error_class, const char *part, const std::source_location &where = std::source_location::current()) {
+void expect(int code, int error_class, const char *part,
+            const std::source_location &where = std::source_location::current()) {
     check_class(code, error_class, where);
     char text[MPI_MAX_ERROR_STRING];
     int length;
@@ -186,11 +200,16 @@ void errors() {
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     int values[4] = {}, flag;
     MPI_Request send, receive, plain, none = MPI_REQUEST_NULL;
-    expect(MPI_Precv_init(values, 1, 1, MPI_INT, MPI_ANY_SOURCE, 0, comm, MPI_INFO_NULL, &none), MPI_ERR_RANK, "MPI_ANY_SOURCE");
-    expect(MPI_Precv_init(values, 1, 1, MPI_INT, 0, MPI_ANY_TAG, comm, MPI_INFO_NULL, &none), MPI_ERR_TAG, "tag");
-    expect(MPI_Psend_init(values, -1, 1, MPI_INT, 0, 0, comm, MPI_INFO_NULL, &none), MPI_ERR_ARG, "partitions is -1");
-    expect(MPI_Psend_init(values, 1, -1, MPI_INT, 0, 0, comm, MPI_INFO_NULL, &none), MPI_ERR_COUNT, "count is -1");
-    expect(MPI_Psend_init(values, 16, MPI_Count{1} << 60, MPI_INT, 0, 0, comm, MPI_INFO_NULL, &none), MPI_ERR_COUNT, "2^63");
+    expect(MPI_Precv_init(values, 1, 1, MPI_INT, MPI_ANY_SOURCE, 0, comm, MPI_INFO_NULL, &none), MPI_ERR_RANK,
+           "MPI_ANY_SOURCE");
+    expect(MPI_Precv_init(values, 1, 1, MPI_INT, 0, MPI_ANY_TAG, comm, MPI_INFO_NULL, &none), MPI_ERR_TAG,
+           "tag");
+    expect(MPI_Psend_init(values, -1, 1, MPI_INT, 0, 0, comm, MPI_INFO_NULL, &none), MPI_ERR_ARG,
+           "partitions is -1");
+    expect(MPI_Psend_init(values, 1, -1, MPI_INT, 0, 0, comm, MPI_INFO_NULL, &none), MPI_ERR_COUNT,
+           "count is -1");
+    expect(MPI_Psend_init(values, 16, MPI_Count{1} << 60, MPI_INT, 0, 0, comm, MPI_INFO_NULL, &none),
+           MPI_ERR_COUNT, "2^63");
     MPI_Psend_init(values, 4, 1, MPI_INT, to, 0, comm, MPI_INFO_NULL, &send);
     MPI_Precv_init(values, 1, 3, MPI_INT, from, 0, comm, MPI_INFO_NULL, &receive);
     expect(MPI_Pready(0, send), MPI_ERR_REQUEST, "not started");
@@ -235,7 +254,8 @@ int main(int argc, char **argv) {
     from = (rank + size - 1) % size;
     for (Ready way : {Ready::one_by_one, Ready::backwards, Ready::range, Ready::list})
         for (size_t bytes : {0, 60, 6000, 60 * 4096, 60 * 30000})
-            for (auto [sent, received] : {std::pair(1, 1), std::pair(4, 4), std::pair(60, 1), std::pair(3, 20), std::pair(5, 4)})
+            for (auto [sent, received] :
+                 {std::pair(1, 1), std::pair(4, 4), std::pair(60, 1), std::pair(3, 20), std::pair(5, 4)})
                 rounds(bytes, sent, received, way);
     layouts();
     order();

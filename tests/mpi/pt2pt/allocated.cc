@@ -1,5 +1,6 @@
-// Messages between memory of MPI_Alloc_mem, which processes of a node share, and other memory: all ways, layouts and sizes, with memory that is
-// freed and had again in between, parts of it, and more pieces than can be shared. Every byte is checked.
+// Messages between memory of MPI_Alloc_mem, which the processes of a node share, and other memory: all
+// combinations, layouts and sizes, with memory that is freed and allocated again in between, with parts of
+// it, and with more pieces than can be shared. Every byte is checked.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -12,7 +13,8 @@ constexpr size_t longest = 3 << 20;
 int rank, size;
 
 unsigned char value(size_t i, int from, int round) {
-    return static_cast<unsigned char>(i * 7 + (i >> 8) * 3 + (i >> 16) + static_cast<size_t>(from) * 11 + static_cast<size_t>(round) * 29);
+    return static_cast<unsigned char>(i * 7 + (i >> 8) * 3 + (i >> 16) + static_cast<size_t>(from) * 11 +
+                                      static_cast<size_t>(round) * 29);
 }
 
 class Allocated {
@@ -34,11 +36,12 @@ void fill(unsigned char *to, size_t bytes, int from, int round) {
 void compare(const unsigned char *seen, size_t bytes, int from, int round, const char *what) {
     size_t right = 0;
     while (right < bytes && seen[right] == value(right, from, round)) ++right;
-    check(right == bytes, std::string(what) + ": byte " + std::to_string(right) + " of " + std::to_string(bytes) + ", round " +
-                              std::to_string(round));
+    check(right == bytes, std::string(what) + ": byte " + std::to_string(right) + " of " +
+                              std::to_string(bytes) + ", round " + std::to_string(round));
 }
 
-// Around the ring, by each function and from each kind of memory to each, in the middle of it.
+// Around the ring with each function, from each kind of memory to each, also at places within the allocated
+// memory.
 void ring() {
     int next = (rank + 1) % size, last = (rank + size - 1) % size, round = 0;
     std::vector<unsigned char> own_from(longest), own_to(longest);
@@ -56,13 +59,14 @@ void ring() {
                     MPI_Isend(send, count, MPI_BYTE, next, 1, MPI_COMM_WORLD, &requests[1]);
                     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
                 } else {
-                    MPI_Sendrecv(send, count, MPI_BYTE, next, 1, receive, count, MPI_BYTE, last, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                    MPI_Sendrecv(send, count, MPI_BYTE, next, 1, receive, count, MPI_BYTE, last, 1,
+                                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
                 }
                 compare(receive, bytes, last, round, "ring");
             }
 }
 
-// Blocking sends to receives that are posted, or not, into every second block of memory.
+// Blocking sends to receives that are posted or not, into contiguous memory and into every second block.
 void layouts() {
     if (size < 2 || rank > 1) return;
     MPI_Datatype spread;
@@ -94,7 +98,7 @@ void layouts() {
     MPI_Type_free(&spread);
 }
 
-// More than can be shared, and windows of many messages at a time.
+// More pieces than can be shared, and many messages at a time.
 void many() {
     constexpr int pieces = 50;
     constexpr size_t bytes = 70'000;
@@ -105,12 +109,15 @@ void many() {
         std::vector<MPI_Request> requests(2 * pieces);
         for (size_t i = 0; i < pieces; ++i) {
             fill(from[i]->data(), bytes, rank, round + static_cast<int>(i));
-            MPI_Irecv(to[i]->data(), bytes, MPI_BYTE, last, static_cast<int>(i), MPI_COMM_WORLD, &requests[i]);
+            MPI_Irecv(to[i]->data(), bytes, MPI_BYTE, last, static_cast<int>(i), MPI_COMM_WORLD,
+                      &requests[i]);
         }
         for (size_t i = 0; i < pieces; ++i)
-            MPI_Isend(from[i]->data(), bytes, MPI_BYTE, next, static_cast<int>(i), MPI_COMM_WORLD, &requests[pieces + i]);
+            MPI_Isend(from[i]->data(), bytes, MPI_BYTE, next, static_cast<int>(i), MPI_COMM_WORLD,
+                      &requests[pieces + i]);
         MPI_Waitall(2 * pieces, requests.data(), MPI_STATUSES_IGNORE);
-        for (size_t i = 0; i < pieces; ++i) compare(to[i]->data(), bytes, last, round + static_cast<int>(i), "many");
+        for (size_t i = 0; i < pieces; ++i)
+            compare(to[i]->data(), bytes, last, round + static_cast<int>(i), "many");
     }
     for (int i = 0; i < pieces; ++i) delete from[static_cast<size_t>(i)], delete to[static_cast<size_t>(i)];
 }

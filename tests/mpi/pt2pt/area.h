@@ -1,6 +1,6 @@
-// What the point-to-point programs share: memory that holds a message, in one piece or in strips, filled with a pattern and
-// verified byte for byte, gaps included; the sizes around the limits of every protocol; and a way to know what the other side
-// has done. Uses MPI functions only.
+// For the point-to-point programs: memory of a message, in one piece or in strips, which is filled with a
+// pattern and verified byte for byte, gaps included; the sizes around the limits of every protocol; and a way
+// to find out what the other side has done. Uses MPI functions only.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,26 @@
 
 #include "comm/check.h"
 
-// Inline payload (24), one cell, the eager limit (16 KiB), bulk frames (256 KiB), from where both sides copy, and their pieces.
+// The limits are the inline payload (24), one cell, the eager limit (16 KiB), bulk frames (256 KiB), the size
+// from which both sides copy, and the pieces that they copy.
 inline const std::vector<size_t> &all_sizes() {
-    static const std::vector<size_t> sizes = {0,     1,     23,    24,    25,     63,     64,     65,      639,         640,    641,
-                                              4095,  4096,  4097,  16383, 16384,  16385,  65535,  65536,   65537,       262143, 262144,
-                                              262145, 1 << 20, (1 << 20) + 1, 5 << 20};
+    static const std::vector<size_t> sizes = {0,      1,      23,     24,      25,
+                                              63,     64,     65,     639,     640,
+                                              641,    4095,   4096,   4097,    16383,
+                                              16384,  16385,  65535,  65536,   65537,
+                                              262143, 262144, 262145, 1 << 20, (1 << 20) + 1,
+                                              5 << 20};
     return sizes;
 }
 
 constexpr size_t strip = 64, stride = 80;
 constexpr int sync_tag = 999;
 
-// The memory of one message of `bytes` bytes. In strips: 64 bytes, then a gap of 16, and so on.
+// The memory of one message of `bytes` bytes. With strips, each 64 bytes are followed by a gap of 16.
 class Area {
 public:
-    Area(size_t bytes, bool strided) : bytes_(bytes), strided_(strided), memory_(strided ? (bytes / strip + 1) * stride : bytes + 1) {
+    Area(size_t bytes, bool strided)
+        : bytes_(bytes), strided_(strided), memory_(strided ? (bytes / strip + 1) * stride : bytes + 1) {
         if (!strided) return;
         int lengths[] = {1, static_cast<int>(bytes % strip)};
         MPI_Aint places[] = {0, static_cast<MPI_Aint>(bytes / strip * stride)};
@@ -36,7 +41,7 @@ public:
     Area(const Area &) = delete;
     Area &operator=(const Area &) = delete;
 
-    // The memory stays in strips.
+    // Frees the datatype only. The memory keeps its strips.
     void free_type() {
         if (type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
     }
@@ -49,30 +54,40 @@ public:
     void clear() { std::memset(memory_.data(), unwritten, memory_.size()); }
     void fill(unsigned seed) {
         clear();
-        for (size_t from = 0; from < bytes_; from += piece()) std::memcpy(at(from), pattern(from, seed), std::min(piece(), bytes_ - from));
+        for (size_t from = 0; from < bytes_; from += piece())
+            std::memcpy(at(from), pattern(from, seed), std::min(piece(), bytes_ - from));
     }
     void verify(unsigned seed, const std::source_location &where = std::source_location::current()) {
         for (size_t from = 0; from < bytes_; from += piece()) {
             bool right = std::memcmp(at(from), pattern(from, seed), std::min(piece(), bytes_ - from)) == 0;
-            if (!right) check(false, "bytes from byte " + std::to_string(from) + " of " + std::to_string(bytes_) + " on are wrong", where);
+            if (!right)
+                check(false,
+                      "bytes from byte " + std::to_string(from) + " of " + std::to_string(bytes_) +
+                          " on are wrong",
+                      where);
         }
         for (size_t gap = strip; strided_ && gap + (stride - strip) <= memory_.size(); gap += stride)
             check(std::memcmp(&memory_[gap], untouched, stride - strip) == 0, "a gap was written to", where);
-        if (!strided_) check(memory_[bytes_] == unwritten, "the byte behind the message was written to", where);
+        if (!strided_)
+            check(memory_[bytes_] == unwritten, "the byte behind the message was written to", where);
     }
     void verify_untouched(const std::source_location &where = std::source_location::current()) {
-        bool same = memory_[0] == unwritten && std::memcmp(memory_.data(), memory_.data() + 1, memory_.size() - 1) == 0;
+        bool same = memory_[0] == unwritten &&
+                    std::memcmp(memory_.data(), memory_.data() + 1, memory_.size() - 1) == 0;
         check(same, "something was written where no message came", where);
     }
 
 private:
     static constexpr unsigned char unwritten = 0xee;
-    static constexpr const char *untouched = "\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee";
-    // The bytes from `first` on of the message with this seed: a piece of one table, so that it costs a copy and no more.
+    static constexpr const char *untouched =
+        "\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee";
+    // The bytes of the message with this seed, from `first` on. They are a piece of one table, so that the
+    // pattern costs only a copy.
     static const unsigned char *pattern(size_t first, unsigned seed) {
         static const std::vector<unsigned char> table = [] {
             std::vector<unsigned char> bytes((6 << 20) + 256 * 31);
-            for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(i * 7 + (i >> 8) * 13 + (i >> 16) * 5);
+            for (size_t i = 0; i < bytes.size(); ++i)
+                bytes[i] = static_cast<unsigned char>(i * 7 + (i >> 8) * 13 + (i >> 16) * 5);
             return bytes;
         }();
         return &table[first + seed % 256 * 31];
@@ -86,9 +101,11 @@ private:
     MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-// Tells `to` that this rank has come so far, and waits to hear the same of `from`. What `from` sent before has then arrived.
+// Notifies `to` that this rank has arrived here, and waits for the same from `from`. What `from` sent before
+// has then arrived.
 inline void tell_and_hear(int to, int from, MPI_Comm comm = MPI_COMM_WORLD) {
-    MPI_Sendrecv(nullptr, 0, MPI_BYTE, to, sync_tag, nullptr, 0, MPI_BYTE, from, sync_tag, comm, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(nullptr, 0, MPI_BYTE, to, sync_tag, nullptr, 0, MPI_BYTE, from, sync_tag, comm,
+                 MPI_STATUS_IGNORE);
 }
 
 inline void check_status(const MPI_Status &status, int source, int tag, MPI_Count bytes,
@@ -103,7 +120,8 @@ inline void check_status(const MPI_Status &status, int source, int tag, MPI_Coun
     check_equal(cancelled, 0, where);
 }
 
-// The status of what is null or inactive (MPI-5.0 3.7.3).
-inline void check_empty(const MPI_Status &status, const std::source_location &where = std::source_location::current()) {
+// The status of a null or inactive request (MPI-5.0 3.7.3).
+inline void check_empty(const MPI_Status &status,
+                        const std::source_location &where = std::source_location::current()) {
     check_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, where);
 }

@@ -1,12 +1,13 @@
-// Buffered sends and the attached buffer: sends that return though nobody receives, the exact room they need, the error when
-// it is used up, room that comes free again, flush, detach, which waits for what is still in the buffer, buffers of communicators.
+// Buffered sends and the attached buffer: sends that return before any receive is posted, the exact room they
+// need, the error when the buffer is full, room that becomes free again, flush, detach, which waits for the
+// contents of the buffer, and the buffers of communicators.
 #include "area.h"
 
 namespace {
 
 int rank, size, to, from;
 
-// Returns at once though the receive comes later; the buffer may be reused right away.
+// The send returns at once although the receive is posted later, and the program may reuse its memory.
 void leaves_at_once() {
     for (size_t bytes : all_sizes())
         for (bool strided : {false, true}) {
@@ -28,11 +29,13 @@ void leaves_at_once() {
                 in.verify(message);
             }
             MPI_Buffer_detach(&given, &given_size);
-            check(given == attached.data() && given_size == static_cast<int>(attached.size()), "the buffer comes back");
+            check(given == attached.data() && given_size == static_cast<int>(attached.size()),
+                  "the buffer comes back");
         }
 }
 
-// Five messages too long to leave before they are received fill the buffer; the sixth is refused; when one has been received, there is room.
+// Five messages fill the buffer, because they are too long to leave before they are received. The sixth is
+// refused. When one message has been received, there is room again.
 void used_up() {
     constexpr size_t bytes = 100000, count = 5;
     MPI_Comm comm;
@@ -44,17 +47,18 @@ void used_up() {
     MPI_Buffer_attach(attached.data(), static_cast<int>(attached.size()));
     for (unsigned i = 0; i < count; ++i) {
         out.fill(i);
-        check_class(MPI_Bsend(out.data(), out.count(), out.type(), to, static_cast<int>(i), comm), MPI_SUCCESS);
+        check_class(MPI_Bsend(out.data(), out.count(), out.type(), to, static_cast<int>(i), comm),
+                    MPI_SUCCESS);
     }
     check_class(MPI_Bsend(out.data(), out.count(), out.type(), to, 99, comm), MPI_ERR_BUFFER);
-    MPI_Barrier(comm);  // nobody receives before all have been refused
+    MPI_Barrier(comm);  // nothing is received before all sends have been refused
     auto receive = [&](unsigned message) {
         in.clear();
         MPI_Recv(in.data(), in.count(), in.type(), from, static_cast<int>(message), comm, MPI_STATUS_IGNORE);
         in.verify(message);
     };
     receive(3);
-    tell_and_hear(from, to);  // the fourth of ours has been received too
+    tell_and_hear(from, to);  // the fourth message of this rank has been received as well
     int result = MPI_ERR_BUFFER, error_class = MPI_ERR_BUFFER;
     out.fill(7);
     for (int tries = 0; tries < 100000 && error_class != MPI_SUCCESS; ++tries) {
@@ -67,7 +71,8 @@ void used_up() {
     void *given;
     MPI_Count given_size = 0;
     MPI_Buffer_detach_c(&given, &given_size);
-    check(given == attached.data() && given_size == static_cast<MPI_Count>(attached.size()), "the buffer comes back");
+    check(given == attached.data() && given_size == static_cast<MPI_Count>(attached.size()),
+          "the buffer comes back");
     MPI_Comm_free(&comm);
 }
 
@@ -92,7 +97,7 @@ void detach_waits() {
     in.verify(9);
 }
 
-// Thousands of messages of many lengths through a small buffer, whose room is used again and again.
+// Thousands of messages of many lengths pass through a small buffer, whose room is reused.
 void used_again_and_again() {
     constexpr int messages = 3000;
     std::vector<char> attached(300000);
@@ -112,7 +117,7 @@ void used_again_and_again() {
     MPI_Buffer_detach(&given, &given_size);
 }
 
-// MPI_BUFFER_AUTOMATIC: the library finds room for whatever is sent.
+// With MPI_BUFFER_AUTOMATIC, the library provides room for everything that is sent.
 void room_found_by_the_library() {
     constexpr int messages = 20;
     MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 17);
@@ -133,7 +138,8 @@ void room_found_by_the_library() {
     check(given == MPI_BUFFER_AUTOMATIC && given_size == 0, "MPI_BUFFER_AUTOMATIC comes back, with size 0");
 }
 
-// A communicator's buffer serves its own messages and no others; its flush waits for what was sent before it, not after.
+// A communicator's buffer serves only the messages of this communicator. Its flush waits for messages sent
+// before it, not for later ones.
 void buffer_of_a_communicator() {
     constexpr int bytes = 100000;
     MPI_Comm own, other;
@@ -146,7 +152,8 @@ void buffer_of_a_communicator() {
     check_class(MPI_Comm_attach_buffer(own, attached.data(), 8), MPI_ERR_BUFFER);
     Area out(bytes, false), in(bytes, false);
     out.fill(1);
-    check_class(MPI_Bsend(out.data(), out.count(), out.type(), to, 0, other), MPI_ERR_BUFFER);  // nothing is attached to it
+    // No buffer is attached to this communicator.
+    check_class(MPI_Bsend(out.data(), out.count(), out.type(), to, 0, other), MPI_ERR_BUFFER);
 
     MPI_Request first, second, nothing;
     MPI_Comm_iflush_buffer(own, &nothing);
@@ -159,7 +166,7 @@ void buffer_of_a_communicator() {
     int done = 1;
     MPI_Test(&first, &done, MPI_STATUS_IGNORE);
     check(!done, "a flush does not complete before the message is received");
-    MPI_Barrier(MPI_COMM_WORLD);  // nobody has received anything so far
+    MPI_Barrier(MPI_COMM_WORLD);  // no message has been received so far
     in.clear();
     MPI_Recv(in.data(), in.count(), in.type(), from, 1, own, MPI_STATUS_IGNORE);
     in.verify(1);
@@ -174,9 +181,10 @@ void buffer_of_a_communicator() {
     void *given = nullptr;
     int given_size = -1;
     MPI_Comm_detach_buffer(own, &given, &given_size);
-    check(given == attached.data() && given_size == static_cast<int>(attached.size()), "the buffer comes back");
+    check(given == attached.data() && given_size == static_cast<int>(attached.size()),
+          "the buffer comes back");
 
-    // Freed with a message in its buffer: the buffer's memory is the program's again.
+    // The communicator is freed while a message is in its buffer. The message still arrives.
     MPI_Comm_attach_buffer_c(own, MPI_BUFFER_AUTOMATIC, 0);
     MPI_Request receive;
     in.clear();
@@ -211,7 +219,7 @@ void flush_by_request() {
     MPI_Buffer_detach(&given, &given_size);
 }
 
-// A size that does not fit an int is none.
+// A size that does not fit into int is reported as MPI_UNDEFINED.
 void too_large_to_tell() {
     char byte;
     void *given = nullptr;

@@ -1,5 +1,6 @@
-// Cancelling receives and sends: what is not matched yet is withdrawn and leaves no trace; what is matched goes on as if it had
-// not been asked (MPI-5.0 3.8.4). A cancelled send needs its receiver's answer, so the receivers here come into MPI.
+// Cancelling receives and sends. What is not matched yet is withdrawn and leaves no trace. What is matched
+// continues as if the cancellation had not been requested (MPI-5.0 3.8.4). A cancelled send needs an answer
+// from its receiver, so the receivers here call MPI.
 #include "area.h"
 
 namespace {
@@ -22,9 +23,10 @@ void receives() {
             MPI_Wait(&request, &status);
             check(was_cancelled(status), "an unmatched receive can be cancelled");
         }
-    MPI_Irecv(&in[0], 1, MPI_INT, 0, 3, MPI_COMM_SELF, &request);  // the message must meet this one, not a cancelled one
+    // The message must match this receive, not a cancelled one.
+    MPI_Irecv(&in[0], 1, MPI_INT, 0, 3, MPI_COMM_SELF, &request);
     MPI_Send(&out, 1, MPI_INT, 0, 3, MPI_COMM_SELF);
-    tell_and_hear(0, 0, MPI_COMM_SELF);  // it has arrived
+    tell_and_hear(0, 0, MPI_COMM_SELF);  // the message has arrived
     MPI_Cancel(&request);
     MPI_Wait(&request, &status);
     check(!was_cancelled(status) && in[0] == 5, "a receive that has its message is not cancelled");
@@ -49,7 +51,7 @@ void persistent_receive() {
     MPI_Request_free(&request);
 }
 
-// Freed at once after the cancellation; several in one MPI_Waitall.
+// A request freed right after its cancellation, and several requests in one MPI_Waitall.
 void freed_and_several() {
     int in[3];
     MPI_Request requests[3];
@@ -62,12 +64,13 @@ void freed_and_several() {
     MPI_Cancel(&requests[2]);
     MPI_Send(&in[0], 1, MPI_INT, 0, 1, MPI_COMM_SELF);
     MPI_Waitall(3, requests, statuses);
-    check(was_cancelled(statuses[0]) && !was_cancelled(statuses[1]) && was_cancelled(statuses[2]), "MPI_Waitall tells which were cancelled");
+    check(was_cancelled(statuses[0]) && !was_cancelled(statuses[1]) && was_cancelled(statuses[2]),
+          "MPI_Waitall tells which were cancelled");
 }
 
-// Sends that wait at the sender: to the next rank, which has posted nothing for them.
+// Sends that wait at the sender, to the next rank, which has posted no receive for them.
 void unmatched_sends(int to, int from) {
-    int tag = 100;  // another for each message, since a rank may be ahead of the next
+    int tag = 100;  // different for each message, since a rank may be ahead of the next one
     for (size_t bytes : {size_t{8}, size_t{1000}, size_t{100000}, size_t{1} << 20}) {
         Area out(bytes, false), strips(bytes, true), in(bytes, false);
         MPI_Request requests[2];
@@ -80,7 +83,8 @@ void unmatched_sends(int to, int from) {
         MPI_Cancel(&requests[0]);
         MPI_Cancel(&requests[1]);
         MPI_Waitall(2, requests, statuses);
-        check(was_cancelled(statuses[0]) && was_cancelled(statuses[1]), "an unmatched synchronous send can be cancelled");
+        check(was_cancelled(statuses[0]) && was_cancelled(statuses[1]),
+              "an unmatched synchronous send can be cancelled");
         tell_and_hear(to, from);  // all are withdrawn
         int flag = 1;
         MPI_Iprobe(from, tag, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
@@ -96,7 +100,8 @@ void unmatched_sends(int to, int from) {
     }
 }
 
-// The receive stands already, or a matched probe has the message: too late to cancel, and the data are right.
+// The receive is already posted, or a matched probe has the message. It is too late to cancel, and the data
+// are right.
 void matched_sends(int to, int from) {
     for (size_t bytes : {size_t{8}, size_t{1000}, size_t{100000}, size_t{1} << 20}) {
         Area out(bytes, false), in(bytes, false);
@@ -126,7 +131,7 @@ void matched_sends(int to, int from) {
     }
 }
 
-// A standard send may have left before it can be cancelled: it is received or cancelled, never both or neither.
+// A standard send may have left before it can be cancelled. It is either received or cancelled.
 void either_or(int to, int from) {
     int tag = 200;
     for (size_t bytes : {size_t{8}, size_t{1000}, size_t{100000}}) {

@@ -1,5 +1,6 @@
-// Point-to-point with counts of type MPI_Count: every way to send meets every way to receive, around the ring of ranks, in
-// one piece and in strips, in sizes for each protocol. Also receives through a matched probe, exchanges and attached buffers.
+// Point-to-point with counts of type MPI_Count. Every send function meets every receive function around the
+// ring of ranks, in one piece and in strips, with sizes for each protocol. Receives through a matched probe,
+// exchanges and attached buffers are tested too.
 #include <functional>
 
 #include "pt2pt/area.h"
@@ -9,7 +10,7 @@ namespace {
 int rank, size, next, previous;
 MPI_Comm comm;
 
-// Starts to send an area's message to the next rank; a blocking function leaves MPI_REQUEST_NULL.
+// Starts to send an area's message to the next rank. A blocking function leaves MPI_REQUEST_NULL.
 struct Sender {
     const char *name;
     bool ready, persistent;
@@ -23,7 +24,9 @@ struct Receiver {
 
 template <class Function>
 auto blocking(Function function) {
-    return [function](Area &area, int tag, MPI_Request *) { return function(area.data(), MPI_Count{area.count()}, area.type(), next, tag, comm); };
+    return [function](Area &area, int tag, MPI_Request *) {
+        return function(area.data(), MPI_Count{area.count()}, area.type(), next, tag, comm);
+    };
 }
 template <class Function>
 auto with_request(Function function) {
@@ -58,21 +61,26 @@ std::vector<Receiver> receivers() {
     return {{"MPI_Irecv_c", false, posted(MPI_Irecv_c)}, {"MPI_Recv_init_c", true, posted(MPI_Recv_init_c)}};
 }
 
-// The receive is posted first, so that one rank alone does not wait for itself, and a ready send is right.
+// The receive is posted first, so that a single rank does not wait for itself and a ready send is correct.
 void exchange(const Sender &sender, const Receiver &receiver, size_t bytes, bool strided, int turn) {
     Area out(bytes, strided), in(bytes, strided);
     int tag = 5 + turn;
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-    std::string what = std::string(sender.name) + " to " + receiver.name + ", " + std::to_string(bytes) + " bytes";
+    std::string what =
+        std::string(sender.name) + " to " + receiver.name + ", " + std::to_string(bytes) + " bytes";
     if (sender.persistent) check(sender.send(out, tag, &requests[0]) == MPI_SUCCESS, what);
     if (receiver.persistent) check(receiver.receive(in, tag, &requests[1]) == MPI_SUCCESS, what);
     for (int again = 0; again < (sender.persistent || receiver.persistent ? 3 : 1); ++again) {
         auto seed = static_cast<unsigned>(turn + again * 50);
         out.fill(seed + static_cast<unsigned>(rank));
         in.clear();
-        check((receiver.persistent ? MPI_Start(&requests[1]) : receiver.receive(in, tag, &requests[1])) == MPI_SUCCESS, what);
+        check((receiver.persistent ? MPI_Start(&requests[1]) : receiver.receive(in, tag, &requests[1])) ==
+                  MPI_SUCCESS,
+              what);
         if (sender.ready) tell_and_hear(previous, next, comm);
-        check((sender.persistent ? MPI_Start(&requests[0]) : sender.send(out, tag, &requests[0])) == MPI_SUCCESS, what);
+        check((sender.persistent ? MPI_Start(&requests[0]) : sender.send(out, tag, &requests[0])) ==
+                  MPI_SUCCESS,
+              what);
         MPI_Status statuses[2];
         MPI_Waitall(2, requests, statuses);
         check_status(statuses[1], previous, tag, static_cast<MPI_Count>(bytes));
@@ -82,7 +90,7 @@ void exchange(const Sender &sender, const Receiver &receiver, size_t bytes, bool
         if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
-// What blocks until the message is there: the send must not.
+// Receive functions that block until the message has arrived. The send must not block.
 void receive_blocking(size_t bytes, bool strided) {
     Area out(bytes, strided), in(bytes, strided);
     for (int turn = 0; turn < 3; ++turn) {
@@ -117,17 +125,23 @@ void send_and_receive(size_t bytes, bool strided) {
         MPI_Status status;
         MPI_Request request = MPI_REQUEST_NULL;
         MPI_Count count = out.count();
-        if (turn == 0) MPI_Sendrecv_c(out.data(), count, out.type(), next, 8, in.data(), count, in.type(), previous, 8, comm, &status);
-        if (turn == 1) MPI_Isendrecv_c(out.data(), count, out.type(), next, 8, in.data(), count, in.type(), previous, 8, comm, &request);
-        if (turn == 2) MPI_Sendrecv_replace_c(out.data(), count, out.type(), next, 8, previous, 8, comm, &status);
-        if (turn == 3) MPI_Isendrecv_replace_c(out.data(), count, out.type(), next, 8, previous, 8, comm, &request);
+        if (turn == 0)
+            MPI_Sendrecv_c(out.data(), count, out.type(), next, 8, in.data(), count, in.type(), previous, 8,
+                           comm, &status);
+        if (turn == 1)
+            MPI_Isendrecv_c(out.data(), count, out.type(), next, 8, in.data(), count, in.type(), previous, 8,
+                            comm, &request);
+        if (turn == 2)
+            MPI_Sendrecv_replace_c(out.data(), count, out.type(), next, 8, previous, 8, comm, &status);
+        if (turn == 3)
+            MPI_Isendrecv_replace_c(out.data(), count, out.type(), next, 8, previous, 8, comm, &request);
         if (turn % 2) MPI_Wait(&request, &status);
         check_status(status, previous, 8, static_cast<MPI_Count>(bytes));
         result.verify(static_cast<unsigned>(turn + previous));
     }
 }
 
-// Buffers come back as they were given, that of the communicator from the communicator.
+// Detaching a buffer, of the process or of a communicator, returns the buffer that was attached.
 void buffers(void *memory, MPI_Count bytes) {
     void *back = nullptr;
     MPI_Count length = 0;
@@ -157,10 +171,12 @@ int main(int argc, char **argv) {
     std::vector<char> memory((4 << 20) + MPI_BSEND_OVERHEAD);
     MPI_Buffer_attach_c(memory.data(), static_cast<MPI_Count>(memory.size()));
     int turn = 0;
-    for (size_t bytes : {size_t{0}, size_t{5}, size_t{24}, size_t{640}, size_t{16385}, size_t{262145}, size_t{1 << 20} + 1}) {
+    for (size_t bytes : {size_t{0}, size_t{5}, size_t{24}, size_t{640}, size_t{16385}, size_t{262145},
+                         size_t{1 << 20} + 1}) {
         for (bool strided : {false, true}) {
             for (const Sender &sender : senders())
-                for (const Receiver &receiver : receivers()) exchange(sender, receiver, bytes, strided, turn++ % 100);
+                for (const Receiver &receiver : receivers())
+                    exchange(sender, receiver, bytes, strided, turn++ % 100);
             receive_blocking(bytes, strided);
             send_and_receive(bytes, strided);
         }

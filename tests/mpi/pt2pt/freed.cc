@@ -1,5 +1,6 @@
-// Datatypes and communicators that the program frees as soon as a call has begun with them, while the message is under way: it goes on with
-// what they were, though others are made in their place at once. Around the ring, of strips, in all protocols.
+// The program frees datatypes and communicators as soon as a call has started with them, while the message is
+// under way. The message still uses them as they were, although others are created in their place at once.
+// Messages go around the ring, from and to strips, in all protocols.
 #include <memory>
 
 #include "area.h"
@@ -7,9 +8,10 @@
 namespace {
 
 int rank, to, from;
-MPI_Comm comm;  // of one way
+MPI_Comm comm;  // the communicator of the current exchange
 
-// Datatypes of the same construction and other layouts, which take the places of those that were freed too early.
+// Datatypes of the same construction with other layouts. They take the places of datatypes that were freed
+// too early.
 class Others {
 public:
     Others() {
@@ -90,12 +92,13 @@ void matched(Exchange &one) {
 }
 
 void exchanged(Exchange &one) {
-    MPI_Isendrecv(one.out.data(), 1, one.out.type(), to, 1, one.in.data(), 1, one.in.type(), from, 1, comm, &one.requests[0]);
+    MPI_Isendrecv(one.out.data(), 1, one.out.type(), to, 1, one.in.data(), 1, one.in.type(), from, 1, comm,
+                  &one.requests[0]);
     one.free_all();
     one.finish();
 }
 
-// Nobody holds the request either: that the message has been taken, the receiver tells.
+// The send request is freed as well. The receiver reports that the message has arrived.
 void forgotten(Exchange &one) {
     MPI_Irecv(one.in.data(), 1, one.in.type(), from, 1, comm, &one.requests[0]);
     MPI_Isend(one.out.data(), 1, one.out.type(), to, 1, comm, &one.requests[1]);
@@ -147,7 +150,7 @@ void partitioned(Exchange &one) {
     for (MPI_Request &request : one.requests) MPI_Request_free(&request);
 }
 
-// Beside messages: rank 0's to all.
+// A broadcast from rank 0 instead of messages.
 void spread(Exchange &one) {
     if (rank == 0) one.in.fill(one.seed);
     MPI_Ibcast(one.in.data(), 1, one.in.type(), 0, comm, &one.requests[0]);
@@ -162,7 +165,8 @@ int main(int argc, char **argv) {
     rank = rank_in(MPI_COMM_WORLD);
     int size = size_of(MPI_COMM_WORLD);
     to = (rank + 1) % size, from = (rank + size - 1) % size;
-    for (auto *way : {posted, unexpected, matched, exchanged, forgotten, persistent, persistent_synchronous, partitioned, spread})
+    for (auto *way : {posted, unexpected, matched, exchanged, forgotten, persistent, persistent_synchronous,
+                      partitioned, spread})
         for (size_t bytes : {300, 10000, 20000, 100000, 1 << 20})
             for (bool own_comm : {false, true}) {
                 comm = MPI_COMM_WORLD;

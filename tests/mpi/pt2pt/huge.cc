@@ -1,5 +1,6 @@
-// Messages of 5 GiB, whose every word tells its place in the message, so that no piece can be in another's place (large.cc has the same bytes
-// in many places, and needs no memory). Two ranks with a buffer each; needs 10 GiB of memory, and skips where they are not free.
+// Messages of 5 GiB in which every word depends on its place, so that no piece can be in another's place.
+// (large.cc has the same bytes in many places and needs little memory.) Two ranks have a buffer each. The
+// program needs 10 GiB of memory, and skips if they are not available.
 #include <unistd.h>
 
 #include <cstdint>
@@ -10,15 +11,18 @@ namespace {
 
 constexpr MPI_Count bytes = MPI_Count{5} << 30;
 constexpr MPI_Count words = bytes / 8;
-constexpr MPI_Count strip = 7680, step = 8192, strips = words / step;  // of the messages with gaps, in words: 4.7 GiB
+// The messages with gaps, in words. They have 4.7 GiB.
+constexpr MPI_Count strip = 7680, step = 8192, strips = words / step;
 constexpr uint64_t unwritten = 0xeeeeeeeeeeeeeeee;
 constexpr uint64_t needed_kib = (2 * bytes + (bytes >> 2)) >> 10;
 
 uint64_t *buffer;
 
-uint64_t word_at(MPI_Count place, uint64_t seed) { return (static_cast<uint64_t>(place) + seed) * 0x9e3779b97f4a7c15 ^ seed << 56; }
+uint64_t word_at(MPI_Count place, uint64_t seed) {
+    return (static_cast<uint64_t>(place) + seed) * 0x9e3779b97f4a7c15 ^ seed << 56;
+}
 
-// A message of words `count` at a time, of which each begins `apart` words behind the one before.
+// A message in parts of `count` words. Each part begins `apart` words behind the one before.
 struct Shape {
     MPI_Count parts, count, apart;
 };
@@ -36,13 +40,15 @@ void verify(const Shape &shape, uint64_t seed) {
     for (MPI_Count part = 0, place = 0; part < shape.parts; ++part) {
         const uint64_t *from = buffer + part * shape.apart;
         for (MPI_Count i = 0; i < shape.count; ++i, ++place)
-            if (from[i] != word_at(place, seed)) check(false, "word " + std::to_string(place) + " is wrong, message " + std::to_string(seed));
+            if (from[i] != word_at(place, seed))
+                check(false, "word " + std::to_string(place) + " is wrong, message " + std::to_string(seed));
         for (MPI_Count i = shape.count; i < shape.apart; ++i)
-            if (from[i] != unwritten) check(false, "something was written behind word " + std::to_string(place - 1));
+            if (from[i] != unwritten)
+                check(false, "something was written behind word " + std::to_string(place - 1));
     }
 }
 
-// So many elements of a type that make this shape.
+// The count and the datatype of a message of this shape.
 struct Elements {
     MPI_Count count;
     MPI_Datatype type;
@@ -59,11 +65,13 @@ struct Elements {
     Elements &operator=(const Elements &) = delete;
 };
 
-// The sender waits in its send, or after it, or is away, so that the receiver may have to copy everything itself.
+// The sender waits in its send, or after it, or does not call MPI for a while, so that the receiver may have
+// to copy everything itself.
 enum class Sender { blocks, waits, is_away };
 constexpr unsigned away_s = 5;
 
-// One message between the two ranks. The receive is posted before, or when the message is known to have arrived.
+// One message between the two ranks. The receive is posted before the message is sent, or after a probe has
+// found the message.
 void message(int from, uint64_t seed, const Shape &out, const Shape &in, bool posted_first, Sender sender) {
     int rank = rank_in(MPI_COMM_WORLD), other = 1 - rank, tag = static_cast<int>(seed);
     MPI_Request request = MPI_REQUEST_NULL;
@@ -71,7 +79,8 @@ void message(int from, uint64_t seed, const Shape &out, const Shape &in, bool po
         Elements elements(out);
         fill(out, seed);
         if (posted_first) MPI_Recv(nullptr, 0, MPI_BYTE, other, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (sender == Sender::blocks) MPI_Send_c(buffer, elements.count, elements.type, other, tag, MPI_COMM_WORLD);
+        if (sender == Sender::blocks)
+            MPI_Send_c(buffer, elements.count, elements.type, other, tag, MPI_COMM_WORLD);
         else MPI_Isend_c(buffer, elements.count, elements.type, other, tag, MPI_COMM_WORLD, &request);
         if (sender == Sender::is_away) sleep(away_s);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -113,7 +122,9 @@ int main(int argc, char **argv) {
     uint64_t available = free_kib();
     MPI_Bcast(&available, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     if (available < needed_kib) {
-        if (rank == 0) std::printf("skipped: %llu GiB of memory are free, too few\n", static_cast<unsigned long long>(available >> 20));
+        if (rank == 0)
+            std::printf("skipped: %llu GiB of memory are free, too few\n",
+                        static_cast<unsigned long long>(available >> 20));
         MPI_Finalize();
         return 77;
     }

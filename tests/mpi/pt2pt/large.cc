@@ -1,6 +1,7 @@
-// Messages of more than 2^31 elements and bytes, without the memory: the middle of the buffers is one block of memory mapped
-// again and again, whose pattern has the block's length; only the ends are memory of their own, so a length or offset that is
-// cut to 32 bits anywhere shows. Needs 64-bit address space, and some ten MiB a rank.
+// Messages of more than 2^31 elements and bytes, without the memory. The middle of the buffers is one block
+// of memory mapped many times, and the pattern has the block's length. Only the ends have memory of their
+// own, so a length or offset that is cut to 32 bits anywhere shows. Needs 64-bit addresses and about 10 MiB
+// per rank.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -13,7 +14,9 @@ constexpr size_t blocks = 1025;  // together more than 2^31 bytes
 constexpr size_t head = 4096, tail = 5000;
 constexpr MPI_Count message = head + blocks * block + tail;
 
-unsigned char tail_byte(size_t i, unsigned seed) { return static_cast<unsigned char>(i * 3 + seed * 7 + (i >> 8)); }
+unsigned char tail_byte(size_t i, unsigned seed) {
+    return static_cast<unsigned char>(i * 3 + seed * 7 + (i >> 8));
+}
 
 class Window {
 public:
@@ -21,11 +24,14 @@ public:
         int file = memfd_create("large", MFD_CLOEXEC);
         check(file >= 0 && ftruncate(file, block) == 0, "memory for the window");
         size_ = 4096 + blocks * block + 8192;
-        void *all = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *all =
+            mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         check(all != MAP_FAILED, "addresses for the window");
         base_ = static_cast<unsigned char *>(all);
         for (size_t i = 0; i < blocks; ++i)
-            check(mmap(middle() + i * block, block, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED, "a block of the window");
+            check(mmap(middle() + i * block, block, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+                       0) != MAP_FAILED,
+                  "a block of the window");
         close(file);
     }
     ~Window() { munmap(base_, size_); }
@@ -44,9 +50,12 @@ public:
         std::memset(end(), 0, 8192);
     }
     void verify(unsigned seed) {
-        for (size_t i = 0; i < head; ++i) check(base_[i] == tail_byte(i, seed + 1), "the first bytes are wrong");
-        for (size_t i = 0; i < block; ++i) check(middle()[i] == tail_byte(i, seed + 2), "the bytes in the middle are wrong");
-        for (size_t i = 0; i < tail; ++i) check(end()[i] == tail_byte(i, seed + 3), "the last bytes are wrong");
+        for (size_t i = 0; i < head; ++i)
+            check(base_[i] == tail_byte(i, seed + 1), "the first bytes are wrong");
+        for (size_t i = 0; i < block; ++i)
+            check(middle()[i] == tail_byte(i, seed + 2), "the bytes in the middle are wrong");
+        for (size_t i = 0; i < tail; ++i)
+            check(end()[i] == tail_byte(i, seed + 3), "the last bytes are wrong");
         check(end()[tail] == 0, "the byte behind the message was written to");
     }
 
@@ -69,7 +78,7 @@ void check_large(MPI_Status &status, int source) {
     check_equal(status.MPI_SOURCE, source);
 }
 
-// More than 2^31 elements with the calls that take an MPI_Count.
+// More than 2^31 elements, with the calls that take an MPI_Count.
 void by_large_count(Window &window, bool sends, int other) {
     MPI_Status status;
     if (sends) {
@@ -85,7 +94,8 @@ void by_large_count(Window &window, bool sends, int other) {
     window.verify(1);
 }
 
-// Few elements of a long datatype, with the calls that take an int; the receive stands before the message is sent.
+// Few elements of a long datatype, with the calls that take an int. The receive is posted before the message
+// is sent.
 void by_long_type(Window &window, bool sends, int other) {
     MPI_Datatype type;
     MPI_Type_contiguous_c(message, MPI_BYTE, &type);
@@ -112,7 +122,7 @@ void by_long_type(Window &window, bool sends, int other) {
     MPI_Type_free(&type);
 }
 
-// Counts beyond 2^31 that move nothing.
+// Counts beyond 2^31 that transfer nothing.
 void empty_elements() {
     MPI_Datatype nothing;
     MPI_Type_contiguous(0, MPI_INT, &nothing);

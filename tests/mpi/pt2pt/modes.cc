@@ -1,5 +1,6 @@
-// Every way to send (standard, synchronous, ready, buffered; blocking, nonblocking, persistent) to every rank, itself included,
-// with every size around a protocol's limit, in one piece and in strips, before and after the receive is there.
+// Every way to send (standard, synchronous, ready, buffered; blocking, nonblocking, persistent) to every
+// rank, itself included, with every size around a protocol's limit, in one piece and in strips, before and
+// after the receive is posted.
 #include <memory>
 
 #include "area.h"
@@ -20,7 +21,7 @@ constexpr Blocking blocking[] = {MPI_Send, MPI_Ssend, MPI_Rsend, MPI_Bsend};
 constexpr Starting nonblocking[] = {MPI_Isend, MPI_Issend, MPI_Irsend, MPI_Ibsend};
 constexpr Starting persistent[] = {MPI_Send_init, MPI_Ssend_init, MPI_Rsend_init, MPI_Bsend_init};
 
-// Begins to send; the request is null where nothing is left to wait for.
+// Begins to send. The request is null if nothing is left to wait for.
 MPI_Request send(Way way, Area &area, int to, int tag) {
     auto mode = static_cast<size_t>(way.mode);
     MPI_Request request = MPI_REQUEST_NULL;
@@ -39,7 +40,7 @@ struct Pair {
     int to, from, rank;
 };
 
-// The receive stands before the message is sent.
+// The receive is posted before the message is sent.
 void expected(Way way, Pair pair, Area &out, Area &in, int tag) {
     MPI_Request receive;
     MPI_Status status;
@@ -56,7 +57,7 @@ void expected(Way way, Pair pair, Area &out, Area &in, int tag) {
     check(sending == MPI_REQUEST_NULL, "a finished send leaves no request");
 }
 
-// The message, or the announcement of it, is there before the receive. A persistent send is used twice.
+// The message, or its announcement, arrives before the receive is posted. A persistent send is used twice.
 void unexpected(Way way, Pair pair, Area &out, Area &in, int tag) {
     MPI_Request sending = MPI_REQUEST_NULL;
     MPI_Status status;
@@ -80,15 +81,19 @@ void every_way(Pair pair, size_t bytes, bool strided_out, bool strided_in) {
     bool both_kinds = strided_out && strided_in, long_message = bytes > 100000;
     for (Mode mode : {Mode::standard, Mode::synchronous, Mode::ready, Mode::buffered})
         for (Form form : {Form::blocking, Form::nonblocking, Form::persistent}) {
-            // Long messages take the same way in all forms, so one form of each mode is enough.
-            if ((long_message || both_kinds) && static_cast<int>(form) != (static_cast<int>(mode) + static_cast<int>(bytes)) % 3) continue;
+            // One form of each mode is enough for long messages, which use the same protocol in all forms,
+            // and for strips on both sides.
+            if ((long_message || both_kinds) &&
+                static_cast<int>(form) != (static_cast<int>(mode) + static_cast<int>(bytes)) % 3)
+                continue;
             expected({mode, form}, pair, out, in, tag++);
-            bool returns = form != Form::blocking || mode == Mode::buffered;  // before the receive is there
+            // Whether the send returns before the receive is posted.
+            bool returns = form != Form::blocking || mode == Mode::buffered;
             if (mode != Mode::ready && returns) unexpected({mode, form}, pair, out, in, tag++);
         }
 }
 
-// MPI_PROC_NULL takes everything and sends nothing, in every way.
+// Sends to MPI_PROC_NULL always succeed, and receives from it deliver nothing.
 void to_nobody() {
     Area area(100, false), untouched(100, false);
     MPI_Status status;
@@ -118,7 +123,8 @@ void to_nobody() {
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
-    std::vector<char> attached(size_t{64} << 20);  // messages stay in it until the receiver has told that they came
+    // Messages stay in this buffer until the receiver has confirmed their arrival.
+    std::vector<char> attached(size_t{64} << 20);
     MPI_Buffer_attach(attached.data(), static_cast<int>(attached.size()));
     to_nobody();
     for (int distance = 0; distance < size; ++distance) {
@@ -136,6 +142,7 @@ int main(int argc, char **argv) {
     void *given;
     int bytes;
     MPI_Buffer_detach(&given, &bytes);
-    check(given == attached.data() && bytes == static_cast<int>(attached.size()), "MPI_Buffer_detach gives back what was attached");
+    check(given == attached.data() && bytes == static_cast<int>(attached.size()),
+          "MPI_Buffer_detach gives back what was attached");
     MPI_Finalize();
 }

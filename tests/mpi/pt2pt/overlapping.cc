@@ -1,6 +1,7 @@
-// Random many messages at once, whose sends take overlapping parts of one buffer and whose receives are posted in another order beside each
-// other in one, completed by every function that completes one or some. All ranks draw the same script from the seed, so each knows which
-// message each receive must get: of a sender and tag, the first sent goes to the first posted.
+// Many random messages at once. The sends use overlapping parts of one buffer. The receives are posted in a
+// different order into adjacent parts of another buffer. They are completed by every function that completes
+// one or some. All ranks draw the same script from the seed, so each knows which message each receive must
+// get: for one sender and tag, the first message sent matches the first receive posted.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -24,42 +25,48 @@ void tell_seed() {
 
 struct Message {
     int from, to, tag;
-    size_t bytes, place;  // of the sender's text
+    size_t bytes, place;  // in the sender's text
 };
 
 using Random = std::mt19937_64;
 size_t below(Random &random, size_t limit) { return random() % limit; }
 
-// Mostly of all magnitudes alike, otherwise close to where a protocol ends.
+// Two thirds of the sizes are of all magnitudes with equal probability, the others are close to the limits of
+// protocols.
 size_t draw_bytes(Random &random) {
     static constexpr size_t limits[] = {24, 64, 640, 4096, 16384, 65536, 262144, 1 << 20, longest};
-    if (below(random, 3) == 0) return std::min(longest, limits[below(random, std::size(limits))] + below(random, 3) - 1);
+    if (below(random, 3) == 0)
+        return std::min(longest, limits[below(random, std::size(limits))] + below(random, 3) - 1);
     size_t magnitude = size_t{1} << below(random, 22);
     return std::min(longest, magnitude + below(random, magnitude));
 }
 
-// Of rank `of`: the period is no power of two, so that what is shifted by whole pages or pieces is wrong.
+// The text of rank `of`. Its period is not a power of two, so that data shifted by whole pages or pieces are
+// wrong.
 std::vector<unsigned char> text_of(int of) {
     std::vector<unsigned char> text(text_bytes);
     Random random(static_cast<uint64_t>(of) * 77 + 1);
-    for (size_t i = 0; i < text_bytes; ++i) text[i] = i < 65537 ? static_cast<unsigned char>(random() >> 17) : text[i - 65537];
+    for (size_t i = 0; i < text_bytes; ++i)
+        text[i] = i < 65537 ? static_cast<unsigned char>(random() >> 17) : text[i - 65537];
     return text;
 }
 
 struct Script {
     std::vector<Message> messages;
     std::vector<size_t> sends;     // of this rank, in the order in which they begin
-    std::vector<size_t> receives;  // of this rank, the messages in the order in which their receives are posted
+    // The messages to this rank, in the order in which their receives are posted.
+    std::vector<size_t> receives;
 };
 
-// The order in which a rank sends is known to all; that in which this one posts its receives is its own affair.
+// All ranks know the order of each rank's sends. Each rank chooses the order in which it posts its receives.
 Script draw_script(Random &own) {
     Random random(seed);
     Script script;
     size_t count = 1 + below(random, static_cast<size_t>(40 * size));
     std::map<std::pair<int, int>, std::vector<size_t>> sent;  // to this rank, by sender and tag
     for (size_t i = 0; i < count; ++i) {
-        auto from = static_cast<int>(below(random, static_cast<size_t>(size))), to = static_cast<int>(below(random, static_cast<size_t>(size)));
+        auto from = static_cast<int>(below(random, static_cast<size_t>(size))),
+             to = static_cast<int>(below(random, static_cast<size_t>(size)));
         auto tag = static_cast<int>(below(random, tags));
         size_t bytes = draw_bytes(random), place = below(random, text_bytes - longest);
         script.messages.push_back({from, to, tag, bytes, place});
@@ -80,7 +87,8 @@ public:
     explicit Round(const std::vector<std::vector<unsigned char>> &texts)
         : texts_(texts), own_(seed * 64 + static_cast<uint64_t>(rank)), script_(draw_script(own_)) {
         size_t bytes = 1;
-        for (size_t message : script_.receives) places_.push_back(bytes), bytes += script_.messages[message].bytes + 1;
+        for (size_t message : script_.receives)
+            places_.push_back(bytes), bytes += script_.messages[message].bytes + 1;
         memory_.assign(bytes, unwritten);
     }
 
@@ -93,10 +101,12 @@ public:
             if (below(own_, 4) == 0) complete(false);
         }
         while (left_ > 0) complete(true);
-        for (size_t i = 0; i < receives; ++i) verify(i);  // nothing came later either
+        for (size_t i = 0; i < receives; ++i) verify(i);  // nothing arrived later either
         for (size_t i = 0; i <= receives; ++i)
-            check(memory_[i < receives ? places_[i] - 1 : memory_.size() - 1] == unwritten, "a byte between two messages was written to");
-        check(texts_[static_cast<size_t>(rank)] == text_of(rank), "the buffer that was sent from has changed");
+            check(memory_[i < receives ? places_[i] - 1 : memory_.size() - 1] == unwritten,
+                  "a byte between two messages was written to");
+        check(texts_[static_cast<size_t>(rank)] == text_of(rank),
+              "the buffer that was sent from has changed");
     }
 
 private:
@@ -112,23 +122,29 @@ private:
         const unsigned char *data = &texts_[static_cast<size_t>(rank)][message.place];
         auto *function = below(own_, 4) == 0 ? MPI_Issend : MPI_Isend;
         MPI_Request request;
-        function(data, static_cast<int>(message.bytes), MPI_BYTE, message.to, message.tag, MPI_COMM_WORLD, &request);
+        function(data, static_cast<int>(message.bytes), MPI_BYTE, message.to, message.tag, MPI_COMM_WORLD,
+                 &request);
         add(request, of_send);
     }
     void receive(size_t number) {
         const Message &message = script_.messages[script_.receives[number]];
         MPI_Request request;
-        MPI_Irecv(&memory_[places_[number]], static_cast<int>(message.bytes), MPI_BYTE, message.from, message.tag, MPI_COMM_WORLD, &request);
+        MPI_Irecv(&memory_[places_[number]], static_cast<int>(message.bytes), MPI_BYTE, message.from,
+                  message.tag, MPI_COMM_WORLD, &request);
         add(request, number);
     }
     void verify(size_t number) {
         const Message &message = script_.messages[script_.receives[number]];
-        bool right = std::memcmp(&memory_[places_[number]], &texts_[static_cast<size_t>(message.from)][message.place], message.bytes) == 0;
-        check(right, "a message of " + std::to_string(message.bytes) + " bytes from rank " + std::to_string(message.from) + " is wrong");
+        bool right =
+            std::memcmp(&memory_[places_[number]], &texts_[static_cast<size_t>(message.from)][message.place],
+                        message.bytes) == 0;
+        check(right, "a message of " + std::to_string(message.bytes) + " bytes from rank " +
+                         std::to_string(message.from) + " is wrong");
     }
     void done(int index, const MPI_Status &status) {
         auto i = static_cast<size_t>(index);
-        check(i < requests_.size() && requests_[i] == MPI_REQUEST_NULL && receive_of_[i] != over, "a request is complete that was not active");
+        check(i < requests_.size() && requests_[i] == MPI_REQUEST_NULL && receive_of_[i] != over,
+              "a request is complete that was not active");
         if (size_t number = std::exchange(receive_of_[i], over); number != of_send) {
             const Message &message = script_.messages[script_.receives[number]];
             check_status(status, message.from, message.tag, static_cast<MPI_Count>(message.bytes));
@@ -136,7 +152,8 @@ private:
         }
         --left_;
     }
-    // One call, by which some may complete; where all is begun that others wait for, it may wait itself.
+    // One call that may complete requests. If everything that other ranks wait for has begun, the call may
+    // block.
     void complete(bool may_wait) {
         std::vector<MPI_Status> statuses(requests_.size());
         std::vector<int> indices(requests_.size());
@@ -147,9 +164,11 @@ private:
         case 2: MPI_Waitany(count, requests_.data(), &index, statuses.data()); break;
         default: MPI_Waitsome(count, requests_.data(), &some, indices.data(), statuses.data());
         }
-        check((some == MPI_UNDEFINED) <= (left_ == 0), "there is an active request, and a function that completes some found none");
+        check((some == MPI_UNDEFINED) <= (left_ == 0),
+              "there is an active request, and a function that completes some found none");
         if (index != MPI_UNDEFINED) done(index, statuses[0]);
-        for (int i = 0; i < some && some != MPI_UNDEFINED; ++i) done(indices[static_cast<size_t>(i)], statuses[static_cast<size_t>(i)]);
+        for (int i = 0; i < some && some != MPI_UNDEFINED; ++i)
+            done(indices[static_cast<size_t>(i)], statuses[static_cast<size_t>(i)]);
     }
 
     static constexpr size_t over = SIZE_MAX - 1;
@@ -159,7 +178,7 @@ private:
     std::vector<size_t> places_;  // of the receives, in memory_, with a byte before each
     std::vector<unsigned char> memory_;
     std::vector<MPI_Request> requests_;
-    std::vector<size_t> receive_of_;  // of each request: the number of the receive, of_send, or over
+    std::vector<size_t> receive_of_;  // for each request: the number of the receive, of_send, or over
     size_t left_ = 0;
 };
 

@@ -1,14 +1,15 @@
-// Probe, iprobe, mprobe and improbe, blocking and matched receives of what they found, MPI_MESSAGE_NO_PROC, wildcards.
+// MPI_Probe, MPI_Iprobe, MPI_Mprobe and MPI_Improbe, receives of the messages they found,
+// MPI_MESSAGE_NO_PROC, and wildcards.
 #include "area.h"
 
 namespace {
 
 struct Ring {
     int rank, to, from;
-    MPI_Comm other;  // the same ranks
+    MPI_Comm other;  // a communicator of the same ranks
 };
 
-// A message of `bytes` bytes to the next rank, sent so that it can wait.
+// A message of `bytes` bytes to the next rank. It is sent with a request, so that it can wait.
 struct Sending {
     Area area;
     MPI_Request request;
@@ -43,7 +44,7 @@ void probe_then_receive(const Ring &ring, size_t bytes) {
     in.verify(static_cast<unsigned>(ring.from + 4));
     MPI_Iprobe(ring.from, 4, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
     check(!flag, "what was received is gone");
-    MPI_Barrier(MPI_COMM_WORLD);  // nobody sends the next before all have looked
+    MPI_Barrier(MPI_COMM_WORLD);  // the next message is sent after all ranks have probed
 }
 
 void wait_for_iprobe(const Ring &ring) {
@@ -56,7 +57,8 @@ void wait_for_iprobe(const Ring &ring) {
     in.verify(static_cast<unsigned>(ring.from + 6));
 }
 
-// What mprobe took belongs to its message handle: no receive, probe or other mprobe sees it.
+// A message that MPI_Mprobe has taken belongs to its message handle. No receive, probe or other matched probe
+// finds it.
 void matched(const Ring &ring, size_t bytes, bool nonblocking) {
     Sending first(ring, bytes, 8), second(ring, bytes / 2, 8);
     MPI_Message message, other = MPI_MESSAGE_NULL;

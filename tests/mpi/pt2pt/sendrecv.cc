@@ -1,4 +1,5 @@
-// Sendrecv, sendrecv_replace, isendrecv and isendrecv_replace: rings of every size, strips, wildcards, MPI_PROC_NULL at the ends.
+// MPI_Sendrecv, MPI_Sendrecv_replace and their nonblocking forms: rings with every size, strips, wildcards,
+// and MPI_PROC_NULL at the ends of a line.
 #include "area.h"
 
 namespace {
@@ -11,19 +12,21 @@ void both_ways(size_t bytes, bool strided_out, bool strided_in) {
     MPI_Request request;
     out.fill(static_cast<unsigned>(own_rank));
     in.clear();
-    MPI_Sendrecv(out.data(), out.count(), out.type(), ring_to, 1, in.data(), in.count(), in.type(), ring_from, 1, MPI_COMM_WORLD, &status);
+    MPI_Sendrecv(out.data(), out.count(), out.type(), ring_to, 1, in.data(), in.count(), in.type(), ring_from,
+                 1, MPI_COMM_WORLD, &status);
     check_status(status, ring_from, 1, static_cast<MPI_Count>(bytes));
     in.verify(static_cast<unsigned>(ring_from));
     in.clear();
-    MPI_Isendrecv(out.data(), out.count(), out.type(), ring_to, 2, in.data(), in.count(), in.type(), MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
-                  &request);
+    MPI_Isendrecv(out.data(), out.count(), out.type(), ring_to, 2, in.data(), in.count(), in.type(),
+                  MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &request);
     MPI_Wait(&request, &status);
     check_status(status, ring_from, 2, static_cast<MPI_Count>(bytes));
     in.verify(static_cast<unsigned>(ring_from));
-    // Messages of sendrecv meet ordinary sends and receives.
+    // The messages of MPI_Sendrecv match ordinary sends and receives.
     in.clear();
     MPI_Isend(out.data(), out.count(), out.type(), ring_to, 3, MPI_COMM_WORLD, &request);
-    MPI_Sendrecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, in.data(), in.count(), in.type(), ring_from, 3, MPI_COMM_WORLD, &status);
+    MPI_Sendrecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, in.data(), in.count(), in.type(), ring_from, 3,
+                 MPI_COMM_WORLD, &status);
     check_status(status, ring_from, 3, static_cast<MPI_Count>(bytes));
     in.verify(static_cast<unsigned>(ring_from));
     MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -34,19 +37,22 @@ void in_place(size_t bytes, bool strided) {
     MPI_Status status;
     MPI_Request request;
     area.fill(static_cast<unsigned>(own_rank));
-    MPI_Sendrecv_replace(area.data(), area.count(), area.type(), ring_to, 4, ring_from, 4, MPI_COMM_WORLD, &status);
+    MPI_Sendrecv_replace(area.data(), area.count(), area.type(), ring_to, 4, ring_from, 4, MPI_COMM_WORLD,
+                         &status);
     check_status(status, ring_from, 4, static_cast<MPI_Count>(bytes));
     area.verify(static_cast<unsigned>(ring_from));
     area.fill(static_cast<unsigned>(own_rank + 1));
-    MPI_Isendrecv_replace(area.data(), area.count(), area.type(), ring_to, 5, ring_from, 5, MPI_COMM_WORLD, &request);
+    MPI_Isendrecv_replace(area.data(), area.count(), area.type(), ring_to, 5, ring_from, 5, MPI_COMM_WORLD,
+                          &request);
     MPI_Wait(&request, &status);
     check_status(status, ring_from, 5, static_cast<MPI_Count>(bytes));
     area.verify(static_cast<unsigned>(ring_from + 1));
 }
 
-// A line instead of a ring: its ends talk to nobody.
+// A line instead of a ring. Its ends communicate with MPI_PROC_NULL.
 void line(int size) {
-    int right = own_rank + 1 < size ? own_rank + 1 : MPI_PROC_NULL, left = own_rank > 0 ? own_rank - 1 : MPI_PROC_NULL;
+    int right = own_rank + 1 < size ? own_rank + 1 : MPI_PROC_NULL,
+        left = own_rank > 0 ? own_rank - 1 : MPI_PROC_NULL;
     int heard = -5, value = own_rank * 10;
     MPI_Status status;
     MPI_Request request;
@@ -66,7 +72,7 @@ void line(int size) {
     check_equal(value, left == MPI_PROC_NULL ? own_rank * 10 : left * 10);
 }
 
-// Several at once, ended together.
+// Several operations at once, completed together.
 void several() {
     constexpr int count = 20;
     int out[count], in[count];
@@ -74,7 +80,8 @@ void several() {
     for (int i = 0; i < count; ++i) {
         out[i] = own_rank * 100 + i;
         in[i] = -1;
-        MPI_Isendrecv(&out[i], 1, MPI_INT, ring_to, i, &in[i], 1, MPI_INT, ring_from, i, MPI_COMM_WORLD, &requests[i]);
+        MPI_Isendrecv(&out[i], 1, MPI_INT, ring_to, i, &in[i], 1, MPI_INT, ring_from, i, MPI_COMM_WORLD,
+                      &requests[i]);
     }
     MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
     for (int i = 0; i < count; ++i) check_equal(in[i], ring_from * 100 + i);
@@ -90,10 +97,11 @@ void types_freed(int size) {
     std::vector<int> out(40000), in(20000, -1);
     for (size_t i = 0; i < out.size(); ++i) out[i] = own_rank * 1000000 + static_cast<int>(i);
     MPI_Request request;
-    MPI_Isendrecv(out.data(), 1, pair_out, ring_to, 1, in.data(), 1, pair_in, ring_from, 1, MPI_COMM_WORLD, &request);
+    MPI_Isendrecv(out.data(), 1, pair_out, ring_to, 1, in.data(), 1, pair_in, ring_from, 1, MPI_COMM_WORLD,
+                  &request);
     MPI_Type_free(&pair_out);
     MPI_Type_free(&pair_in);
-    for (int i = 0; i < 10; ++i) {  // others in their place
+    for (int i = 0; i < 10; ++i) {  // other datatypes take their place
         MPI_Datatype other;
         MPI_Type_contiguous(3 + i + size, MPI_DOUBLE, &other);
         MPI_Type_free(&other);

@@ -1,5 +1,5 @@
-// Every wait and test: of nothing, of null and inactive requests, of some, any and all; what the statuses then say; errors of
-// several requests; requests freed while they are active.
+// Every wait and test: of no requests, of null and inactive requests, of some, any and all; the contents of
+// the statuses; errors of several requests; and requests freed while they are active.
 #include <array>
 
 #include "area.h"
@@ -16,7 +16,7 @@ Statuses spoiled() {
     return statuses;
 }
 
-// What every call says of requests that have nothing to wait for, whatever their number.
+// The results of every call if there is nothing to wait for, for any number of requests.
 void nothing_to_wait_for(int count, Requests &requests) {
     int index = 5, flag = 0, outcount = 5, indices[several];
     Statuses statuses = spoiled();
@@ -62,15 +62,17 @@ void null_and_inactive() {
     check(requests[0] == MPI_REQUEST_NULL, "a freed request is null");
 }
 
-// Requests of this rank to itself: null, inactive, complete and open beside each other.
+// Requests of this rank to itself: null, inactive, complete and open ones together.
 struct Mixture {
     Requests requests;
     int in[several] = {}, out[several] = {10, 11, 12, 13, 14, 15, 16};
 
     Mixture() {
         requests.fill(MPI_REQUEST_NULL);
-        MPI_Recv_init(&in[1], 1, MPI_INT, 0, 71, MPI_COMM_SELF, &requests[1]);                    // stays inactive
-        for (size_t i : {2, 4, 6}) MPI_Irecv(&in[i], 1, MPI_INT, 0, static_cast<int>(i), MPI_COMM_SELF, &requests[i]);
+        // This request stays inactive.
+        MPI_Recv_init(&in[1], 1, MPI_INT, 0, 71, MPI_COMM_SELF, &requests[1]);
+        for (size_t i : {2, 4, 6})
+            MPI_Irecv(&in[i], 1, MPI_INT, 0, static_cast<int>(i), MPI_COMM_SELF, &requests[i]);
     }
     ~Mixture() { MPI_Request_free(&requests[1]); }
     void answer(int tag) { MPI_Send(&out[tag], 1, MPI_INT, 0, tag, MPI_COMM_SELF); }
@@ -124,7 +126,8 @@ void wait_and_test_all() {
     mixture.answer(2);
     mixture.answer(6);
     MPI_Testall(several, mixture.requests.data(), &flag, statuses.data());
-    check(!flag && mixture.requests[2] != MPI_REQUEST_NULL, "MPI_Testall of something open leaves the requests as they are");
+    check(!flag && mixture.requests[2] != MPI_REQUEST_NULL,
+          "MPI_Testall of something open leaves the requests as they are");
     mixture.answer(4);
     MPI_Testall(several, mixture.requests.data(), &flag, statuses.data());
     check(flag, "MPI_Testall of complete requests is true");
@@ -139,7 +142,8 @@ void wait_and_test_all() {
     mixture.expect(0);
 }
 
-// Of several requests one is truncated: the others are served, and each status says what became of its request.
+// One of several requests is truncated. The others complete, and each status reports the result of its
+// request.
 void errors_of_several() {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_SELF, &comm);
@@ -154,14 +158,15 @@ void errors_of_several() {
     check_class(statuses[1].MPI_ERROR, MPI_ERR_TRUNCATE);
     check_class(statuses[2].MPI_ERROR, MPI_SUCCESS);
     check_equal(in[0] + in[2], 2);
-    for (int i = 0; i < 3; ++i) check(requests[i] == MPI_REQUEST_NULL, "all requests are finished, the failed one too");
+    for (int i = 0; i < 3; ++i)
+        check(requests[i] == MPI_REQUEST_NULL, "all requests are finished, the failed one too");
     MPI_Irecv(in, 1, MPI_INT, 0, 5, comm, requests);
     MPI_Send(out, 2, MPI_INT, 0, 5, comm);
     check_class(MPI_Wait(requests, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
     MPI_Comm_free(&comm);
 }
 
-// Every rank sends many messages to every rank; they are found by MPI_Waitsome in whatever order they come.
+// Every rank sends many messages to every rank. MPI_Waitsome finds them in the order in which they arrive.
 void many(int rank, int size) {
     constexpr int each = 150;
     auto total = static_cast<size_t>(size * each);
@@ -169,10 +174,12 @@ void many(int rank, int size) {
     std::vector<MPI_Request> receives(total), sends(total);
     std::vector<MPI_Status> statuses(total);
     for (size_t i = 0; i < total; ++i)
-        MPI_Irecv(&in[i], 1, MPI_INT, static_cast<int>(i) / each, static_cast<int>(i) % each, MPI_COMM_WORLD, &receives[i]);
+        MPI_Irecv(&in[i], 1, MPI_INT, static_cast<int>(i) / each, static_cast<int>(i) % each, MPI_COMM_WORLD,
+                  &receives[i]);
     for (size_t i = total; i-- > 0;) {
         out[i] = rank * each + static_cast<int>(i) % each;
-        MPI_Isend(&out[i], 1, MPI_INT, static_cast<int>(i) / each, static_cast<int>(i) % each, MPI_COMM_WORLD, &sends[i]);
+        MPI_Isend(&out[i], 1, MPI_INT, static_cast<int>(i) / each, static_cast<int>(i) % each, MPI_COMM_WORLD,
+                  &sends[i]);
     }
     for (size_t found = 0; found < total;) {
         int outcount;
@@ -182,7 +189,8 @@ void many(int rank, int size) {
             auto index = static_cast<size_t>(indices[static_cast<size_t>(i)]);
             check(!seen[index]++, "a request is found once");
             check_equal(in[index], static_cast<int>(index));
-            check_status(statuses[static_cast<size_t>(i)], static_cast<int>(index) / each, static_cast<int>(index) % each, 4);
+            check_status(statuses[static_cast<size_t>(i)], static_cast<int>(index) / each,
+                         static_cast<int>(index) % each, 4);
         }
         found += static_cast<size_t>(outcount);
     }
@@ -192,7 +200,7 @@ void many(int rank, int size) {
     check_equal(index, MPI_UNDEFINED);
 }
 
-// Freed while active: the transfer goes on (MPI-5.0 3.7.3).
+// Requests freed while active: the transfer continues (MPI-5.0 3.7.3).
 void freed(int rank, int size) {
     int to = (rank + 1) % size, from = (rank + size - 1) % size;
     for (size_t bytes : {size_t{8}, size_t{10000}, size_t{300000}}) {
@@ -210,7 +218,8 @@ void freed(int rank, int size) {
         MPI_Request_free(&request);
         MPI_Issend(out.data(), out.count(), out.type(), to, 2, MPI_COMM_WORLD, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
-        // The peer's freed receive has taken our bytes. That ours has been served is told by its sender.
+        // The peer's freed receive has the bytes of this rank. The empty message proves that this rank's
+        // freed receive is complete, because its sender sends it afterwards.
         MPI_Irecv(nullptr, 0, MPI_BYTE, from, 3, MPI_COMM_WORLD, &last);
         MPI_Send(nullptr, 0, MPI_BYTE, to, 3, MPI_COMM_WORLD);
         MPI_Wait(&last, MPI_STATUS_IGNORE);

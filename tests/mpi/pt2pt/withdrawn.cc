@@ -1,5 +1,6 @@
-// Receives that are cancelled while their messages come: each is either cancelled, and the message goes to the next receive, or complete with
-// the right data; in all protocols. What is cancelled has written nothing.
+// Receives that are cancelled while their messages arrive. Each is either cancelled, and the message matches
+// the next receive, or complete with the right data, in all protocols. A cancelled receive has written
+// nothing.
 #include <memory>
 #include <random>
 
@@ -10,7 +11,7 @@ namespace {
 
 int rank, size, to, from;
 uint64_t seed;
-std::mt19937_64 own, script;  // script: drawn alike by all ranks
+std::mt19937_64 own, script;  // all ranks draw the same from `script`
 
 void tell_seed() {
     auto number = static_cast<unsigned long long>(seed);
@@ -24,7 +25,7 @@ bool was_cancelled(const MPI_Status &status) {
     return flag == 1;
 }
 
-// Up to so long, often not at all; the library may or may not be called meanwhile.
+// Waits a random time up to `seconds`, often none. The library may or may not be called meanwhile.
 void linger(double seconds) {
     if (own() % 3 == 0) return;
     bool calls = own() % 2 == 0;
@@ -44,11 +45,12 @@ MPI_Request send(Area &area, int tag) {
 MPI_Request receive(Area &area, int tag) {
     MPI_Request request;
     area.clear();
-    MPI_Irecv(area.data(), area.count(), area.type(), own() % 3 == 0 ? MPI_ANY_SOURCE : from, tag, MPI_COMM_WORLD, &request);
+    MPI_Irecv(area.data(), area.count(), area.type(), own() % 3 == 0 ? MPI_ANY_SOURCE : from, tag,
+              MPI_COMM_WORLD, &request);
     return request;
 }
 
-// Waits for a receive that was cancelled; whether it was.
+// Waits for a receive that was cancelled. Returns whether the cancellation succeeded.
 bool ends_cancelled(MPI_Request &request, Area &area, unsigned content, int tag) {
     MPI_Status status;
     int flag = 0;
@@ -63,9 +65,9 @@ bool ends_cancelled(MPI_Request &request, Area &area, unsigned content, int tag)
     return false;
 }
 
-enum class When { racing, before, after };  // the cancellation and the message
+enum class When { racing, before, after };  // when to cancel, relative to the message
 
-// One message, two receives: the second gets it if the first does not.
+// One message and two receives. The second receive gets the message if the first does not.
 bool one(size_t bytes, When when, unsigned content) {
     bool strided = script() % 2, second_waits = script() % 2;
     int tag = static_cast<int>(content % 900);
@@ -73,9 +75,9 @@ bool one(size_t bytes, When when, unsigned content) {
     out.fill(content);
     MPI_Request sending, second = MPI_REQUEST_NULL, first = receive(first_in, tag);
     if (second_waits) second = receive(second_in, tag);
-    if (when != When::before) tell_and_hear(from, to);  // it is posted: the message need not wait for it
+    if (when != When::before) tell_and_hear(from, to);  // it is posted, so the message need not wait for it
     if (when != When::before) sending = send(out, tag);
-    if (when == When::after) tell_and_hear(to, from);  // the message has come
+    if (when == When::after) tell_and_hear(to, from);  // the message has arrived
     if (when == When::racing) linger(100e-6 + static_cast<double>(bytes) * 0.5e-9);
     MPI_Cancel(&first);
     if (when == When::before) {
@@ -83,20 +85,24 @@ bool one(size_t bytes, When when, unsigned content) {
         sending = send(out, tag);
     }
     bool cancelled = ends_cancelled(first, first_in, content, tag);
-    check(when == When::racing || cancelled == (when == When::before), cancelled ? "a receive that had its message was cancelled"
-                                                                                 : "a receive whose message was not sent yet is not cancelled");
+    check(when == When::racing || cancelled == (when == When::before),
+          cancelled ? "a receive that had its message was cancelled"
+                    : "a receive whose message was not sent yet is not cancelled");
     if (cancelled && !second_waits) second = receive(second_in, tag);
     if (!cancelled && second_waits) {
         MPI_Cancel(&second);
         check(ends_cancelled(second, second_in, content, tag), "one message was received twice");
     }
-    if (cancelled) check(!ends_cancelled(second, second_in, content, tag), "a receive is cancelled that nobody cancelled");
+    if (cancelled)
+        check(!ends_cancelled(second, second_in, content, tag),
+              "a receive is cancelled that nobody cancelled");
     if (cancelled) first_in.verify_untouched();
     MPI_Wait(&sending, MPI_STATUS_IGNORE);
     return cancelled;
 }
 
-// Several messages with one tag, several receives of which some are cancelled: the others get the messages in order, the rest goes to later ones.
+// Several messages with one tag, and several receives of which some are cancelled. The other receives get the
+// messages in order, and the remaining messages match later receives.
 void several(size_t bytes, unsigned content) {
     constexpr size_t count = 6;
     std::vector<std::unique_ptr<Area>> out, in;
@@ -114,7 +120,7 @@ void several(size_t bytes, unsigned content) {
         sends.push_back(send(*out[i], tag));
         size_t victim = own() % count;
         linger(30e-6);
-        if (victim < receives.size()) MPI_Cancel(&receives[victim]);  // maybe again
+        if (victim < receives.size()) MPI_Cancel(&receives[victim]);  // perhaps for a second time
     }
     unsigned next = content;
     size_t posted = receives.size();
@@ -151,6 +157,7 @@ int main(int argc, char **argv) {
         go_on = MPI_Wtime() < end;
         MPI_Bcast(&go_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
-    std::printf("rank %d: of %d receives that raced with their messages %d were cancelled\n", rank, raced, cancelled);
+    std::printf("rank %d: of %d receives that raced with their messages %d were cancelled\n", rank, raced,
+                cancelled);
     MPI_Finalize();
 }

@@ -1,6 +1,6 @@
-// A long message to a receive that was posted before its program computes: the blocking send is over without it
-// (LANYARD_WRITE_PROTOCOL), which the sender tells by a signal. The message is whole when the receiver looks, and the next
-// ones go to the receives after it.
+// A long message to a receive that was posted before its program computes. The blocking send completes
+// without the receiver (LANYARD_WRITE_PROTOCOL), which the sender reports by a signal. The message is
+// complete when the receiver reads it, and the next messages match the receives after it.
 #include <signal.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -17,9 +17,11 @@ volatile sig_atomic_t told = 0;
 
 void hear(int) { told = 1; }
 
-unsigned char value(size_t i, int round) { return static_cast<unsigned char>(i * 5 + (i >> 9) + static_cast<size_t>(round) * 31); }
+unsigned char value(size_t i, int round) {
+    return static_cast<unsigned char>(i * 5 + (i >> 9) + static_cast<size_t>(round) * 31);
+}
 
-// What is told about the messages goes beside them, in an order that is known.
+// Notifications travel apart from the messages, in a fixed order.
 void send_all(int round, pid_t receiver) {
     std::vector<unsigned char> first(bytes), second(bytes);
     for (size_t i = 0; i < bytes; ++i) first[i] = value(i, round), second[i] = value(i, round + 100);
@@ -29,7 +31,8 @@ void send_all(int round, pid_t receiver) {
     MPI_Send(second.data(), bytes - 1, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
 }
 
-// Computes for 0.3 s, or until the first send is over where that must not need the receiver.
+// Computes for 0.3 s. If the first send must complete without the receiver, computes until it has, for at
+// most 30 s.
 void receive_all(int round, bool must_write) {
     std::vector<unsigned char> first(bytes), second(bytes);
     MPI_Request requests[2];
@@ -44,24 +47,29 @@ void receive_all(int round, bool must_write) {
     int counts[2];
     for (int i = 0; i < 2; ++i) MPI_Get_count(&statuses[i], MPI_BYTE, &counts[i]);
     check(counts[0] == bytes && counts[1] == bytes - 1, "the messages went to their receives in order");
-    for (size_t i = 0; i < bytes; ++i) check(first[i] == value(i, round), "byte " + std::to_string(i) + " of the first message");
-    for (size_t i = 0; i + 1 < bytes; ++i) check(second[i] == value(i, round + 100), "byte " + std::to_string(i) + " of the second message");
+    for (size_t i = 0; i < bytes; ++i)
+        check(first[i] == value(i, round), "byte " + std::to_string(i) + " of the first message");
+    for (size_t i = 0; i + 1 < bytes; ++i)
+        check(second[i] == value(i, round + 100), "byte " + std::to_string(i) + " of the second message");
 }
 
-// Can every process read from the one before it? Else none can be written to either.
+// Whether every process can read the memory of the one before it. Otherwise no process can be written to
+// either.
 bool memory_is_reachable() {
     long own[2] = {getpid(), reinterpret_cast<long>(&rounds)}, other[2];
     int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD), value = 0;
-    MPI_Sendrecv(own, 2, MPI_LONG, (rank + 1) % size, 8, other, 2, MPI_LONG, (rank + size - 1) % size, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(own, 2, MPI_LONG, (rank + 1) % size, 8, other, 2, MPI_LONG, (rank + size - 1) % size, 8,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     iovec local{&value, sizeof value}, remote{reinterpret_cast<void *>(other[1]), sizeof value};
-    int reads = process_vm_readv(static_cast<pid_t>(other[0]), &local, 1, &remote, 1, 0) == sizeof value, all = 0;
+    int reads = process_vm_readv(static_cast<pid_t>(other[0]), &local, 1, &remote, 1, 0) == sizeof value,
+        all = 0;
     MPI_Allreduce(&reads, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     return all;
 }
 
 }  // namespace
 
-// Argument: "computing" where the first send must be over while the receiver computes.
+// With the argument "computing", the first send must complete while the receiver computes.
 int main(int argc, char **argv) {
     signal(SIGUSR1, hear);
     MPI_Init(&argc, &argv);

@@ -1,4 +1,5 @@
-// Communicators made, duplicated, split, given attributes and freed, each beside the list of its members (world.h).
+// Communicators that are created, duplicated, split, given attributes and freed, each together with the list
+// of its members (world.h).
 #include <algorithm>
 #include <numeric>
 
@@ -9,7 +10,8 @@ namespace random_calls {
 namespace {
 
 constexpr size_t most_comms = 12;
-thread_local long living_attributes = 0;  // values on communicators of this thread, by the calls of the callbacks
+// The number of attribute values on communicators of this thread, as counted by the callbacks.
+thread_local long living_attributes = 0;
 
 int add_one(MPI_Comm, int, void *, void *value, void *copy, int *flag) {
     *static_cast<void **>(copy) = reinterpret_cast<void *>(reinterpret_cast<long>(value) + 1);
@@ -34,12 +36,13 @@ void check_attributes(const World &world, const Comm &comm) {
     }
 }
 
-// The handle is what the list of members says, in size, rank and group.
+// Checks that the handle agrees with the list of members in size, rank and group.
 void check_members(const World &world, const Comm &comm) {
     int place = world.place_in(comm);
     check((comm.handle != MPI_COMM_NULL) == (place >= 0), "a communicator has another member than it must");
     if (place < 0) return;
-    check(rank_in(comm.handle) == place && size_of(comm.handle) == comm.size(), "a communicator has a wrong rank or size");
+    check(rank_in(comm.handle) == place && size_of(comm.handle) == comm.size(),
+          "a communicator has a wrong rank or size");
     MPI_Group all, group;
     MPI_Comm_group(MPI_COMM_WORLD, &all);
     MPI_Comm_group(comm.handle, &group);
@@ -86,9 +89,11 @@ void split(World &world, const Comm parent) {
     if (place >= 0) {
         my_color = members[static_cast<size_t>(place)].color;
         MPI_Comm_split(parent.handle, my_color, members[static_cast<size_t>(place)].key, &mine);
-        check((mine == MPI_COMM_NULL) == (my_color == MPI_UNDEFINED), "MPI_Comm_split gave a communicator to a rank without a color");
+        check((mine == MPI_COMM_NULL) == (my_color == MPI_UNDEFINED),
+              "MPI_Comm_split gave a communicator to a rank without a color");
     }
-    std::stable_sort(members.begin(), members.end(), [](const Member &a, const Member &b) { return a.key < b.key; });
+    std::stable_sort(members.begin(), members.end(),
+                     [](const Member &a, const Member &b) { return a.key < b.key; });
     for (int color = 0; color < 3; ++color) {
         Comm made;
         for (const Member &member : members)
@@ -98,7 +103,8 @@ void split(World &world, const Comm parent) {
     }
 }
 
-// Of some members in any order, by MPI_Comm_create, or by MPI_Comm_create_group, which the others do not call.
+// A communicator of some members in any order, created by MPI_Comm_create, or by MPI_Comm_create_group, which
+// the other members do not call.
 Comm create(World &world, const Comm &parent) {
     std::vector<int> places(parent.members.size());
     std::iota(places.begin(), places.end(), 0);
@@ -118,9 +124,10 @@ Comm create(World &world, const Comm &parent) {
     return made;
 }
 
-// The first members in a ring or a line of two dimensions, in their order.
+// The first members in their order, as a grid that is a ring in the first dimension and a line in the second.
 Comm arrange(World &world, const Comm &parent) {
-    int rows = between(world.script, 1, parent.size()), columns = between(world.script, 1, parent.size() / rows);
+    int rows = between(world.script, 1, parent.size()),
+        columns = between(world.script, 1, parent.size() / rows);
     int sizes[] = {rows, columns}, rings[] = {1, 0};
     Comm made{{parent.members.begin(), parent.members.begin() + rows * columns}, MPI_COMM_NULL, {}};
     if (parent.handle != MPI_COMM_NULL) MPI_Cart_create(parent.handle, 2, sizes, rings, 0, &made.handle);
@@ -155,7 +162,8 @@ int World::place_in(const Comm &comm) const {
 }
 
 void make_communicator(World &world) {
-    if (world.comms.size() >= most_comms) return free_communicator(world, 1 + world.script.below(world.comms.size() - 1));
+    if (world.comms.size() >= most_comms)
+        return free_communicator(world, 1 + world.script.below(world.comms.size() - 1));
     const Comm parent = world.any_comm();
     switch (world.script.below(4)) {
     case 0: return keep(world, duplicate(world, parent));
@@ -169,7 +177,8 @@ void free_communicator(World &world, size_t number) {
     Comm &comm = world.comms[number];
     if (comm.handle != MPI_COMM_NULL) {
         check_attributes(world, comm);
-        // What goes on may be freed under way; attributes go at once or when it ends, so they go before, to be counted.
+        // Operations may still be under way on the communicator. Its attributes are deleted at once or when
+        // these operations end, so the test deletes them first, to count them.
         for (auto [key, value] : comm.attributes) MPI_Comm_delete_attr(comm.handle, world.keys[key]);
         MPI_Comm_free(&comm.handle);
         check(comm.handle == MPI_COMM_NULL, "MPI_Comm_free left a handle");
@@ -189,8 +198,10 @@ void change_attribute(World &world) {
     long before = living_attributes;
     if (remove) MPI_Comm_delete_attr(comm.handle, world.keys[key]);
     else MPI_Comm_set_attr(comm.handle, world.keys[key], reinterpret_cast<void *>(value));
-    // A value that is replaced is deleted as one that is taken away.
-    if (key == 2) check(living_attributes == before - was_there, "the callback that deletes was not called just when it must");
+    // Replacing a value deletes the old one, like MPI_Comm_delete_attr.
+    if (key == 2)
+        check(living_attributes == before - was_there,
+              "the callback that deletes was not called just when it must");
     if (key == 2 && !remove) ++living_attributes;
     check_attributes(world, comm);
 }

@@ -1,16 +1,19 @@
-// How requests are completed: those of a round of messages, and collective operations that go on beside the script (world.h).
+// Completion of requests: those of a round of messages, and collective operations that continue beside the
+// script (world.h).
 #include "world.h"
 
 namespace random_calls {
 
-void complete_by_any(Random &random, std::vector<MPI_Request> &requests, const std::function<void(size_t, const MPI_Status &)> &done) {
+void complete_by_any(Random &random, std::vector<MPI_Request> &requests,
+                     const std::function<void(size_t, const MPI_Status &)> &done) {
     int count = static_cast<int>(requests.size());
     std::vector<MPI_Status> statuses(requests.size());
     std::vector<int> indices(requests.size());
     std::vector<bool> active(requests.size(), true);
     int left = count;
     auto finished = [&](int index, const MPI_Status &status) {
-        check(index >= 0 && index < count && active[static_cast<size_t>(index)], "a request is complete that was not active");
+        check(index >= 0 && index < count && active[static_cast<size_t>(index)],
+              "a request is complete that was not active");
         active[static_cast<size_t>(index)] = false;
         --left;
         done(static_cast<size_t>(index), status);
@@ -23,9 +26,16 @@ void complete_by_any(Random &random, std::vector<MPI_Request> &requests, const s
         int index = -1, flag = 0, some = 0;
         switch (random.below(20)) {
         case 0: MPI_Waitall(count, requests.data(), statuses.data()); all_finished(); break;
-        case 1: case 2: case 3: MPI_Waitany(count, requests.data(), &index, statuses.data()); finished(index, statuses[0]); break;
-        case 4: case 5: case 6: MPI_Waitsome(count, requests.data(), &some, indices.data(), statuses.data()); break;
-        case 7: case 8: case 9: MPI_Testsome(count, requests.data(), &some, indices.data(), statuses.data()); break;
+        case 1: case 2: case 3:
+            MPI_Waitany(count, requests.data(), &index, statuses.data());
+            finished(index, statuses[0]);
+            break;
+        case 4: case 5: case 6:
+            MPI_Waitsome(count, requests.data(), &some, indices.data(), statuses.data());
+            break;
+        case 7: case 8: case 9:
+            MPI_Testsome(count, requests.data(), &some, indices.data(), statuses.data());
+            break;
         case 10: case 11: case 12:
             MPI_Testall(count, requests.data(), &flag, statuses.data());
             if (flag) all_finished();
@@ -35,7 +45,8 @@ void complete_by_any(Random &random, std::vector<MPI_Request> &requests, const s
             if (flag) finished(index, statuses[0]);
         }
         check(some >= 0, "there is an active request, and a function that completes some found none");
-        for (int i = 0; i < some; ++i) finished(indices[static_cast<size_t>(i)], statuses[static_cast<size_t>(i)]);
+        for (int i = 0; i < some; ++i)
+            finished(indices[static_cast<size_t>(i)], statuses[static_cast<size_t>(i)]);
     }
 }
 
@@ -54,7 +65,7 @@ void start(Ongoing &ongoing) {
     MPI_Start(&ongoing.request);
 }
 
-// The operation is complete: true if it was its last time.
+// Handles an operation that is complete. Returns true if this was its last run.
 bool settle(Ongoing &ongoing) {
     ongoing.check();
     if (ongoing.starts_left > 0) {
@@ -78,9 +89,11 @@ void go_on(World &world, std::unique_ptr<Ongoing> ongoing, Form form) {
 void finish_one(World &world) {
     if (world.ongoing.empty()) return;
     std::vector<MPI_Request> requests;
-    // What was started again cannot be waited for: other ranks do that when they like.
+    // A blocking call must not wait for a restarted operation, because each other rank restarts it at a time
+    // of its own.
     bool wait = world.own.chance(50);
-    for (auto &one : world.ongoing) requests.push_back(wait && one->restarted ? MPI_REQUEST_NULL : one->request);
+    for (auto &one : world.ongoing)
+        requests.push_back(wait && one->restarted ? MPI_REQUEST_NULL : one->request);
     int index = MPI_UNDEFINED, flag = 1, count = static_cast<int>(requests.size());
     if (wait) MPI_Waitany(count, requests.data(), &index, MPI_STATUS_IGNORE);
     else MPI_Testany(count, requests.data(), &index, &flag, MPI_STATUS_IGNORE);

@@ -1,5 +1,5 @@
-// How random types are built (types.h): from the whole signature to its parts, one constructor for each step. The reference beside each
-// constructor is its definition in chapter 5.1: a list of places.
+// Builds random types (types.h) from the whole signature down to its parts, with one constructor for each
+// step. Beside each constructor, its definition in chapter 5.1 computes the reference as a list of places.
 #include <algorithm>
 #include <numeric>
 
@@ -9,7 +9,7 @@ namespace random_calls {
 
 namespace {
 
-// A datatype on its way: uncommitted, and freed by whoever builds on it.
+// A datatype under construction. It is not committed, and the code that builds on it frees it.
 struct Part {
     MPI_Datatype handle;
     Map map;
@@ -27,7 +27,8 @@ public:
     Part build(const Signature &signature) {
         Part made = signature.size() == 1 ? basic(signature) : composite(signature);
         if (random_.chance(15)) made = duplicate(made);
-        bool overlaps = made.map.low() > made.map.true_low() || made.map.low() + made.map.extent() < made.map.true_high();
+        bool overlaps =
+            made.map.low() > made.map.true_low() || made.map.low() + made.map.extent() < made.map.true_high();
         if (overlaps || random_.chance(15)) made = resize(made);
         return made;
     }
@@ -63,29 +64,36 @@ private:
 
     Part composite(const Signature &signature) {
         size_t period = 1;
-        while (signature.size() % period || !std::equal(signature.begin() + static_cast<long>(period), signature.end(), signature.begin())) ++period;
-        size_t periods = signature.size() / period, together = random_.between(1, static_cast<int64_t>(periods));
+        while (signature.size() % period ||
+               !std::equal(signature.begin() + static_cast<long>(period), signature.end(), signature.begin()))
+            ++period;
+        size_t periods = signature.size() / period,
+               together = random_.between(1, static_cast<int64_t>(periods));
         while (periods % together) --together;
         if (together == periods) return structure(signature);
-        Part once = build(Signature(signature.begin(), signature.begin() + static_cast<long>(period * together)));
+        Part once =
+            build(Signature(signature.begin(), signature.begin() + static_cast<long>(period * together)));
         Part made = repeat(once, static_cast<int>(periods / together));
         once.drop();
         return made;
     }
 
-    // Some parts behind one another in the signature and anywhere in memory.
+    // Some parts, in the order of the signature and anywhere in memory.
     Part structure(const Signature &signature) {
         std::vector<Part> parts;
         Numbers counts, spans;
         std::vector<MPI_Datatype> handles;
         MPI_Aint step = 1;
         for (size_t done = 0; done < signature.size();) {
-            size_t next = done + static_cast<size_t>(random_.between(1, static_cast<int64_t>(std::min<size_t>(signature.size() - done, 5))));
+            size_t next = done + static_cast<size_t>(random_.between(
+                                     1, static_cast<int64_t>(std::min<size_t>(signature.size() - done, 5))));
             if (next - done == signature.size()) --next;
             size_t same = done;
             while (same < next && signature[same] == signature[done]) ++same;
-            bool repeated = same == next && random_.chance(50);  // a count beside a basic type, or a type of its own
-            parts.push_back(build(repeated ? Signature{signature[done]} : Signature(&signature[done], &signature[next - 1] + 1)));
+            // Either a count beside a basic type, or a type of its own.
+            bool repeated = same == next && random_.chance(50);
+            parts.push_back(build(repeated ? Signature{signature[done]}
+                                           : Signature(&signature[done], &signature[next - 1] + 1)));
             counts.push_back(repeated ? static_cast<int>(next - done) : 1);
             handles.push_back(parts.back().handle);
             step = std::max(step, parts.back().map.alignment());
@@ -97,17 +105,20 @@ private:
         Places bytes;
         Part made{MPI_DATATYPE_NULL, {}};
         for (size_t i = 0; i < parts.size(); ++i) {
-            // A place is where its part's first byte may lie.
+            // Converts the place of the part's first byte into the part's displacement.
             MPI_Aint low = parts[i].map.low();
             bytes.push_back((places[i] - (low - (low < 0 ? step - 1 : 0)) / step) * step);
-            for (int k = 0; k < counts[i]; ++k) made.map.add(parts[i].map, bytes.back() + k * parts[i].map.extent());
+            for (int k = 0; k < counts[i]; ++k)
+                made.map.add(parts[i].map, bytes.back() + k * parts[i].map.extent());
         }
-        MPI_Type_create_struct(static_cast<int>(parts.size()), counts.data(), bytes.data(), handles.data(), &made.handle);
+        MPI_Type_create_struct(static_cast<int>(parts.size()), counts.data(), bytes.data(), handles.data(),
+                               &made.handle);
         for (Part &part : parts) part.drop();
         return made;
     }
 
-    // Places for blocks so long, apart from each other, in any order, from a negative one on.
+    // Places for blocks of these lengths, which do not overlap and are in any order. The lowest place may be
+    // negative.
     Numbers scatter(const Numbers &lengths) {
         Numbers order(lengths.size()), places(lengths.size());
         std::iota(order.begin(), order.end(), 0);
@@ -121,10 +132,11 @@ private:
         return places;
     }
 
-    // Blocks whose lengths have this sum.
+    // Random lengths of blocks with this sum.
     Numbers partition(int sum) {
         Numbers lengths;
-        for (int left = sum; left > 0; left -= lengths.back()) lengths.push_back(between(random_, random_.chance(20) ? 0 : 1, left));
+        for (int left = sum; left > 0; left -= lengths.back())
+            lengths.push_back(between(random_, random_.chance(20) ? 0 : 1, left));
         return lengths;
     }
 
@@ -145,7 +157,7 @@ private:
         }
     }
 
-    // Blocks of old elements: at bytes[i], lengths[i] of them.
+    // Blocks of old elements: lengths[i] elements at bytes[i].
     static Map blocks(const Map &old, const Places &bytes, const Numbers &lengths) {
         Map map;
         for (size_t i = 0; i < bytes.size(); ++i)
@@ -169,7 +181,8 @@ private:
         int length = divisor_of(times), count = times / length, stride = length + below(random_, 4);
         if (random_.chance(20)) stride = -stride;
         bool by_bytes = random_.chance(50);
-        MPI_Aint bytes = stride * old.map.extent() + (by_bytes ? old.map.alignment() * random_.between(0, 3) * (stride < 0 ? -1 : 1) : 0);
+        MPI_Aint bytes = stride * old.map.extent() +
+                         (by_bytes ? old.map.alignment() * random_.between(0, 3) * (stride < 0 ? -1 : 1) : 0);
         Places places;
         for (int i = 0; i < count; ++i) places.push_back(i * bytes);
         Part made{MPI_DATATYPE_NULL, blocks(old.map, places, Numbers(places.size(), length))};
@@ -183,7 +196,8 @@ private:
         Places bytes = in_bytes(places, old.map.extent());
         Part made{MPI_DATATYPE_NULL, blocks(old.map, bytes, lengths)};
         int count = static_cast<int>(lengths.size());
-        if (random_.chance(50)) MPI_Type_indexed(count, lengths.data(), places.data(), old.handle, &made.handle);
+        if (random_.chance(50))
+            MPI_Type_indexed(count, lengths.data(), places.data(), old.handle, &made.handle);
         else MPI_Type_create_hindexed(count, lengths.data(), bytes.data(), old.handle, &made.handle);
         return made;
     }
@@ -194,12 +208,13 @@ private:
         Places bytes = in_bytes(places, old.map.extent());
         Part made{MPI_DATATYPE_NULL, blocks(old.map, bytes, lengths)};
         int count = static_cast<int>(lengths.size());
-        if (random_.chance(50)) MPI_Type_create_indexed_block(count, length, places.data(), old.handle, &made.handle);
+        if (random_.chance(50))
+            MPI_Type_create_indexed_block(count, length, places.data(), old.handle, &made.handle);
         else MPI_Type_create_hindexed_block(count, length, bytes.data(), old.handle, &made.handle);
         return made;
     }
 
-    // Elements of an array of these sizes for which takes(index) holds, in the order of memory.
+    // The elements, for which takes(index) holds, of an array of these sizes, in the order of memory.
     template <class Takes>
     static Map of_array(const Map &old, const Numbers &sizes, bool rows_last, Takes takes) {
         int total = std::accumulate(sizes.begin(), sizes.end(), 1, std::multiplies<>());
@@ -208,7 +223,7 @@ private:
             Numbers index(sizes.size());
             int rest = place;
             for (size_t k = 0; k < sizes.size(); ++k) {
-                size_t dimension = rows_last ? k : sizes.size() - 1 - k;  // the one that runs fastest first
+                size_t dimension = rows_last ? k : sizes.size() - 1 - k;  // the fastest index first
                 index[dimension] = rest % sizes[dimension];
                 rest /= sizes[dimension];
             }
@@ -233,12 +248,12 @@ private:
                           if (index[k] < starts[k] || index[k] >= starts[k] + taken[k]) return false;
                       return true;
                   })};
-        MPI_Type_create_subarray(dimensions, sizes.data(), taken.data(), starts.data(), fortran ? MPI_ORDER_FORTRAN : MPI_ORDER_C, old.handle,
-                                 &made.handle);
+        MPI_Type_create_subarray(dimensions, sizes.data(), taken.data(), starts.data(),
+                                 fortran ? MPI_ORDER_FORTRAN : MPI_ORDER_C, old.handle, &made.handle);
         return made;
     }
 
-    // A process's share of a distributed array, drawn until it has as many elements as are wanted.
+    // One process's part of a distributed array, drawn until it has the wanted number of elements.
     Part darray(const Part &old, int times) {
         for (int attempt = 0; attempt < 30; ++attempt) {
             size_t dimensions = random_.between(1, 2);
@@ -249,13 +264,16 @@ private:
                 how.push_back(random_.pick(distributions));
                 grid.push_back(how.back() == MPI_DISTRIBUTE_NONE ? 1 : between(random_, 1, 3));
                 int least = how.back() == MPI_DISTRIBUTE_BLOCK ? (sizes[k] + grid[k] - 1) / grid[k] : 1;
-                blocks_of.push_back(random_.chance(40) ? MPI_DISTRIBUTE_DFLT_DARG : least + below(random_, 2));
+                blocks_of.push_back(random_.chance(40) ? MPI_DISTRIBUTE_DFLT_DARG
+                                                       : least + below(random_, 2));
                 processes *= grid.back();
             }
             int process = below(random_, processes);
             bool fortran = random_.chance(50);
-            Numbers mine(dimensions);  // coordinates: the last dimension of the grid runs fastest, whatever the order
-            for (size_t k = dimensions, rest = static_cast<size_t>(process); k-- > 0; rest /= static_cast<size_t>(grid[k]))
+            // The coordinates of the process. The last dimension of the grid varies fastest in both orders.
+            Numbers mine(dimensions);
+            for (size_t k = dimensions, rest = static_cast<size_t>(process); k-- > 0;
+                 rest /= static_cast<size_t>(grid[k]))
                 mine[k] = static_cast<int>(rest % static_cast<size_t>(grid[k]));
             Map map = of_array(old.map, sizes, fortran, [&](const Numbers &index) {
                 for (size_t k = 0; k < dimensions; ++k) {
@@ -268,8 +286,9 @@ private:
             });
             if (map.entries.size() != old.map.entries.size() * static_cast<size_t>(times)) continue;
             Part made{MPI_DATATYPE_NULL, std::move(map)};
-            MPI_Type_create_darray(processes, process, static_cast<int>(dimensions), sizes.data(), how.data(), blocks_of.data(), grid.data(),
-                                   fortran ? MPI_ORDER_FORTRAN : MPI_ORDER_C, old.handle, &made.handle);
+            MPI_Type_create_darray(processes, process, static_cast<int>(dimensions), sizes.data(), how.data(),
+                                   blocks_of.data(), grid.data(), fortran ? MPI_ORDER_FORTRAN : MPI_ORDER_C,
+                                   old.handle, &made.handle);
             return made;
         }
         return contiguous(old, times);

@@ -1,4 +1,5 @@
-// What needs no other rank: groups beside lists of ranks, infos beside a map, packing beside a plain copy, and calls that must fail.
+// Operations that need no other rank: groups compared with lists of ranks, info objects compared with a map,
+// packing compared with a plain copy, and calls that must fail.
 #include <algorithm>
 #include <numeric>
 
@@ -10,9 +11,11 @@ namespace {
 
 using Ranks = std::vector<int>;
 
-bool holds(const Ranks &ranks, int rank) { return std::find(ranks.begin(), ranks.end(), rank) != ranks.end(); }
+bool holds(const Ranks &ranks, int rank) {
+    return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
 
-// A group, and its members as ranks of the world.
+// A group, with its members as ranks in MPI_COMM_WORLD.
 struct Group {
     MPI_Group handle;
     Ranks members;
@@ -58,7 +61,7 @@ public:
     }
 
 private:
-    // Some members in any order, or all but them.
+    // Some members in any order, or all others.
     void some(const Group &old, Group &made) {
         Ranks places(old.members.size());
         std::iota(places.begin(), places.end(), 0);
@@ -73,7 +76,7 @@ private:
         for (int i = 0; without && i < static_cast<int>(old.members.size()); ++i)
             if (!holds(places, i)) made.members.push_back(old.members[static_cast<size_t>(i)]);
     }
-    // Every so manieth member up or down, or all but them.
+    // Every member or every second one of a range, upwards or downwards, or all others.
     void ranges(const Group &old, Group &made) {
         int size = static_cast<int>(old.members.size()), triple[1][3] = {{0, 0, 1}};
         bool without = world_.own.chance(50);
@@ -82,7 +85,8 @@ private:
             int first = below(world_.own, size), last = below(world_.own, size);
             int step = between(world_.own, 1, 2) * (last < first ? -1 : 1);
             triple[0][0] = first, triple[0][1] = last, triple[0][2] = step;
-            for (int place = first; step > 0 ? place <= last : place >= last; place += step) places.push_back(place);
+            for (int place = first; step > 0 ? place <= last : place >= last; place += step)
+                places.push_back(place);
         }
         if (without) MPI_Group_range_excl(old.handle, size > 0, triple, &made.handle);
         else MPI_Group_range_incl(old.handle, size > 0, triple, &made.handle);
@@ -99,18 +103,24 @@ private:
         MPI_Group_rank(made.handle, &rank);
         auto place = std::find(made.members.begin(), made.members.end(), world_.rank);
         check(size == static_cast<int>(made.members.size()), "a group has a wrong size");
-        check(rank == (place == made.members.end() ? MPI_UNDEFINED : place - made.members.begin()), "a group has a wrong rank");
+        check(rank == (place == made.members.end() ? MPI_UNDEFINED : place - made.members.begin()),
+              "a group has a wrong rank");
         Ranks places(made.members.size()), there(made.members.size()), wanted;
         std::iota(places.begin(), places.end(), 0);
         MPI_Group_translate_ranks(made.handle, size, places.data(), other.handle, there.data());
         for (int member : made.members) {
             auto found = std::find(other.members.begin(), other.members.end(), member);
-            wanted.push_back(found == other.members.end() ? MPI_UNDEFINED : static_cast<int>(found - other.members.begin()));
+            wanted.push_back(found == other.members.end() ? MPI_UNDEFINED
+                                                          : static_cast<int>(found - other.members.begin()));
         }
         check(there == wanted, "MPI_Group_translate_ranks gave wrong ranks");
         MPI_Group_compare(made.handle, other.handle, &result);
-        bool similar = std::is_permutation(made.members.begin(), made.members.end(), other.members.begin(), other.members.end());
-        check(result == (made.members == other.members ? MPI_IDENT : similar ? MPI_SIMILAR : MPI_UNEQUAL), "MPI_Group_compare is wrong");
+        bool similar = std::is_permutation(made.members.begin(), made.members.end(), other.members.begin(),
+                                           other.members.end());
+        check(result == (made.members == other.members ? MPI_IDENT
+                         : similar                     ? MPI_SIMILAR
+                                                       : MPI_UNEQUAL),
+              "MPI_Group_compare is wrong");
     }
 
     World &world_;
@@ -158,7 +168,7 @@ void change_infos(World &world) {
     MPI_Info_free(&copy);
 }
 
-// Elements packed by one layout in several calls, and unpacked by another.
+// Elements packed from one layout in several calls, and unpacked into another.
 void pack_and_unpack(World &world) {
     Random &own = world.own;
     Signature signature = random_signature(own, 10);
@@ -166,8 +176,9 @@ void pack_and_unpack(World &world) {
     int count = below(own, 30), parts = between(own, 1, 3), place = 0, bytes = 0;
     Content content{own.next()};
     std::vector<std::byte> packed;
-    bool has_long = std::any_of(signature.begin(), signature.end(), [](const Basic *basic) { return basic->handle == MPI_LONG; });
-    bool external = !has_long && own.chance(50);  // whose MPI_LONG is shorter
+    bool has_long = std::any_of(signature.begin(), signature.end(),
+                                [](const Basic *basic) { return basic->handle == MPI_LONG; });
+    bool external = !has_long && own.chance(50);  // there MPI_LONG is shorter
     MPI_Aint external_bytes = 0, external_place = 0;
     MPI_Pack_size(count, from->handle, MPI_COMM_WORLD, &bytes);
     MPI_Pack_external_size("external32", count, from->handle, &external_bytes);
@@ -176,25 +187,34 @@ void pack_and_unpack(World &world) {
     for (int i = 0; i < parts; ++i) {
         Area area(own, from, count);
         area.put(0, content, static_cast<size_t>(i) * area.elements(0));
-        if (external) MPI_Pack_external("external32", area.address(), count, from->handle, packed.data(), room, &external_place);
+        if (external)
+            MPI_Pack_external("external32", area.address(), count, from->handle, packed.data(), room,
+                              &external_place);
         else MPI_Pack(area.address(), count, from->handle, packed.data(), room, &place, MPI_COMM_WORLD);
         area.check_it("what is packed");
     }
-    if (external) {  // by definition each element has its size there, here the same as in memory, its most significant byte first
+    // By definition, each element has its size in this format, here the same as in memory, with the most
+    // significant byte first.
+    if (external) {
         std::vector<std::byte> wanted(packed.size());
         size_t element = 0, at = 0;
         for (int i = 0; i < parts * count; ++i)
             for (const Basic *basic : signature) {
                 content.write(wanted.data() + at, element++, basic->bytes);
-                size_t halves = basic->handle == MPI_C_DOUBLE_COMPLEX ? 2 : 1, size = static_cast<size_t>(basic->bytes) / halves;
-                for (size_t half = 0; half < halves; ++half, at += size) std::reverse(&wanted[at], &wanted[at] + size);
+                size_t halves = basic->handle == MPI_C_DOUBLE_COMPLEX ? 2 : 1,
+                       size = static_cast<size_t>(basic->bytes) / halves;
+                for (size_t half = 0; half < halves; ++half, at += size)
+                    std::reverse(&wanted[at], &wanted[at] + size);
             }
-        check(external_place == static_cast<MPI_Aint>(at) && std::memcmp(packed.data(), wanted.data(), at) == 0,
-                     "external32 is not as it is defined");
+        check(
+            external_place == static_cast<MPI_Aint>(at) && std::memcmp(packed.data(), wanted.data(), at) == 0,
+            "external32 is not as it is defined");
     }
     Area area(own, to, parts * count);
     place = 0, external_place = 0;
-    if (external) MPI_Unpack_external("external32", packed.data(), room, &external_place, area.address(), parts * count, to->handle);
+    if (external)
+        MPI_Unpack_external("external32", packed.data(), room, &external_place, area.address(), parts * count,
+                            to->handle);
     else MPI_Unpack(packed.data(), room, &place, area.address(), parts * count, to->handle, MPI_COMM_WORLD);
     area.expect(0, content);
     area.check_it("what is unpacked");
@@ -213,9 +233,16 @@ void make_errors(World &world) {
     case 2: check_class(MPI_Irecv(&value, 1, MPI_INT, 0, -7, comm.handle, &request), MPI_ERR_TAG); break;
     case 3: check_class(MPI_Bcast(&value, 1, MPI_INT, size + 3, comm.handle), MPI_ERR_ROOT); break;
     case 4: check_class(MPI_Send(&value, 1, raw, 0, 0, comm.handle), MPI_ERR_TYPE); break;
-    case 5: check_class(MPI_Allreduce(&value, &size, 1, MPI_DATATYPE_NULL, MPI_SUM, comm.handle), MPI_ERR_TYPE); break;
-    case 6: check_class(MPI_Iallreduce(&value, &size, 1, MPI_INT, MPI_OP_NULL, comm.handle, &request), MPI_ERR_OP); break;
-    case 7: check_class(MPI_Recv_init(&value, 1, MPI_INT, size, 0, comm.handle, &request), MPI_ERR_RANK); break;
+    case 5:
+        check_class(MPI_Allreduce(&value, &size, 1, MPI_DATATYPE_NULL, MPI_SUM, comm.handle), MPI_ERR_TYPE);
+        break;
+    case 6:
+        check_class(MPI_Iallreduce(&value, &size, 1, MPI_INT, MPI_OP_NULL, comm.handle, &request),
+                    MPI_ERR_OP);
+        break;
+    case 7:
+        check_class(MPI_Recv_init(&value, 1, MPI_INT, size, 0, comm.handle, &request), MPI_ERR_RANK);
+        break;
     default: check_class(MPI_Comm_get_attr(comm.handle, MPI_KEYVAL_INVALID, &value, &size), MPI_ERR_KEYVAL);
     }
     MPI_Comm_set_errhandler(comm.handle, world.handler);

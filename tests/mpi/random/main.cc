@@ -1,8 +1,11 @@
-// Random sequences of calls of MPI on real processes, compared with plain references: messages, communicators, datatypes, collective
-// operations, groups and the rest of what world.h lists.
+// Random sequences of MPI calls on real processes, compared with plain references: messages, communicators,
+// datatypes, collective operations, groups and everything else that world.h lists.
+//
 //     mpi-random [PERCENT [THREADS]]
-// runs for so much of LANYARD_TEST_SECONDS, one sequence for each seed from LANYARD_TEST_SEED on; the seed of one that fails, or hangs, is
-// printed and repeats it. With THREADS, 2 to so many threads of each process play sequences of their own at once.
+//
+// runs for PERCENT of LANYARD_TEST_SECONDS, with one sequence for each seed from LANYARD_TEST_SEED on. If a
+// sequence fails or hangs, the program prints its seed, which repeats it. With THREADS, 2 to THREADS threads
+// of each process run sequences of their own at once.
 #include <unistd.h>
 
 #include <csignal>
@@ -19,7 +22,8 @@ thread_local Where where;
 
 namespace {
 
-constexpr int patience_seconds = 300;  // for one sequence, which takes less than a second without sanitizers
+// The limit for one sequence, which takes less than a second without sanitizers.
+constexpr int patience_seconds = 300;
 
 struct Action {
     const char *name;
@@ -72,17 +76,19 @@ void run_threads(uint64_t seed, int limit, MPI_Comm *parents, MPI_Errhandler han
     for (int number = 0; number < count; ++number)
         crew.emplace_back([=] {
             where.thread = number;
-            run_sequence(seed * most_threads + static_cast<uint64_t>(number), parents[number], handler, false);
+            run_sequence(seed * most_threads + static_cast<uint64_t>(number), parents[number], handler,
+                         false);
         });
     for (std::thread &one : crew) one.join();
 }
 
-// Says where this thread is, in a handler of signals too.
+// Prints where this thread is. Also called in a signal handler.
 void tell_where() {
     char text[200];
     auto seed = static_cast<unsigned long long>(current_seed);
-    int length = std::snprintf(text, sizeof text, "seed %llu, thread %d, action %d (%s): LANYARD_TEST_SEED=%llu repeats it\n", seed, where.thread,
-                               where.action, where.name, seed);
+    int length = std::snprintf(text, sizeof text,
+                               "seed %llu, thread %d, action %d (%s): LANYARD_TEST_SEED=%llu repeats it\n",
+                               seed, where.thread, where.action, where.name, seed);
     if (write(STDERR_FILENO, text, static_cast<size_t>(length)) < 0) std::abort();
 }
 
@@ -123,7 +129,8 @@ int main(int argc, char **argv) {
         MPI_Bcast(&go_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
     alarm(0);
-    if (rank_in(MPI_COMM_WORLD) == 0) std::printf("the last seed was %llu\n", static_cast<unsigned long long>(current_seed));
+    if (rank_in(MPI_COMM_WORLD) == 0)
+        std::printf("the last seed was %llu\n", static_cast<unsigned long long>(current_seed));
     for (MPI_Comm &parent : parents) MPI_Comm_free(&parent);
     MPI_Errhandler_free(&handler);
     MPI_Finalize();

@@ -1,9 +1,11 @@
-// A round of messages between members of some communicators (world.h): all ranks go through one list of messages and begin their sends
-// and receives in its order; what a receive gets is what the standard promises: of each sender the first that fits (3.5).
+// A round of messages between members of some communicators (world.h). All ranks go through one list of
+// messages and begin their sends and receives in its order. A receive must get what the standard promises: of
+// each sender, the first message that fits (3.5).
 //
-// All receives of one member in one round and communicator are of one style, so that no wildcard takes what another receive needs; then the
-// receives in the order in which they were begun take each sender's messages in the order in which they were sent. A send to someone who
-// receives with wildcards is waited for at the end only, as a later message may take the receive that stands beside it in the list.
+// All receives of one member in one round and communicator have the same style, so that no wildcard takes the
+// message that another receive needs. The receives, in the order in which they were begun, then take each
+// sender's messages in the order in which they were sent. A send to a member that receives with wildcards is
+// waited for only at the end, because a later message may match the receive that belongs to it in the list.
 #include <algorithm>
 #include <deque>
 #include <tuple>
@@ -66,20 +68,21 @@ public:
         complete();
         detach_buffers();
         check_receives();
-        // The next round's messages must not find this one's wildcards.
+        // The next round's messages must not match this round's wildcards.
         for (size_t number : comms_)
             if (MPI_Comm comm = world_.comms[number].handle; comm != MPI_COMM_NULL) MPI_Barrier(comm);
     }
 
 private:
-    // The list ------------------------------------------------------------------------------------------------------------------
+    // ---- the list
 
     void draw() {
         Random &script = world_.script;
         for (size_t i = 0; i < world_.comms.size(); ++i)
             if (i == 0 || script.chance(25)) comms_.push_back(i);
         for (size_t number : comms_)
-            for (int member = 0; member < world_.comms[number].size(); ++member) styles_[{number, member}] = static_cast<Style>(script.below(4));
+            for (int member = 0; member < world_.comms[number].size(); ++member)
+                styles_[{number, member}] = static_cast<Style>(script.below(4));
         int count = between(script, 4, 40);
         for (int i = 0; i < count; ++i) draw_message();
         for (const Message &message : messages_) expected_[key(message)].push_back(&message);
@@ -89,14 +92,21 @@ private:
         Random &script = world_.script;
         size_t number = script.pick(comms_);
         int size = world_.comms[number].size();
-        Message message{number, below(script, size), below(script, size),
-                        below(script, 3), draw_units(), nullptr, static_cast<Way>(script.below(6)), static_cast<Take>(script.below(7)),
+        Message message{number,
+                        below(script, size),
+                        below(script, size),
+                        below(script, 3),
+                        draw_units(),
+                        nullptr,
+                        static_cast<Way>(script.below(6)),
+                        static_cast<Take>(script.below(7)),
                         {script.next()}};
         bool exact = style(message) == Style::exact, itself = message.from == message.to;
         message.unit = unit_of(message);
         if (!exact && message.way >= Way::now) message.way = Way::plain;
         if (message.take == Take::truncated && (!exact || message.units < 2)) message.take = Take::later;
-        if (itself && message.take != Take::persistent) message.take = Take::later;  // posted before it is sent
+        // The receive of a message to the same rank is posted before the message is sent.
+        if (itself && message.take != Take::persistent) message.take = Take::later;
         if (!exact) room_[{number, message.to}] = std::max(room_[{number, message.to}], message.units);
         if (exact && !itself && styles_[{number, message.from}] == Style::exact && script.chance(20)) {
             message.way = Way::exchange;
@@ -109,13 +119,15 @@ private:
         }
         messages_.push_back(message);
         if (message.way == Way::buffered && me(message) == message.from)
-            buffer_bytes_ += static_cast<size_t>(message.units) * message.unit->size() * 16 + MPI_BSEND_OVERHEAD + 16;
+            buffer_bytes_ +=
+                static_cast<size_t>(message.units) * message.unit->size() * 16 + MPI_BSEND_OVERHEAD + 16;
     }
 
-    // Messages that one and the same receive may get have the same elements.
+    // Messages that may match the same receive have the same elements.
     std::shared_ptr<const Signature> unit_of(const Message &message) {
-        auto &unit = units_[key_of(message.comm, message.to, style(message) == Style::exact ? message.from : -1,
-                                   style(message) == Style::exact ? message.tag : -1)];
+        auto &unit =
+            units_[key_of(message.comm, message.to, style(message) == Style::exact ? message.from : -1,
+                          style(message) == Style::exact ? message.tag : -1)];
         if (!unit) unit = std::make_shared<const Signature>(random_signature(world_.script, 10));
         return unit;
     }
@@ -129,8 +141,10 @@ private:
 
     using Key = std::tuple<size_t, int, int>;
     Style style(const Message &message) const { return styles_.at({message.comm, message.to}); }
-    // Messages to this rank that one and the same receive may get, of one sender.
-    Key key(const Message &message) const { return key_of(message.comm, message.to, message.from, message.tag); }
+    // Identifies the messages of one sender to this rank that may match the same receive.
+    Key key(const Message &message) const {
+        return key_of(message.comm, message.to, message.from, message.tag);
+    }
     Key key_of(size_t comm, int to, int from, int tag) const {
         bool any_tag = styles_.at({comm, to}) >= Style::any_tag;
         return {comm * 1000 + static_cast<size_t>(to), from, any_tag ? -1 : tag};
@@ -138,7 +152,8 @@ private:
     const Comm &comm_of(size_t number) const { return world_.comms[number]; }
     int me(const Message &message) const { return world_.place_in(comm_of(message.comm)); }
 
-    // For buffered sends: memory of the communicator's own, or what the library finds, or the process's, which threads would share.
+    // Buffers for buffered sends: memory attached to the communicator, automatic buffering, or the buffer of
+    // the process, which threads would share.
     void attach_buffers() {
         for (size_t number : comms_) {
             MPI_Comm comm = world_.comms[number].handle;
@@ -146,9 +161,12 @@ private:
             if (comm == MPI_COMM_NULL || way == 2) continue;
             with_buffer_.push_back(comm);
             if (way == 1) MPI_Comm_attach_buffer(comm, MPI_BUFFER_AUTOMATIC, 0);
-            else MPI_Comm_attach_buffer(comm, rooms_.emplace_back(buffer_bytes_).data(), static_cast<int>(buffer_bytes_));
+            else
+                MPI_Comm_attach_buffer(comm, rooms_.emplace_back(buffer_bytes_).data(),
+                                       static_cast<int>(buffer_bytes_));
         }
-        if (world_.alone) MPI_Buffer_attach(rooms_.emplace_back(buffer_bytes_).data(), static_cast<int>(buffer_bytes_));
+        if (world_.alone)
+            MPI_Buffer_attach(rooms_.emplace_back(buffer_bytes_).data(), static_cast<int>(buffer_bytes_));
     }
     void detach_buffers() {
         void *address;
@@ -157,7 +175,7 @@ private:
         if (world_.alone) MPI_Buffer_detach(&address, &bytes);
     }
 
-    // Doing it ------------------------------------------------------------------------------------------------------------------
+    // ---- the calls
 
     Send &new_send(const Message &message) {
         Send &send = *sends_.emplace_back(std::make_unique<Send>());
@@ -175,11 +193,21 @@ private:
         void *data = send.area->address();
         MPI_Datatype type = send.type->handle;
         switch (message.way) {
-        case Way::plain: MPI_Isend(data, message.units, type, message.to, message.tag, comm, &send.request); break;
-        case Way::synchronous: MPI_Issend(data, message.units, type, message.to, message.tag, comm, &send.request); break;
-        case Way::buffered: MPI_Bsend(data, message.units, type, message.to, message.tag, comm); break;
-        case Way::now: MPI_Send(data, message.units, type, message.to, message.tag, comm); break;
-        case Way::now_synchronous: MPI_Ssend(data, message.units, type, message.to, message.tag, comm); break;
+        case Way::plain:
+            MPI_Isend(data, message.units, type, message.to, message.tag, comm, &send.request);
+            break;
+        case Way::synchronous:
+            MPI_Issend(data, message.units, type, message.to, message.tag, comm, &send.request);
+            break;
+        case Way::buffered:
+            MPI_Bsend(data, message.units, type, message.to, message.tag, comm);
+            break;
+        case Way::now:
+            MPI_Send(data, message.units, type, message.to, message.tag, comm);
+            break;
+        case Way::now_synchronous:
+            MPI_Ssend(data, message.units, type, message.to, message.tag, comm);
+            break;
         default:
             MPI_Send_init(data, message.units, type, message.to, message.tag, comm, &send.request);
             MPI_Start(&send.request);
@@ -193,9 +221,10 @@ private:
         receive.comm = message.comm;
         receive.source = how == Style::any_source || how == Style::any ? MPI_ANY_SOURCE : message.from;
         receive.tag = how == Style::any_tag || how == Style::any ? MPI_ANY_TAG : message.tag;
-        // Any message that fits may come, also one that is longer than this.
+        // Any message that fits may arrive, including one that is longer than this one.
         if (how == Style::exact)
-            for (const Message *other : expected_.at(key(message))) receive.room = std::max(receive.room, other->units);
+            for (const Message *other : expected_.at(key(message)))
+                receive.room = std::max(receive.room, other->units);
         else receive.room = room_.at({message.comm, message.to});
         if (message.take == Take::truncated) receive.room = message.units - 1;
         else receive.room += below(world_.own, 3);
@@ -242,7 +271,9 @@ private:
             receive.code = MPI_Recv(data, receive.room, type, receive.source, receive.tag, comm, status);
             MPI_Comm_set_errhandler(comm, world_.handler);
             break;
-        default: MPI_Irecv(data, receive.room, type, receive.source, receive.tag, comm, &receive.request); return;
+        default:
+            MPI_Irecv(data, receive.room, type, receive.source, receive.tag, comm, &receive.request);
+            return;
         }
         receive.done = true;
     }
@@ -253,26 +284,30 @@ private:
         check(units >= 0 && units <= receive.room, "a probe tells a wrong length");
     }
 
-    // Two messages in opposite directions, by MPI_Sendrecv or MPI_Isendrecv on either side.
+    // Two messages in opposite directions, sent with MPI_Sendrecv or MPI_Isendrecv by each side.
     void exchange(const Message &there, const Message &back) {
         if (me(there) != there.from && me(there) != there.to) return;
-        const Message &out = me(there) == there.from ? there : back, &in = me(there) == there.from ? back : there;
+        const Message &out = me(there) == there.from ? there : back,
+                      &in = me(there) == there.from ? back : there;
         Send &send = new_send(out);
         Receive &receive = new_receive(in);
         MPI_Comm comm = comm_of(out.comm).handle;
         if (world_.own.chance(50))
-            MPI_Sendrecv(send.area->address(), out.units, send.type->handle, out.to, out.tag, receive.area->address(), receive.room,
-                         receive.type->handle, in.from, in.tag, comm, &receive.status);
+            MPI_Sendrecv(send.area->address(), out.units, send.type->handle, out.to, out.tag,
+                         receive.area->address(), receive.room, receive.type->handle, in.from, in.tag, comm,
+                         &receive.status);
         else {
             MPI_Request request;
-            MPI_Isendrecv(send.area->address(), out.units, send.type->handle, out.to, out.tag, receive.area->address(), receive.room,
-                          receive.type->handle, in.from, in.tag, comm, &request);
+            MPI_Isendrecv(send.area->address(), out.units, send.type->handle, out.to, out.tag,
+                          receive.area->address(), receive.room, receive.type->handle, in.from, in.tag, comm,
+                          &request);
             MPI_Wait(&request, &receive.status);
         }
         receive.done = true;
     }
 
-    // Something between two messages: a wait, a receive that nobody answers, or one that is taken back and begun again.
+    // An action between two messages: a wait, a receive that no message matches, or a receive that is
+    // cancelled and posted again.
     void disturb() {
         Random &own = world_.own;
         if (own.chance(20)) return receive_nothing();
@@ -311,19 +346,22 @@ private:
         if (!cancelled) return;
         receive.withdrawn = true;
         auto again = std::make_unique<Receive>();
-        again->comm = receive.comm, again->type = receive.type, again->room = receive.room, again->area = std::move(receive.area);
+        again->comm = receive.comm, again->type = receive.type, again->room = receive.room,
+        again->area = std::move(receive.area);
         again->source = receive.source, again->tag = receive.tag;
-        MPI_Irecv(again->area->address(), again->room, again->type->handle, again->source, again->tag, comm_of(again->comm).handle, &again->request);
+        MPI_Irecv(again->area->address(), again->room, again->type->handle, again->source, again->tag,
+                  comm_of(again->comm).handle, &again->request);
         receives_.push_back(std::move(again));
     }
 
-    // The end -------------------------------------------------------------------------------------------------------------------
+    // ---- the end
 
     void complete() {
         std::vector<MPI_Request> requests;
         std::vector<Receive *> owners;
         for (auto &receive : receives_)
-            if (!receive->done && !receive->withdrawn) requests.push_back(receive->request), owners.push_back(receive.get());
+            if (!receive->done && !receive->withdrawn)
+                requests.push_back(receive->request), owners.push_back(receive.get());
         for (auto &send : sends_)
             if (!send->done) requests.push_back(send->request), owners.push_back(nullptr);
         complete_by_any(world_.own, requests, [&](size_t index, const MPI_Status &status) {
@@ -335,18 +373,22 @@ private:
             if (send->persistent) MPI_Request_free(&send->request);
     }
 
-    // What the definition says: a list of messages for each sender, of which receives take the first, in their order.
+    // The definition: each sender has a list of messages, and the receives take the first of them, in the
+    // order of the receives.
     void check_receives() {
         for (auto &one : receives_) {
             Receive &receive = *one;
             if (receive.withdrawn) continue;
             bool cut = receive.code != MPI_SUCCESS;
-            int source = cut ? receive.source : receive.status.MPI_SOURCE, tag = cut ? receive.tag : receive.status.MPI_TAG;
-            auto &waiting = expected_[key_of(receive.comm, world_.place_in(comm_of(receive.comm)), source, tag)];
+            int source = cut ? receive.source : receive.status.MPI_SOURCE,
+                tag = cut ? receive.tag : receive.status.MPI_TAG;
+            auto &waiting =
+                expected_[key_of(receive.comm, world_.place_in(comm_of(receive.comm)), source, tag)];
             check(!waiting.empty(), "a receive got a message that nobody sent");
             const Message &message = *waiting.front();
             waiting.pop_front();
-            check(cut == (message.units > receive.room), "a message that is too long was not refused, or another was");
+            check(cut == (message.units > receive.room),
+                  "a message that is too long was not refused, or another was");
             if (cut) {
                 check_class(receive.code, MPI_ERR_TRUNCATE);
                 continue;
@@ -355,8 +397,9 @@ private:
             int units = -1, elements = -1, wanted = message.units * static_cast<int>(message.unit->size());
             MPI_Get_count(&receive.status, receive.type->handle, &units);
             MPI_Get_elements(&receive.status, receive.type->handle, &elements);
-            check(units == message.units && elements == wanted, "a status has a wrong count: " + std::to_string(units) + ", not " +
-                                                                            std::to_string(message.units));
+            check(units == message.units && elements == wanted,
+                  "a status has a wrong count: " + std::to_string(units) + ", not " +
+                      std::to_string(message.units));
             receive.area->expect(0, message.content, 0, wanted);
             receive.area->check_it("a receive");
         }
@@ -372,7 +415,7 @@ private:
     std::deque<std::unique_ptr<Send>> sends_;
     std::deque<std::unique_ptr<Receive>> receives_;
     size_t buffer_bytes_ = MPI_BSEND_OVERHEAD;
-    std::vector<MPI_Comm> with_buffer_;  // of its own
+    std::vector<MPI_Comm> with_buffer_;  // communicators with an attached buffer
     std::deque<std::vector<char>> rooms_;
 };
 

@@ -1,5 +1,5 @@
-// Reductions of all forms with predefined operations and functions of the program's own, among them one that does not commute; the
-// reference folds the contributions of all members one after the other (6.9).
+// Reductions of all forms with predefined and user-defined operations, one of which does not commute. The
+// reference combines the contributions of all members one after the other (6.9).
 #include <algorithm>
 
 #include "world.h"
@@ -26,17 +26,19 @@ struct Arithmetic {
 
 template <class T, auto operation>
 Arithmetic arithmetic(MPI_Datatype type, MPI_Op op) {
-    return {type, op, sizeof(T), [](Random &random, void *element) { *static_cast<T *>(element) = static_cast<T>(random.below(100)); },
-            [](const void *left, void *right) {
-                T &result = *static_cast<T *>(right);
-                result = static_cast<T>(operation(*static_cast<const T *>(left), result));
-            }};
+    return {
+        type, op, sizeof(T),
+        [](Random &random, void *element) { *static_cast<T *>(element) = static_cast<T>(random.below(100)); },
+        [](const void *left, void *right) {
+            T &result = *static_cast<T *>(right);
+            result = static_cast<T>(operation(*static_cast<const T *>(left), result));
+        }};
 }
 
 void draw_matrix(Random &random, void *element) {
     uint64_t one = random.next(), two = random.next();
-    *static_cast<Matrix *>(element) = {static_cast<uint32_t>(one), static_cast<uint32_t>(one >> 32), static_cast<uint32_t>(two),
-                                       static_cast<uint32_t>(two >> 32)};
+    *static_cast<Matrix *>(element) = {static_cast<uint32_t>(one), static_cast<uint32_t>(one >> 32),
+                                       static_cast<uint32_t>(two), static_cast<uint32_t>(two >> 32)};
 }
 
 // Associative modulo 2^32, and not commutative.
@@ -78,7 +80,7 @@ constexpr auto either = [](auto a, auto b) { return a | b; };
 constexpr auto one_of = [](auto a, auto b) { return a ^ b; };
 constexpr auto all_true = [](auto a, auto b) { return a && b; };
 
-// The last ones are the program's own: their type and operation are made when they are used.
+// The last two are user-defined. Their datatype and operation are created when they are used.
 const Arithmetic &pick(Random &random) {
     static const Arithmetic table[] = {
         arithmetic<int64_t, sum>(MPI_INT64_T, MPI_SUM),
@@ -102,7 +104,11 @@ enum class Kind { reduce, allreduce, scan, exscan, scatter_block, scatter, count
 class Reduction {
 public:
     Reduction(World &world, const Comm &comm)
-        : world_(world), comm_(comm), ongoing_(std::make_unique<Ongoing>()), arithmetic_(pick(world.script)), me_(world.place_in(comm)) {
+        : world_(world),
+          comm_(comm),
+          ongoing_(std::make_unique<Ongoing>()),
+          arithmetic_(pick(world.script)),
+          me_(world.place_in(comm)) {
         Random &script = world.script;
         kind_ = static_cast<Kind>(script.below(static_cast<uint64_t>(Kind::count_of_them)));
         form_ = draw_form(world, *ongoing_);
@@ -110,7 +116,8 @@ public:
         in_place_ = script.chance(25);
         key_ = script.next();
         int limit = script.chance(75) ? 9 : script.chance(75) ? 300 : 20000, same = between(script, 0, limit);
-        for (int i = 0; i < comm.size(); ++i) shares_.push_back(kind_ == Kind::scatter ? between(script, 0, limit) : same);
+        for (int i = 0; i < comm.size(); ++i)
+            shares_.push_back(kind_ == Kind::scatter ? between(script, 0, limit) : same);
     }
 
     void run() {
@@ -124,7 +131,8 @@ public:
         if (!scattered) count = shares_[0], first = 0;
         int mine = scattered ? shares_[static_cast<size_t>(me_)] : count;
         if (kind_ == Kind::reduce && me_ != root_) in_place_ = false;
-        auto state = std::make_shared<State>(State{arithmetic_, key_, 0, me_, count, first, mine, in_place_, {}, {}});
+        auto state =
+            std::make_shared<State>(State{arithmetic_, key_, 0, me_, count, first, mine, in_place_, {}, {}});
         state->last = kind_ == Kind::scan ? me_ : kind_ == Kind::exscan ? me_ - 1 : comm_.size() - 1;
         state->receives = kind_ == Kind::reduce ? me_ == root_ : kind_ != Kind::exscan || me_ > 0;
         state->in.resize(static_cast<size_t>(count) * arithmetic_.bytes + 8);
@@ -144,20 +152,21 @@ private:
         int me, count, first, mine;  // of all elements this member gets `mine`, from `first` on
         bool in_place;
         std::vector<std::byte> in, out;
-        int last = 0;  // contributions of members up to this one are folded
+        int last = 0;  // the contributions of members up to this one are combined
         bool receives = true;
 
-        // Of one member, in one round.
+        // The contribution of one member in one round.
         std::vector<std::byte> contribution(int member) const {
             std::vector<std::byte> all(in.size());
             Random random(key + round * 1000 + static_cast<uint64_t>(member));
-            for (int i = 0; i < count; ++i) arithmetic.draw(random, all.data() + static_cast<size_t>(i) * arithmetic.bytes);
+            for (int i = 0; i < count; ++i)
+                arithmetic.draw(random, all.data() + static_cast<size_t>(i) * arithmetic.bytes);
             return all;
         }
         void fill() {
             ++round;
             std::vector<std::byte> own = contribution(me);
-            std::copy(own.begin(), own.end(), in.begin());  // persistent operations know where it lies
+            std::copy(own.begin(), own.end(), in.begin());  // persistent operations refer to this memory
             std::fill(out.begin(), out.end(), std::byte{0x5a});
             if (in_place) std::copy(in.begin(), in.end(), out.begin());
         }
@@ -171,8 +180,9 @@ private:
                     arithmetic.fold(left.data() + i * arithmetic.bytes, wanted.data() + i * arithmetic.bytes);
             }
             auto begin = wanted.begin() + static_cast<long>(static_cast<size_t>(first) * arithmetic.bytes);
-            check(std::equal(begin, begin + static_cast<long>(static_cast<size_t>(mine) * arithmetic.bytes), out.begin()),
-                         "a reduction has a wrong result");
+            check(std::equal(begin, begin + static_cast<long>(static_cast<size_t>(mine) * arithmetic.bytes),
+                             out.begin()),
+                  "a reduction has a wrong result");
         }
     };
 
@@ -186,23 +196,37 @@ private:
             bool commutes = arithmetic_.fold == add_matrices;
             MPI_Type_contiguous(4, MPI_UINT32_T, &type);
             MPI_Type_commit(&type);
-            MPI_Op_create(commutes ? for_the_library<add_matrices> : for_the_library<multiply>, commutes, &op);
+            MPI_Op_create(commutes ? for_the_library<add_matrices> : for_the_library<multiply>, commutes,
+                          &op);
         }
         const void *in = in_place_ ? MPI_IN_PLACE : state.in.data();
         void *out = state.out.data();
         const int *shares = o.numbers[0].data();
         int count = state.count;
         switch (kind_) {
-        case Kind::reduce: begin(form_, o, MPI_Reduce, MPI_Ireduce, MPI_Reduce_init, in, out, count, type, op, root_, comm); break;
-        case Kind::allreduce: begin(form_, o, MPI_Allreduce, MPI_Iallreduce, MPI_Allreduce_init, in, out, count, type, op, comm); break;
-        case Kind::scan: begin(form_, o, MPI_Scan, MPI_Iscan, MPI_Scan_init, in, out, count, type, op, comm); break;
-        case Kind::exscan: begin(form_, o, MPI_Exscan, MPI_Iexscan, MPI_Exscan_init, in, out, count, type, op, comm); break;
-        case Kind::scatter_block:
-            begin(form_, o, MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, MPI_Reduce_scatter_block_init, in, out, shares_[0], type, op, comm);
+        case Kind::reduce:
+            begin(form_, o, MPI_Reduce, MPI_Ireduce, MPI_Reduce_init, in, out, count, type, op, root_,
+                  comm);
             break;
-        default: begin(form_, o, MPI_Reduce_scatter, MPI_Ireduce_scatter, MPI_Reduce_scatter_init, in, out, shares, type, op, comm);
+        case Kind::allreduce:
+            begin(form_, o, MPI_Allreduce, MPI_Iallreduce, MPI_Allreduce_init, in, out, count, type, op,
+                  comm);
+            break;
+        case Kind::scan:
+            begin(form_, o, MPI_Scan, MPI_Iscan, MPI_Scan_init, in, out, count, type, op, comm);
+            break;
+        case Kind::exscan:
+            begin(form_, o, MPI_Exscan, MPI_Iexscan, MPI_Exscan_init, in, out, count, type, op, comm);
+            break;
+        case Kind::scatter_block:
+            begin(form_, o, MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block,
+                  MPI_Reduce_scatter_block_init, in, out, shares_[0], type, op, comm);
+            break;
+        default:
+            begin(form_, o, MPI_Reduce_scatter, MPI_Ireduce_scatter, MPI_Reduce_scatter_init, in, out,
+                  shares, type, op, comm);
         }
-        if (own) {  // while the operation goes on
+        if (own) {  // while the operation continues
             MPI_Op_free(&op);
             MPI_Type_free(&type);
         }

@@ -3,7 +3,8 @@
 
 namespace random_calls {
 
-Side make_side(World &world, Ongoing &ongoing, const Signature &unit, const std::vector<int> &lengths, bool with_places, bool typed) {
+Side make_side(World &world, Ongoing &ongoing, const Signature &unit, const std::vector<int> &lengths,
+               bool with_places, bool typed) {
     Random &own = world.own;
     TypePointer common = random_type(own, unit);
     std::vector<Area::Block> blocks;
@@ -25,7 +26,7 @@ Side make_side(World &world, Ongoing &ongoing, const Signature &unit, const std:
     }
     ongoing.kept.push_back(common);
     ongoing.areas.push_back(std::make_unique<Area>(own, std::move(blocks)));
-    // A list's elements stay where they are when the list of lists grows.
+    // The inner vectors keep their memory when the outer vector grows.
     Side side{ongoing.areas.back().get(), common->handle, nullptr, nullptr, nullptr, nullptr};
     side.counts = ongoing.numbers.emplace_back(lengths).data();
     side.places = ongoing.numbers.emplace_back(std::move(places)).data();

@@ -1,4 +1,4 @@
-// See types.h: signatures, maps and memory; how random types are built stands in constructors.cc.
+// See types.h: signatures, maps and memory. constructors.cc builds random types.
 #include "types.h"
 
 #include <algorithm>
@@ -48,17 +48,24 @@ Type::~Type() {
     if (combiner != MPI_COMBINER_NAMED) MPI_Type_free(&made);
 }
 
-// Few different elements, so that a signature often has the same one several times in a row.
+// Only a few different elements, so that a signature often has the same one several times in a row.
 Signature random_signature(Random &random, int most) {
-    static const Basic basics[] = {
-        {MPI_BYTE, 1, 1},          {MPI_CHAR, 1, 1},           {MPI_SHORT, 2, alignof(short)},  {MPI_INT, 4, alignof(int)},
-        {MPI_UNSIGNED, 4, alignof(unsigned)}, {MPI_LONG, sizeof(long), alignof(long)}, {MPI_FLOAT, 4, alignof(float)},
-        {MPI_DOUBLE, 8, alignof(double)}, {MPI_INT64_T, 8, alignof(int64_t)}, {MPI_C_DOUBLE_COMPLEX, 16, alignof(double)}};
+    static const Basic basics[] = {{MPI_BYTE, 1, 1},
+                                   {MPI_CHAR, 1, 1},
+                                   {MPI_SHORT, 2, alignof(short)},
+                                   {MPI_INT, 4, alignof(int)},
+                                   {MPI_UNSIGNED, 4, alignof(unsigned)},
+                                   {MPI_LONG, sizeof(long), alignof(long)},
+                                   {MPI_FLOAT, 4, alignof(float)},
+                                   {MPI_DOUBLE, 8, alignof(double)},
+                                   {MPI_INT64_T, 8, alignof(int64_t)},
+                                   {MPI_C_DOUBLE_COMPLEX, 16, alignof(double)}};
     Signature signature;
     int repeats = between(random, 1, 4);
     int once = between(random, 1, std::max(1, most / repeats));
     for (int i = 0; i < once; ++i)
-        signature.push_back(i && random.chance(60) ? signature.back() : &basics[random.below(std::size(basics))]);
+        signature.push_back(i && random.chance(60) ? signature.back()
+                                                   : &basics[random.below(std::size(basics))]);
     for (int i = once; i < once * repeats; ++i) signature.push_back(signature[static_cast<size_t>(i - once)]);
     return signature;
 }
@@ -79,20 +86,22 @@ Area::Area(Random &random, std::vector<Block> blocks) : blocks_(std::move(blocks
         low = std::min(low, block.at + map.true_low());
         high = std::max(high, block.at + map.true_high() + (block.count - 1) * map.extent());
     }
-    origin_ = (-low + 15) / 16 * 16;  // as aligned as the memory
+    origin_ = (-low + 15) / 16 * 16;  // with the alignment of the memory
     memory_.resize(static_cast<size_t>(origin_ + high) + 16);
     Random noise(random.next());
     for (std::byte &byte : memory_) byte = static_cast<std::byte>(noise.next());
     wanted_ = memory_;
 }
 
-void Area::write(std::vector<std::byte> &bytes, size_t number, Content content, size_t first, int64_t basic_elements) {
+void Area::write(std::vector<std::byte> &bytes, size_t number, Content content, size_t first,
+                 int64_t basic_elements) {
     const Block &block = blocks_[number];
     const Map &map = block.type->map;
     for (int i = 0; i < block.count; ++i)
         for (const Entry &entry : map.entries) {
             if (basic_elements-- == 0) return;
-            content.write(bytes.data() + origin_ + block.at + i * map.extent() + entry.at, first++, entry.basic->bytes);
+            content.write(bytes.data() + origin_ + block.at + i * map.extent() + entry.at, first++,
+                          entry.basic->bytes);
         }
 }
 
@@ -109,7 +118,8 @@ void Area::check_it(const std::string &what) const {
     if (memory_ == wanted_) return;
     size_t place = 0;
     while (memory_[place] == wanted_[place]) ++place;
-    check(false, what + ": byte " + std::to_string(static_cast<MPI_Aint>(place) - origin_) + " of the buffer is not what it must be");
+    check(false, what + ": byte " + std::to_string(static_cast<MPI_Aint>(place) - origin_) +
+                     " of the buffer is not what it must be");
 }
 
 }  // namespace random_calls

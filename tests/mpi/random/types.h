@@ -1,5 +1,6 @@
-// Random datatypes, each beside what it is by definition: its type map (5.1), a plain list, from which everything else follows.
-// Whoever wants two datatypes with equal signatures makes both from one signature. Used by the program of random calls.
+// Random datatypes, each with its definition: its type map (5.1), a plain list from which everything else
+// follows. Two datatypes with equal signatures are made from one signature. Used by the program of random
+// calls.
 #pragma once
 
 #include <memory>
@@ -16,9 +17,11 @@ template <class Limit>
 int below(Random &random, Limit limit) {
     return static_cast<int>(random.below(static_cast<uint64_t>(limit)));
 }
-inline int between(Random &random, int64_t least, int64_t most) { return static_cast<int>(random.between(least, most)); }
+inline int between(Random &random, int64_t least, int64_t most) {
+    return static_cast<int>(random.between(least, most));
+}
 
-// A predefined datatype whose bytes are moved as they are.
+// A predefined datatype whose bytes are moved unchanged.
 struct Basic {
     MPI_Datatype handle;
     int bytes, alignment;
@@ -30,10 +33,12 @@ struct Entry {
     MPI_Aint at;
 };
 
-// A type map with its bounds: those that a part of it was given (MPI_Type_create_resized, arrays) rule alone.
+// A type map with its bounds. If a part has explicit bounds (MPI_Type_create_resized, arrays), only these
+// count.
 struct Map {
     std::vector<Entry> entries;
-    std::vector<MPI_Aint> part_ends;  // of parts without such bounds, with their padding, which all libraries count
+    // The ends of parts without explicit bounds, with their padding, which all libraries include.
+    std::vector<MPI_Aint> part_ends;
     bool bounded = false;
     MPI_Aint given_low = 0, given_high = 0;
 
@@ -46,7 +51,7 @@ struct Map {
     MPI_Aint alignment() const;
 };
 
-// A committed datatype that is freed with this object, where it is not predefined.
+// A committed datatype. It is freed with this object unless it is predefined.
 class Type {
 public:
     Type(MPI_Datatype made, Map its_map) : handle(made), map(std::move(its_map)) {}
@@ -60,17 +65,17 @@ public:
 using TypePointer = std::shared_ptr<Type>;
 
 Signature random_signature(Random &random, int most);
-// Of this signature, built by constructors drawn at random; elements one behind the other do not overlap. The library's size and
-// bounds are compared with the definition's.
+// A datatype of this signature, built by random constructors. Successive elements do not overlap. The size
+// and bounds that the library reports are compared with the definition.
 TypePointer random_type(Random &random, const Signature &signature);
 
-// Bytes that depend on a key and their place, so that what arrives tells where it belongs.
+// Bytes that depend on a key and on their place, so that data in a wrong place are detected.
 struct Content {
     uint64_t key;
     void write(std::byte *to, size_t element, int bytes) const;
 };
 
-// Memory for blocks of typed elements: filled with noise, and a copy beside it of what it must hold, gaps included.
+// Memory for blocks of typed elements, filled with noise, and a copy of what it must contain, gaps included.
 class Area {
 public:
     struct Block {
@@ -82,15 +87,20 @@ public:
     Area(Random &random, const TypePointer &type, int count) : Area(random, {Block{0, type, count}}) {}
 
     void *address() { return memory_.data() + origin_; }
-    // The elements of a block, both in memory and in what it must hold; the first is number `first` of the content.
+    // Writes the elements of a block, both in memory and in what it must contain. `first` is the number of
+    // the first element in the content.
     void put(size_t block, Content content, size_t first = 0);
-    // The block will hold this many basic elements of the content (all: -1), the others stay.
+    // The block must then contain this many basic elements of the content (all if -1). The others stay
+    // unchanged.
     void expect(size_t block, Content content, size_t first = 0, int64_t basic_elements = -1);
     void check_it(const std::string &what) const;
-    size_t elements(size_t block) const { return static_cast<size_t>(blocks_[block].count) * blocks_[block].type->map.entries.size(); }
+    size_t elements(size_t block) const {
+        return static_cast<size_t>(blocks_[block].count) * blocks_[block].type->map.entries.size();
+    }
 
 private:
-    void write(std::vector<std::byte> &bytes, size_t block, Content content, size_t first, int64_t basic_elements);
+    void write(std::vector<std::byte> &bytes, size_t block, Content content, size_t first,
+               int64_t basic_elements);
 
     std::vector<Block> blocks_;
     std::vector<std::byte> memory_, wanted_;

@@ -1,8 +1,9 @@
-// What a random sequence of calls is made of, and what every rank knows while it runs: one script, drawn from the seed by all ranks
-// alike, so that each knows what every other one does; and draws of its own, for what others need not know (layouts, orders of waiting).
+// The state of a random sequence of calls on each rank. All ranks draw the same script from the seed, so that
+// each rank knows what every other one does. Each rank also makes draws of its own for what the others need
+// not know, such as layouts and the order of waiting.
 //
-// Several threads may play at once, each its own script on communicators of its own.
-// Nothing waits for what comes later in the script: of the ranks that wait, the one that is least far always gets what it waits for.
+// Several threads may run at once, each with its own script and on its own communicators. No rank waits for
+// anything that comes later in the script, so the rank that is least far always gets what it waits for.
 #pragma once
 
 #include <functional>
@@ -16,36 +17,38 @@
 
 namespace random_calls {
 
-// A communicator and what it must be. Ranks outside know it too, without a handle.
+// A communicator and its expected state. Ranks outside the communicator know it as well, without a handle.
 struct Comm {
-    std::vector<int> members;  // ranks of the world
+    std::vector<int> members;  // ranks in MPI_COMM_WORLD
     MPI_Comm handle = MPI_COMM_NULL;
     std::map<size_t, long> attributes;  // by number of the key
 
     int size() const { return static_cast<int>(members.size()); }
 };
 
-// A collective operation that goes on beside the script.
+// A collective operation that continues beside the script.
 struct Ongoing {
     MPI_Request request = MPI_REQUEST_NULL;
     std::vector<std::unique_ptr<Area>> areas;
-    int starts_left = 0;  // of a persistent one
+    int starts_left = 0;  // of a persistent operation
     bool restarted = false;
     std::function<void()> fill, check;
-    std::vector<std::vector<int>> numbers;  // counts and displacements, which must stay while it goes on
+    // Counts and displacements, which must live as long as the operation
+    std::vector<std::vector<int>> numbers;
     std::vector<std::vector<MPI_Aint>> addresses;
     std::vector<std::vector<MPI_Datatype>> types;
     std::vector<TypePointer> kept;
 };
 
 struct World {
-    // Of a sequence on duplicates of `parent`, which has all ranks; a thread of several has its own.
+    // For a sequence on duplicates of `parent`, which contains all ranks. If there are several threads, each
+    // has its own parent.
     World(uint64_t seed, MPI_Comm parent, MPI_Errhandler handler);
     ~World();
 
-    // Position of this process in the communicator, or -1.
+    // The rank of this process in the communicator, or -1.
     int place_in(const Comm &comm) const;
-    // Drawn from the script: a communicator of the list.
+    // A communicator of the list, drawn from the script.
     Comm &any_comm() { return script.pick(comms); }
 
     uint64_t seed;
@@ -53,19 +56,21 @@ struct World {
     Random script, own;
     std::vector<Comm> comms;
     std::list<std::unique_ptr<Ongoing>> ongoing;
-    std::vector<int> keys;  // keyvals; what becomes of each when a communicator is duplicated: lost, kept, one more
+    // Keyvals. When a communicator is duplicated, the value of the first is dropped, that of the second is
+    // copied, and that of the third is copied and incremented.
+    std::vector<int> keys;
     MPI_Errhandler handler;
-    bool alone = true;  // no other thread plays
+    bool alone = true;  // no other thread runs a sequence
 };
 
-// Where this thread is, for what is said of a failure.
+// The position of this thread, for messages about failures.
 struct Where {
     int thread = 0, action = 0;
     const char *name = "";
 };
 extern thread_local Where where;
 
-// The actions. Each draws from the script, and does this rank's part.
+// The actions. Each draws from the script and performs this rank's part.
 void make_communicator(World &world);
 void free_communicator(World &world, size_t number);
 void change_attribute(World &world);
@@ -78,8 +83,10 @@ void change_infos(World &world);
 void pack_and_unpack(World &world);
 void make_errors(World &world);
 
-// Completes all requests, which are active, by the functions that complete several: drawn anew for each call.
-void complete_by_any(Random &random, std::vector<MPI_Request> &requests, const std::function<void(size_t, const MPI_Status &)> &done);
+// Completes all requests, which are active, with the functions that complete several. Draws a function for
+// each call.
+void complete_by_any(Random &random, std::vector<MPI_Request> &requests,
+                     const std::function<void(size_t, const MPI_Status &)> &done);
 
 // Completes collective operations under way: one at random, or all.
 void finish_one(World &world);
@@ -93,9 +100,9 @@ void begin(Form form, Ongoing &ongoing, Now now, Later later, Again again, Argum
     if (form == Form::later) later(arguments..., &ongoing.request);
     if (form == Form::again) again(arguments..., MPI_INFO_NULL, &ongoing.request);
 }
-// Draws a form and how often a persistent operation is started.
+// Draws a form, and how often a persistent operation is started.
 Form draw_form(World &world, Ongoing &ongoing);
-// After begin(): checks what is done, starts what is persistent, and keeps what goes on.
+// After begin(): checks a finished operation, starts a persistent one, and stores operations that continue.
 void go_on(World &world, std::unique_ptr<Ongoing> ongoing, Form form);
 
 }  // namespace random_calls

@@ -1,5 +1,6 @@
-// Generalized requests: which of the program's functions are called, by which call, and what becomes of what they return; completed by
-// another thread while one waits; freed before their end; mixed with messages.
+// Generalised requests: which of the program's functions are called, by which call, and what happens to their
+// return codes. The requests are completed by another thread while one waits, freed before they complete, and
+// mixed with messages.
 #include <chrono>
 
 #include "threads/crew.h"
@@ -11,7 +12,7 @@ struct Counts {
     int query_code = MPI_SUCCESS, free_code = MPI_SUCCESS, cancel_code = MPI_SUCCESS;
 };
 
-// The functions call MPI themselves, which must not find the library busy.
+// The functions call MPI themselves, which must be possible while the library calls them.
 int query(void *extra, MPI_Status *status) {
     auto &counts = *static_cast<Counts *>(extra);
     ++counts.queried;
@@ -145,14 +146,15 @@ void errors() {
     check_class(MPI_Grequest_start(nullptr, free_it, cancel, &a, &request), MPI_ERR_ARG);
     int flag, index;
 
-    a.query_code = other;  // what is free is freed all the same
+    a.query_code = other;  // free_fn is called nevertheless
     request = start(a);
     MPI_Grequest_complete(request);
     check_equal(MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE), other);
     check_equal(MPI_Wait(&request, MPI_STATUS_IGNORE), other);
     check(request == MPI_REQUEST_NULL && a.freed == 1);
 
-    for (int meaningless : {100'000, 900, -1000}) {  // what the program's function returns is the program's affair
+    // Any code that the program's function returns is passed on unchanged.
+    for (int meaningless : {100'000, 900, -1000}) {
         a = Counts();
         a.query_code = meaningless;
         request = start(a);
@@ -199,7 +201,7 @@ void errors() {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-// The thread that waits sleeps meanwhile; it must be woken.
+// The waiting thread sleeps meanwhile and must be woken.
 void completed_by_another_thread(const Ranks &ranks) {
     for (int i = 0; i < 30; ++i) {
         Counts counts;

@@ -1,19 +1,23 @@
-// Buffered sends in a session: its buffer, beside those of a communicator and of the process; automatic buffering.
+// Buffered sends in a session: the session's buffer, together with those of a communicator and of the
+// process, and automatic buffering.
 #include <vector>
 
 #include "session.h"
 
 namespace {
 
-constexpr int message = 20'000;  // bytes, more than a path takes at once where LANYARD_EAGER_LIMIT=0
+constexpr int message = 20'000;  // bytes, more than a path takes at once with LANYARD_EAGER_LIMIT=0
 
-std::vector<char> room(int messages) { return std::vector<char>(static_cast<size_t>(messages * (message + MPI_BSEND_OVERHEAD))); }
+std::vector<char> room(int messages) {
+    return std::vector<char>(static_cast<size_t>(messages * (message + MPI_BSEND_OVERHEAD)));
+}
 
-// Every rank sends to the next before anybody receives.
+// Every rank sends to the next one before any rank receives.
 void exchange(MPI_Comm comm, int messages) {
     int rank = rank_in(comm), size = size_of(comm);
     std::vector<char> data(message, static_cast<char>('a' + rank)), got(message);
-    for (int i = 0; i < messages; ++i) check_equal(MPI_Bsend(data.data(), message, MPI_CHAR, (rank + 1) % size, i, comm), MPI_SUCCESS);
+    for (int i = 0; i < messages; ++i)
+        check_equal(MPI_Bsend(data.data(), message, MPI_CHAR, (rank + 1) % size, i, comm), MPI_SUCCESS);
     MPI_Barrier(comm);
     int from = (rank + size - 1) % size;
     for (int i = messages - 1; i >= 0; --i) {
@@ -28,22 +32,24 @@ void own_buffer(MPI_Session session, MPI_Comm comm) {
     int size = -1;
     MPI_Request request;
     int self = rank_in(comm);
-    check_error(MPI_Bsend(first.data(), message, MPI_CHAR, self, 0, comm), MPI_ERR_BUFFER, "no buffer is attached");
-    check_equal(MPI_Session_attach_buffer(session, first.data(), static_cast<int>(first.size())), MPI_SUCCESS);
+    check_error(MPI_Bsend(first.data(), message, MPI_CHAR, self, 0, comm), MPI_ERR_BUFFER,
+                "no buffer is attached");
+    check_equal(MPI_Session_attach_buffer(session, first.data(), static_cast<int>(first.size())),
+                MPI_SUCCESS);
     check_error(MPI_Session_attach_buffer(session, second.data(), 10), MPI_ERR_BUFFER, "attached already");
     exchange(comm, 3);
     check_equal(MPI_Session_flush_buffer(session), MPI_SUCCESS);
     check_equal(MPI_Session_iflush_buffer(session, &request), MPI_SUCCESS);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 
-    // The communicator's own goes before the session's.
+    // The communicator's own buffer has priority over the session's.
     std::vector<char> small(64);
     MPI_Comm_attach_buffer(comm, small.data(), static_cast<int>(small.size()));
     check_error(MPI_Bsend(first.data(), message, MPI_CHAR, self, 0, comm), MPI_ERR_BUFFER, "no room");
     MPI_Comm_detach_buffer(comm, &back, &size);
     check(back == small.data());
 
-    // Communicators made out of it have the session's too.
+    // Communicators created from it also use the session's buffer.
     MPI_Comm copy;
     MPI_Comm_dup(comm, &copy);
     exchange(copy, 2);
@@ -52,7 +58,7 @@ void own_buffer(MPI_Session session, MPI_Comm comm) {
     check(back == first.data());
     check_equal(size, static_cast<int>(first.size()));
 
-    // Without any of its own, that of the process.
+    // Without a buffer of communicator or session, the buffer of the process is used.
     MPI_Buffer_attach(second.data(), static_cast<int>(second.size()));
     exchange(comm, 3);
     MPI_Buffer_detach(&back, &size);

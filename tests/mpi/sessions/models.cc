@@ -1,4 +1,4 @@
-// The world model and sessions in one process, in every order: before, beside and after each other.
+// The world model and sessions in one process, in every order: before, during and after each other.
 #include <vector>
 
 #include "session.h"
@@ -27,7 +27,8 @@ void use_once(const char *tag) {
     end(session);
 }
 
-// Without the world model its communicators are no communicators, and what fails beside all objects meets the initial handler.
+// Without the world model, MPI_COMM_WORLD is not a communicator, and errors that concern no object reach the
+// initial error handler.
 void without_world(MPI_Session session) {
     MPI_Comm world = comm_of(session, "mpi://WORLD", "without");
     int size, provided;
@@ -56,14 +57,15 @@ int main(int argc, char **argv) {
     MPI_Comm_compare(comm, MPI_COMM_WORLD, &result);
     check_equal(result, MPI_CONGRUENT);
 
-    // A message that is on its way through MPI_Finalize: the session's traffic is not the world's.
+    // A message under way during MPI_Finalize, which does not affect the session's traffic.
     int rank = rank_in(comm), size = size_of(comm);
     std::vector<int> sent(200'000, rank), got(200'000, -1);
     MPI_Request request;
     MPI_Isend(sent.data(), static_cast<int>(sent.size()), MPI_INT, (rank + 1) % size, 3, comm, &request);
     MPI_Finalize();
     check(initialized() && finalized());
-    MPI_Recv(got.data(), static_cast<int>(got.size()), MPI_INT, (rank + size - 1) % size, 3, comm, MPI_STATUS_IGNORE);
+    MPI_Recv(got.data(), static_cast<int>(got.size()), MPI_INT, (rank + size - 1) % size, 3, comm,
+             MPI_STATUS_IGNORE);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     check(got == std::vector<int>(got.size(), (rank + size - 1) % size), "the message is not what was sent");
     use(comm);

@@ -1,4 +1,5 @@
-// Sessions alone: any number, one in another, one after the other; not as many on each rank; groups, communicators and what they inherit.
+// Sessions alone: any number, nested, one after the other, and different numbers on different ranks. Also
+// groups, communicators and what they inherit.
 #include "session.h"
 
 namespace {
@@ -37,12 +38,14 @@ void derived(MPI_Session session) {
 // Two sessions at once, with traffic that looks alike.
 void beside() {
     MPI_Session sessions[2] = {begin(), begin()};
-    MPI_Comm comms[2] = {comm_of(sessions[0], "mpi://WORLD", "first"), comm_of(sessions[1], "mpi://WORLD", "second")};
+    MPI_Comm comms[2] = {comm_of(sessions[0], "mpi://WORLD", "first"),
+                         comm_of(sessions[1], "mpi://WORLD", "second")};
     int rank = rank_in(comms[0]), size = size_of(comms[0]), got[2] = {-1, -1};
     MPI_Request requests[4];
     int told[2] = {100 + rank, 200 + rank};
     for (int i = 0; i < 2; ++i) MPI_Isend(&told[i], 1, MPI_INT, (rank + 1) % size, 0, comms[i], &requests[i]);
-    for (int i = 1; i >= 0; --i) MPI_Irecv(&got[i], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comms[i], &requests[2 + i]);
+    for (int i = 1; i >= 0; --i)
+        MPI_Irecv(&got[i], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comms[i], &requests[2 + i]);
     MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
     check_equal(got[0], 100 + (rank + size - 1) % size);
     check_equal(got[1], 200 + (rank + size - 1) % size);

@@ -1,4 +1,5 @@
-// What a session tells: process sets, info, thread levels, kinds of memory, its error handler; and what it refuses.
+// What a session reports: process sets, info, thread levels, kinds of memory and its error handler. Also what
+// it refuses.
 #include <strings.h>
 
 #include "session.h"
@@ -63,10 +64,13 @@ void sets(MPI_Session session, int size) {
     int length = 0;
     MPI_Info info;
     char name[8];
-    check_error(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, number, &length, name), MPI_ERR_ARG, "process set number");
-    check_error(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, -1, &length, name), MPI_ERR_ARG, "process set number");
+    check_error(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, number, &length, name), MPI_ERR_ARG,
+                "process set number");
+    check_error(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, -1, &length, name), MPI_ERR_ARG,
+                "process set number");
     length = 8;
-    check_error(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, &length, nullptr), MPI_ERR_ARG, "pset_name");
+    check_error(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, &length, nullptr), MPI_ERR_ARG,
+                "pset_name");
     check_error(MPI_Session_get_pset_info(session, "mpi://NOWHERE", &info), MPI_ERR_ARG, "mpi://NOWHERE");
     MPI_Group group;
     check_error(MPI_Group_from_session_pset(session, "mpi://NOWHERE", &group), MPI_ERR_ARG, "mpi://WORLD");
@@ -75,12 +79,14 @@ void sets(MPI_Session session, int size) {
 void infos(MPI_Session session) {
     check(told(session, "thread_level") == "MPI_THREAD_SINGLE");
     check(told(session, "mpi_memory_alloc_kinds") == "system,mpi");
-    for (const char *level : {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE"}) {
+    for (const char *level :
+         {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE"}) {
         MPI_Session other = begin_with("thread_level", level);
         check(told(other, "thread_level") == level);
         end(other);
     }
-    MPI_Session other = begin_with("mpi_memory_alloc_kinds", "mpi:alloc_mem,cuda:device,mpi:alloc_mem:win_allocate,mpi:other,system:x");
+    MPI_Session other = begin_with("mpi_memory_alloc_kinds",
+                                   "mpi:alloc_mem,cuda:device,mpi:alloc_mem:win_allocate,mpi:other,system:x");
     const char *kinds = "system,mpi,mpi:alloc_mem,mpi:alloc_mem:win_allocate";
     check(told(other, "mpi_memory_alloc_kinds") == kinds, told(other, "mpi_memory_alloc_kinds"));
     MPI_Comm comm = comm_of(other, "mpi://SELF", "kinds"), copy;
@@ -110,7 +116,7 @@ void comm_handler(MPI_Comm *, int *, ...) { calls += 100; }
 
 void handlers() {
     MPI_Errhandler made, of_comm, got;
-    MPI_Session_create_errhandler(handler, &made);  // before any session, as MPI allows
+    MPI_Session_create_errhandler(handler, &made);  // allowed before any session exists
     MPI_Session session = begin(made);
     MPI_Comm_create_errhandler(comm_handler, &of_comm);
     MPI_Info info;
@@ -133,7 +139,7 @@ void handlers() {
     }
     check_error(MPI_Session_get_pset_info(session, "x://y", &info), MPI_ERR_ARG, "x://y");
     check_equal(calls, 3);
-    // The handler given to a call that makes an object is that of the call too.
+    // The error handler given to a call that creates an object also handles errors of this call.
     MPI_Info wrong;
     MPI_Session none = MPI_SESSION_NULL;
     MPI_Info_create(&wrong);
@@ -147,9 +153,11 @@ void handlers() {
     MPI_Comm comm;
     std::string tag(MPI_MAX_STRINGTAG_LEN + 1, 't');
     MPI_Group_from_session_pset(session, "mpi://SELF", &self);
-    check_error(MPI_Comm_create_from_group(self, tag.c_str(), MPI_INFO_NULL, of_comm, &comm), MPI_ERR_ARG, "stringtag");
+    check_error(MPI_Comm_create_from_group(self, tag.c_str(), MPI_INFO_NULL, of_comm, &comm), MPI_ERR_ARG,
+                "stringtag");
     check_equal(calls, 104);
-    check_error(MPI_Comm_create_from_group(self, tag.c_str(), MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm), MPI_ERR_ARG, "stringtag");
+    check_error(MPI_Comm_create_from_group(self, tag.c_str(), MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm),
+                MPI_ERR_ARG, "stringtag");
     check_equal(calls, 104);
     MPI_Group_free(&self);
     MPI_Errhandler_free(&of_comm);
@@ -172,7 +180,8 @@ int main() {
     end(freed);
     int number;
     check_error(MPI_Session_get_num_psets(gone, MPI_INFO_NULL, &number), MPI_ERR_SESSION, "no session");
-    check_error(MPI_Session_get_num_psets(MPI_SESSION_NULL, MPI_INFO_NULL, &number), MPI_ERR_SESSION, "MPI_SESSION_NULL");
+    check_error(MPI_Session_get_num_psets(MPI_SESSION_NULL, MPI_INFO_NULL, &number), MPI_ERR_SESSION,
+                "MPI_SESSION_NULL");
     check_error(MPI_Session_finalize(&freed), MPI_ERR_SESSION, "MPI_SESSION_NULL");
     MPI_Comm_free(&world);
     end(session);

@@ -1,4 +1,5 @@
-// MPI_Session_init and MPI_Session_finalize by several threads at once, each with sessions of its own and messages in them.
+// MPI_Session_init and MPI_Session_finalize in several threads at once, each with sessions of its own and
+// messages in them.
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -23,7 +24,8 @@ void work(int thread, std::atomic<int> &done) {
     std::string tag = "thread " + std::to_string(thread);
     for (int round = 0; round < rounds; ++round) {
         MPI_Session session = begin_multiple();
-        MPI_Comm world = comm_of(session, "mpi://WORLD", tag.c_str()), self = comm_of(session, "mpi://SELF", tag.c_str());
+        MPI_Comm world = comm_of(session, "mpi://WORLD", tag.c_str()),
+                 self = comm_of(session, "mpi://SELF", tag.c_str());
         use(world);
         use(self);
         MPI_Comm_free(&self);

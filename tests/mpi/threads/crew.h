@@ -1,4 +1,5 @@
-// What the programs with threads share: threads of each rank at work at once, four where nothing else is said, and what each of them needs to know.
+// For programs with threads: runs several threads of each rank at once, four by default, and stores the ranks
+// that each of them needs.
 #pragma once
 
 #include <functional>
@@ -12,7 +13,11 @@ constexpr int threads = 4;
 struct Ranks {
     int rank, size, to, from;
 
-    Ranks() : rank(rank_in(MPI_COMM_WORLD)), size(size_of(MPI_COMM_WORLD)), to((rank + 1) % size), from((rank + size - 1) % size) {}
+    Ranks()
+        : rank(rank_in(MPI_COMM_WORLD)),
+          size(size_of(MPI_COMM_WORLD)),
+          to((rank + 1) % size),
+          from((rank + size - 1) % size) {}
 };
 
 // Runs work(0) to work(count - 1) at once and waits for all.
@@ -22,14 +27,14 @@ inline void all_together(const std::function<void(int)> &work, int count = threa
     for (std::thread &one : crew) one.join();
 }
 
-// Starts MPI with MPI_THREAD_MULTIPLE, which the library must grant.
+// Initialises MPI with MPI_THREAD_MULTIPLE, which the library must grant.
 inline void begin(int &argc, char **&argv) {
     int provided = -1;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     check_equal(provided, MPI_THREAD_MULTIPLE);
 }
 
-// A message that says of every number where it belongs.
+// A message whose numbers depend on their places.
 inline std::vector<int> numbers(size_t count, int seed) {
     std::vector<int> all(count);
     for (size_t i = 0; i < count; ++i) all[i] = static_cast<int>(i) * 3 + seed * 1000003;

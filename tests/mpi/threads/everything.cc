@@ -1,5 +1,6 @@
-// Four threads of every rank, each with a communicator of its own, duplicate and split communicators, do collectives on them, send
-// and receive, make datatypes, infos, attributes and error texts, all at once: what they share is only the library.
+// Four threads of every rank, each with its own communicator, work at once. They duplicate and split
+// communicators, call collectives, send and receive, and create datatypes, info objects, attributes and error
+// messages. The threads share only the library.
 #include "crew.h"
 
 namespace {
@@ -42,8 +43,10 @@ void messages(MPI_Comm comm, int thread, int round) {
         MPI_Status status;
         MPI_Isend(out.data(), count_of(out), MPI_INT, ranks.to, 1, comm, &request);
         MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &status);
-        MPI_Recv(in.data(), count_of(in), MPI_INT, status.MPI_SOURCE, status.MPI_TAG, comm, MPI_STATUS_IGNORE);
-        check(in == numbers(count, ranks.from + round), "thread " + std::to_string(thread) + " received wrong data");
+        MPI_Recv(in.data(), count_of(in), MPI_INT, status.MPI_SOURCE, status.MPI_TAG, comm,
+                 MPI_STATUS_IGNORE);
+        check(in == numbers(count, ranks.from + round),
+              "thread " + std::to_string(thread) + " received wrong data");
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
 }
@@ -54,7 +57,8 @@ void objects(MPI_Comm comm, int thread) {
     for (int i = 0; i < 12; ++i) values[i] = i + thread;
     MPI_Type_vector(4, 1, 3, MPI_INT, &column);
     MPI_Type_commit(&column);
-    MPI_Sendrecv(values, 1, column, 0, thread + 30, column_out, 4, MPI_INT, 0, thread + 30, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(values, 1, column, 0, thread + 30, column_out, 4, MPI_INT, 0, thread + 30, MPI_COMM_SELF,
+                 MPI_STATUS_IGNORE);
     for (int i = 0; i < 4; ++i) check_equal(column_out[i], 3 * i + thread);
     MPI_Type_free(&column);
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, nullptr);
@@ -76,7 +80,8 @@ void objects(MPI_Comm comm, int thread) {
     int code = MPI_Send(values, -1 - thread, MPI_INT, 0, 0, comm);
     check_class(code, MPI_ERR_COUNT);
     MPI_Error_string(code, text, &length);
-    check(std::strstr(text, ("count=" + std::to_string(-1 - thread)).c_str()) != nullptr, std::string("the error is another thread's: ") + text);
+    check(std::strstr(text, ("count=" + std::to_string(-1 - thread)).c_str()) != nullptr,
+          std::string("the error is another thread's: ") + text);
 }
 
 }  // namespace

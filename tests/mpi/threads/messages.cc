@@ -1,5 +1,5 @@
-// Four threads of every rank send, receive, probe and wait at once: each with its partner, all from one common pool of messages,
-// within one rank, and one thread completing what another began.
+// Four threads of every rank send, receive, probe and wait at once: each with its partner, all from a common
+// pool of messages, within one rank, and with one thread that completes what another has begun.
 #include <atomic>
 
 #include "crew.h"
@@ -8,7 +8,7 @@ namespace {
 
 const size_t lengths[] = {0, 1, 6, 7, 160, 161, 4096, 4097, 20000, 100000};
 
-// Thread t talks to thread t of the neighbours, by tag, in every form.
+// Thread t communicates with thread t of the neighbours, by tag, in every form.
 void partners(const Ranks &ranks, int rounds) {
     all_together([&](int thread) {
         for (int round = 0; round < rounds; ++round)
@@ -18,22 +18,28 @@ void partners(const Ranks &ranks, int rounds) {
                 std::vector<int> out = numbers(count, seed + round), in(count), in_again(count);
                 MPI_Request requests[4];
                 MPI_Irecv(in.data(), count_of(in), MPI_INT, ranks.from, thread, MPI_COMM_WORLD, &requests[0]);
-                MPI_Irecv(in_again.data(), count_of(in), MPI_INT, ranks.from, thread + 10, MPI_COMM_WORLD, &requests[1]);
+                MPI_Irecv(in_again.data(), count_of(in), MPI_INT, ranks.from, thread + 10, MPI_COMM_WORLD,
+                          &requests[1]);
                 MPI_Isend(out.data(), count_of(out), MPI_INT, ranks.to, thread, MPI_COMM_WORLD, &requests[2]);
-                MPI_Issend(out.data(), count_of(out), MPI_INT, ranks.to, thread + 10, MPI_COMM_WORLD, &requests[3]);
+                MPI_Issend(out.data(), count_of(out), MPI_INT, ranks.to, thread + 10, MPI_COMM_WORLD,
+                           &requests[3]);
                 int index = -1, flag = 0;
                 if (round % 3 == 0) MPI_Waitany(4, requests, &index, MPI_STATUS_IGNORE);
                 while (round % 3 == 1 && !flag) MPI_Testall(4, requests, &flag, MPI_STATUSES_IGNORE);
                 MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
-                check(in == numbers(count, other + round) && in_again == in, "a thread got another thread's message, or a part of one");
-                MPI_Sendrecv(out.data(), count_of(out), MPI_INT, ranks.to, thread + 20, in.data(), count_of(in), MPI_INT, ranks.from, thread + 20,
-                             MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-                check(in == numbers(count, other + round), "MPI_Sendrecv of several threads mixed their messages");
+                check(in == numbers(count, other + round) && in_again == in,
+                      "a thread got another thread's message, or a part of one");
+                MPI_Sendrecv(out.data(), count_of(out), MPI_INT, ranks.to, thread + 20, in.data(),
+                             count_of(in), MPI_INT, ranks.from, thread + 20, MPI_COMM_WORLD,
+                             MPI_STATUS_IGNORE);
+                check(in == numbers(count, other + round),
+                      "MPI_Sendrecv of several threads mixed their messages");
             }
     });
 }
 
-// All threads take from one pool: whoever's matched probe finds a message receives it whole, and each message is taken once.
+// All threads take messages from one pool. The thread whose matched probe finds a message receives all of it,
+// and each message is taken once.
 void common_pool(const Ranks &ranks, int each) {
     std::vector<std::atomic<int>> taken(static_cast<size_t>(each * threads));
     MPI_Comm pool;
@@ -44,14 +50,16 @@ void common_pool(const Ranks &ranks, int each) {
         for (int i = 0; i < each; ++i) {
             int number = thread * each + i;
             out.push_back(numbers(1 + lengths[static_cast<size_t>(i) % 9], number));
-            MPI_Isend(out.back().data(), count_of(out.back()), MPI_INT, ranks.to, number, pool, &sends[static_cast<size_t>(i)]);
+            MPI_Isend(out.back().data(), count_of(out.back()), MPI_INT, ranks.to, number, pool,
+                      &sends[static_cast<size_t>(i)]);
         }
         for (int i = 0; i < each; ++i) {
             MPI_Message message = MPI_MESSAGE_NULL;
             MPI_Status status;
             int flag = 0, count = 0;
             if (thread % 2) MPI_Mprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, pool, &message, &status);
-            while (thread % 2 == 0 && !flag) MPI_Improbe(ranks.from, MPI_ANY_TAG, pool, &flag, &message, &status);
+            while (thread % 2 == 0 && !flag)
+                MPI_Improbe(ranks.from, MPI_ANY_TAG, pool, &flag, &message, &status);
             MPI_Get_count(&status, MPI_INT, &count);
             std::vector<int> in(static_cast<size_t>(count));
             MPI_Mrecv(in.data(), count, MPI_INT, &message, MPI_STATUS_IGNORE);
@@ -79,12 +87,14 @@ void competing_receives(const Ranks &ranks, int each) {
     check_equal(sum.load(), count * (count - 1) / 2);
 }
 
-// Threads of one rank hand a token around through MPI_COMM_SELF: each sleeps in a receive until another thread sends.
+// The threads of one rank pass a token around through MPI_COMM_SELF. Each sleeps in a receive until another
+// thread sends.
 void within_a_rank(int laps) {
     all_together([&](int thread) {
         for (int lap = 0; lap < laps; ++lap) {
             int token = lap * threads;
-            if (thread > 0 || lap > 0) MPI_Recv(&token, 1, MPI_INT, 0, 60 + thread, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+            if (thread > 0 || lap > 0)
+                MPI_Recv(&token, 1, MPI_INT, 0, 60 + thread, MPI_COMM_SELF, MPI_STATUS_IGNORE);
             check_equal(token, lap * threads + thread);
             ++token;
             bool last = lap == laps - 1 && thread == threads - 1;
@@ -93,7 +103,8 @@ void within_a_rank(int laps) {
     });
 }
 
-// Requests begun by one thread, waited for by another; one thread sits in a receive meanwhile that ends last.
+// One thread begins requests, and another waits for them. Meanwhile a further thread waits in a receive that
+// completes last.
 void handed_over(const Ranks &ranks, int rounds) {
     for (int round = 0; round < rounds; ++round) {
         std::vector<int> out = numbers(5000, ranks.rank), in[threads];
@@ -102,7 +113,8 @@ void handed_over(const Ranks &ranks, int rounds) {
             in[i].resize(5000);
             MPI_Irecv(in[i].data(), 5000, MPI_INT, ranks.from, 70 + i, MPI_COMM_WORLD, &receives[i]);
         }
-        std::thread patient([&] { MPI_Recv(nullptr, 0, MPI_INT, ranks.from, 80, MPI_COMM_WORLD, MPI_STATUS_IGNORE); });
+        std::thread patient(
+            [&] { MPI_Recv(nullptr, 0, MPI_INT, ranks.from, 80, MPI_COMM_WORLD, MPI_STATUS_IGNORE); });
         all_together([&](int thread) {
             MPI_Isend(out.data(), 5000, MPI_INT, ranks.to, 70 + thread, MPI_COMM_WORLD, &sends[thread]);
             MPI_Wait(&receives[thread], MPI_STATUS_IGNORE);

@@ -1,7 +1,10 @@
-// Threads of every rank, 2 to 8 by the round, at work with the same objects: one communicator whose messages all of them probe for, one list
-// of requests that they complete together, one buffer for buffered sends, datatypes, groups, attributes and error handlers of all.
+// 2 to 8 threads of every rank, a different number in each round, work with the same objects: one
+// communicator whose messages all of them probe for, one list of requests that they complete together, one
+// buffer for buffered sends, and shared datatypes, groups, attributes and error handlers.
+//
 //     mpi-threads-shared [ROUNDS]
-// The seed is LANYARD_TEST_SEED; each rank and thread draws its own way to do what all of them must do.
+//
+// The seed is LANYARD_TEST_SEED. Each rank and thread draws how it does what all of them must do.
 #include <atomic>
 
 #include "net/sim/random.h"
@@ -15,7 +18,7 @@ using lanyard::sim::Random;
 constexpr int most_threads = 8, message_count = 40;
 const size_t lengths[] = {0, 1, 6, 7, 160, 161, 4096, 20000, 70000};
 
-// A round of some threads, and what all of them use.
+// A round of some threads, and the objects that all of them use.
 struct Shared {
     Ranks ranks;
     int threads, round;
@@ -31,7 +34,7 @@ struct Shared {
 
 size_t length_of(int number) { return lengths[static_cast<size_t>(number) % std::size(lengths)]; }
 
-// A message that any thread may find, with any of the calls that find and take it at once.
+// Takes a message that any thread may find, with any of the calls that find and take it at once.
 void take_one(Shared &shared, Random &random) {
     bool any_source = random.chance(50), blocking = random.chance(50), later = random.chance(50);
     int source = any_source ? MPI_ANY_SOURCE : shared.ranks.from, flag = 0, count = -1;
@@ -39,7 +42,8 @@ void take_one(Shared &shared, Random &random) {
     MPI_Status status, after;
     if (blocking) MPI_Mprobe(source, MPI_ANY_TAG, shared.comm, &message, &status);
     while (!blocking && !flag) {
-        MPI_Iprobe(source, MPI_ANY_TAG, shared.comm, &flag, MPI_STATUS_IGNORE);  // which another thread may take then
+        // Another thread may take the message that this probe finds.
+        MPI_Iprobe(source, MPI_ANY_TAG, shared.comm, &flag, MPI_STATUS_IGNORE);
         MPI_Improbe(source, MPI_ANY_TAG, shared.comm, &flag, &message, &status);
     }
     MPI_Get_count(&status, MPI_INT, &count);
@@ -48,8 +52,10 @@ void take_one(Shared &shared, Random &random) {
     if (later) MPI_Imrecv(in.data(), count, MPI_INT, &message, &request);
     else MPI_Mrecv(in.data(), count, MPI_INT, &message, &after);
     if (later) MPI_Wait(&request, &after);
-    check(after.MPI_TAG == status.MPI_TAG && after.MPI_SOURCE == shared.ranks.from, "a matched message has another envelope than was probed");
-    check(in == numbers(length_of(status.MPI_TAG), status.MPI_TAG + shared.round), "a message that was probed is wrong");
+    check(after.MPI_TAG == status.MPI_TAG && after.MPI_SOURCE == shared.ranks.from,
+          "a matched message has another envelope than was probed");
+    check(in == numbers(length_of(status.MPI_TAG), status.MPI_TAG + shared.round),
+          "a message that was probed is wrong");
     ++shared.taken[status.MPI_TAG];
 }
 
@@ -58,14 +64,17 @@ void probe_together(Shared &shared, int thread, Random &random) {
     std::vector<MPI_Request> sends(message_count, MPI_REQUEST_NULL), flushes;
     int begun = 0, took = 0;
     while (begun < message_count || took < message_count) {
-        // A message more was begun than taken, here and so everywhere: there is one to take.
+        // A thread takes a message only after it has begun more sends than it has taken messages. The same
+        // holds for every thread of every rank, so there is a message to take.
         if (begun < message_count && (begun == took || random.chance(50))) {
             int tag = thread * message_count + begun;
             out.push_back(numbers(length_of(tag), tag + shared.round));
             const std::vector<int> &data = out.back();
             MPI_Request *request = &sends[static_cast<size_t>(begun++)];
-            if (random.chance(30)) MPI_Bsend(data.data(), count_of(data), MPI_INT, shared.ranks.to, tag, shared.comm);
-            else if (random.chance(30)) MPI_Issend(data.data(), count_of(data), MPI_INT, shared.ranks.to, tag, shared.comm, request);
+            if (random.chance(30))
+                MPI_Bsend(data.data(), count_of(data), MPI_INT, shared.ranks.to, tag, shared.comm);
+            else if (random.chance(30))
+                MPI_Issend(data.data(), count_of(data), MPI_INT, shared.ranks.to, tag, shared.comm, request);
             else MPI_Isend(data.data(), count_of(data), MPI_INT, shared.ranks.to, tag, shared.comm, request);
             if (random.chance(10)) MPI_Buffer_iflush(&flushes.emplace_back());
         } else {
@@ -77,15 +86,18 @@ void probe_together(Shared &shared, int thread, Random &random) {
     MPI_Waitall(static_cast<int>(flushes.size()), flushes.data(), MPI_STATUSES_IGNORE);
 }
 
-// Receives that another thread began, in slices of one array; the sends are persistent, and started and waited for by two threads.
+// Completes receives that another thread has begun, in slices of one array. The sends are persistent. One
+// thread starts them, and another waits for them.
 void complete_together(Shared &shared, int thread, Random &random) {
-    size_t each = shared.requests.size() / static_cast<size_t>(shared.threads), first = static_cast<size_t>(thread) * each;
+    size_t each = shared.requests.size() / static_cast<size_t>(shared.threads),
+           first = static_cast<size_t>(thread) * each;
     MPI_Request *slice = &shared.requests[first];
     int left = static_cast<int>(each), count = left, index = -1, flag = 0, some = 0;
     std::vector<int> out = numbers(3000, thread + shared.round), indices(each);
     std::vector<MPI_Request> sends(each);
     for (size_t i = 0; i < each; ++i)
-        MPI_Send_init(out.data(), count_of(out), MPI_INT, shared.ranks.to, 1000 + static_cast<int>(first + i), shared.comm, &sends[i]);
+        MPI_Send_init(out.data(), count_of(out), MPI_INT, shared.ranks.to, 1000 + static_cast<int>(first + i),
+                      shared.comm, &sends[i]);
     std::thread starter([&] { MPI_Startall(count, sends.data()); });
     while (left > 0) {
         index = MPI_UNDEFINED, flag = 1, some = 0;
@@ -103,11 +115,12 @@ void complete_together(Shared &shared, int thread, Random &random) {
     for (MPI_Request &send : sends) MPI_Request_free(&send);
     for (size_t i = 0; i < each; ++i) {
         check(slice[i] == MPI_REQUEST_NULL, "a request is complete and not null");
-        check(shared.received[first + i] == numbers(3000, thread + shared.round), "a receive that another thread began is wrong");
+        check(shared.received[first + i] == numbers(3000, thread + shared.round),
+              "a receive that another thread began is wrong");
     }
 }
 
-// Receives that nobody answers, and are taken back while other threads receive.
+// A receive that no message matches is cancelled while other threads receive.
 void cancel(Shared &shared) {
     MPI_Request request;
     MPI_Status status;
@@ -158,7 +171,8 @@ void use_objects(Shared &shared, int thread) {
     MPI_Errhandler_free(&handler);
 }
 
-// Communicators that several threads make from one parent at once, told apart by tags, with a topology and its collectives.
+// Several threads create communicators from one parent at once, distinguished by tags, with a topology and
+// its collectives.
 void make_communicators(Shared &shared, int thread) {
     MPI_Comm own, ring, copy;
     MPI_Request requests[2];
@@ -171,7 +185,8 @@ void make_communicators(Shared &shared, int thread) {
     MPI_Comm_free(&own);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     check_equal(sum, size * (size - 1) / 2 + size * thread);
-    check(sides[0] == shared.ranks.from + thread && sides[1] == shared.ranks.to + thread, "neighbours of several threads are mixed");
+    check(sides[0] == shared.ranks.from + thread && sides[1] == shared.ranks.to + thread,
+          "neighbours of several threads are mixed");
     use(copy);
     MPI_Comm_free(&ring);
     MPI_Comm_free(&copy);
@@ -184,7 +199,8 @@ void prepare(Shared &shared) {
     MPI_Comm_group(shared.comm, &shared.group);
     MPI_Info_create(&shared.info);
     MPI_Info_set(shared.info, "common", "to all");
-    for (int &key : shared.keys) MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, nullptr);
+    for (int &key : shared.keys)
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, nullptr);
     for (auto &times : shared.taken) times = 0;
     shared.requests.resize(static_cast<size_t>(shared.threads) * 5);
     shared.received.assign(shared.requests.size(), std::vector<int>(3000));
@@ -204,9 +220,10 @@ void play(Shared &shared, uint64_t seed) {
         probe_together(shared, thread, own);
     }, shared.threads);
     for (int i = 0; i < shared.threads * message_count; ++i) check_equal(shared.taken[i].load(), 1);
-    MPI_Barrier(shared.comm);  // so that no thread elsewhere probes for what comes now
+    MPI_Barrier(shared.comm);  // so that no thread elsewhere probes for the next messages
     for (size_t i = 0; i < shared.requests.size(); ++i)
-        MPI_Irecv(shared.received[i].data(), 3000, MPI_INT, shared.ranks.from, 1000 + static_cast<int>(i), shared.comm, &shared.requests[i]);
+        MPI_Irecv(shared.received[i].data(), 3000, MPI_INT, shared.ranks.from, 1000 + static_cast<int>(i),
+                  shared.comm, &shared.requests[i]);
     all_together([&](int thread) {
         Random own(static_cast<uint64_t>(shared.round) * 1009 + static_cast<uint64_t>(thread) * 977 + 1);
         complete_together(shared, thread, own);

@@ -1,9 +1,10 @@
-// Threads with little stack are in MPI: what a call needs of it does not grow with what it does (docs/debugging.md says how much there must be). Each
-// part runs on threads of its own, with 20 KiB each, of which the C library takes more than two. The first contact of two ranks is made there, too.
+// Threads with small stacks call MPI. The stack that a call needs does not depend on what it does
+// (docs/debugging.md states how much there must be). Each part runs in a thread of its own with 20 KiB of
+// stack, of which the C library takes more than two. The first contact of two ranks also happens there.
 //
-//   mpi-threads-small-stack            the parts, in turn
-//   mpi-threads-small-stack KiB        with so much stack each; prints what each part has used, with what the C library takes
-//   mpi-threads-small-stack fatal      an error there that nobody handles, which ends the job with its sentence
+//     mpi-threads-small-stack            runs the parts in turn
+//     mpi-threads-small-stack KiB        uses this much stack, prints each part's use (C library included)
+//     mpi-threads-small-stack fatal      an unhandled error, which ends the job with its message
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -23,14 +24,17 @@ static MPI_Comm world = MPI_COMM_NULL;
 
 static void messages() {
     for (int count : {1, 100, 5000, long_count})
-        MPI_Sendrecv(out.data(), count, MPI_INT, to, 1, in.data(), count, MPI_INT, from, 1, world, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(out.data(), count, MPI_INT, to, 1, in.data(), count, MPI_INT, from, 1, world,
+                     MPI_STATUS_IGNORE);
     check_equal(in[long_count - 1], 1);
 }
 
 static void nonblocking() {
     static MPI_Request request[32];
-    for (int i = 0; i < 16; ++i) MPI_Irecv(&in[static_cast<size_t>(i * 1000)], 1000, MPI_INT, from, i, world, &request[i]);
-    for (int i = 0; i < 16; ++i) MPI_Isend(&out[static_cast<size_t>(i * 1000)], 1000, MPI_INT, to, i, world, &request[16 + i]);
+    for (int i = 0; i < 16; ++i)
+        MPI_Irecv(&in[static_cast<size_t>(i * 1000)], 1000, MPI_INT, from, i, world, &request[i]);
+    for (int i = 0; i < 16; ++i)
+        MPI_Isend(&out[static_cast<size_t>(i * 1000)], 1000, MPI_INT, to, i, world, &request[16 + i]);
     MPI_Waitall(32, request, MPI_STATUSES_IGNORE);
     MPI_Irecv(in.data(), long_count, MPI_INT, from, 1, world, &request[0]);
     MPI_Issend(out.data(), long_count, MPI_INT, to, 1, world, &request[1]);
@@ -114,13 +118,14 @@ static void communicators() {
     MPI_Comm grid, graph;
     int sides[1] = {size}, around[1] = {1};
     MPI_Cart_create(copy, 1, sides, around, 1, &grid);
-    MPI_Dist_graph_create_adjacent(copy, 1, &from, MPI_UNWEIGHTED, 1, &to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+    MPI_Dist_graph_create_adjacent(copy, 1, &from, MPI_UNWEIGHTED, 1, &to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                   &graph);
     MPI_Neighbor_alltoall(out.data(), 10, MPI_INT, in.data(), 10, MPI_INT, graph);
     MPI_Neighbor_allgather(out.data(), 10, MPI_INT, many_in.data(), 10, MPI_INT, grid);
     for (MPI_Comm *comm : {&grid, &graph, &both, &joined, &half, &copy}) MPI_Comm_free(comm);
 }
 
-// What one says of errors is long.
+// Error messages are long, and composing them must not need more stack.
 static void errors() {
     MPI_Comm copy;
     static char sentence[MPI_MAX_ERROR_STRING];
@@ -177,19 +182,28 @@ static void fatal() { MPI_Send(out.data(), 1, MPI_INT, size + 5, 5, world); }
 static const struct Part {
     const char *name;
     void (*run)();
-} parts[] = {{"messages", messages},   {"nonblocking", nonblocking},     {"probes", probes}, {"datatypes", datatypes}, {"collectives", collectives},
-             {"later", later_collectives}, {"communicators", communicators}, {"errors", errors}, {"info", noted},
-             {"partitions", partitions}, {"tool", tool}};
+} parts[] = {{"messages", messages},
+             {"nonblocking", nonblocking},
+             {"probes", probes},
+             {"datatypes", datatypes},
+             {"collectives", collectives},
+             {"later", later_collectives},
+             {"communicators", communicators},
+             {"errors", errors},
+             {"info", noted},
+             {"partitions", partitions},
+             {"tool", tool}};
 
 static void *run_part(void *part) {
     static_cast<const Part *>(part)->run();
     return nullptr;
 }
 
-// Below the stack lies a page that nobody may touch.
+// An inaccessible page lies below the stack.
 static void on_thread(const Part &part) {
     constexpr size_t page = 4096;
-    void *room = mmap(nullptr, page + stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *room =
+        mmap(nullptr, page + stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     check(room != MAP_FAILED && mprotect(room, page, PROT_NONE) == 0, "no memory for a stack");
     auto *stack = static_cast<unsigned char *>(room) + page;
     std::memset(stack, 0xa5, stack_bytes);
@@ -197,9 +211,11 @@ static void on_thread(const Part &part) {
     pthread_t thread;
     pthread_attr_init(&how);
     check(pthread_attr_setstack(&how, stack, stack_bytes) == 0 &&
-              pthread_create(&thread, &how, run_part, const_cast<Part *>(&part)) == 0 && pthread_join(thread, nullptr) == 0,
+              pthread_create(&thread, &how, run_part, const_cast<Part *>(&part)) == 0 &&
+              pthread_join(thread, nullptr) == 0,
           "no thread with so little stack can be made");
-    size_t unused = static_cast<size_t>(std::find_if(stack, stack + stack_bytes, [](unsigned char byte) { return byte != 0xa5; }) - stack);
+    size_t unused = static_cast<size_t>(
+        std::find_if(stack, stack + stack_bytes, [](unsigned char byte) { return byte != 0xa5; }) - stack);
     if (measures) std::printf("rank %d, %s: %zu bytes\n", rank, part.name, stack_bytes - unused);
     munmap(room, page + stack_bytes);
 }

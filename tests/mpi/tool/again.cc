@@ -1,4 +1,5 @@
-// What was counted goes on where a part of the library ends and another takes its place: the helper thread of a job that begins again.
+// A counter continues although the part of the library that counts ends and a new one takes its place. Here
+// this is the helper thread, when MPI is used again after MPI_Finalize.
 #include <time.h>
 
 #include "../sessions/session.h"

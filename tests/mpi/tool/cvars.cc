@@ -1,5 +1,6 @@
-// Control variables: each setting is one, can be read and written before MPI_Init with effect there, and later where that has an effect;
-// algorithms of collectives are chosen for each communicator.
+// Control variables. Each setting is one. It can be read and written before MPI_Init with effect on what
+// follows, and later if that can still have an effect. Algorithms of collectives are chosen for each
+// communicator.
 #include <set>
 #include <vector>
 
@@ -7,7 +8,7 @@
 
 namespace {
 
-// Every variable has a name of its own, a sentence, a type that the interface allows and a handle.
+// Every variable has its own name, a description, a type that the interface allows, and a handle.
 void walk_over_all() {
     int number = -1, items = -1;
     good(MPI_T_cvar_get_num(&number));
@@ -18,14 +19,16 @@ void walk_over_all() {
         int name_length = text_room, text_length = text_room, verbosity = 0, bind = 0, scope = 0, index = -1;
         MPI_Datatype type = MPI_DATATYPE_NULL;
         MPI_T_enum enumeration = MPI_T_ENUM_NULL;
-        good(MPI_T_cvar_get_info(i, name, &name_length, &verbosity, &type, &enumeration, text, &text_length, &bind, &scope));
+        good(MPI_T_cvar_get_info(i, name, &name_length, &verbosity, &type, &enumeration, text, &text_length,
+                                 &bind, &scope));
         check_equal(name_length, static_cast<int>(std::strlen(name)) + 1);
         check_equal(text_length, static_cast<int>(std::strlen(text)) + 1);
         check(names.insert(name).second, "a name comes twice");
         check(text_length > 10, name);
         check(type == MPI_CHAR || type == MPI_INT || type == MPI_COUNT, name);
         check(verbosity >= MPI_T_VERBOSITY_USER_BASIC && verbosity <= MPI_T_VERBOSITY_MPIDEV_ALL, name);
-        check(scope == MPI_T_SCOPE_LOCAL || scope == MPI_T_SCOPE_ALL_EQ || scope == MPI_T_SCOPE_GROUP_EQ, name);
+        check(scope == MPI_T_SCOPE_LOCAL || scope == MPI_T_SCOPE_ALL_EQ || scope == MPI_T_SCOPE_GROUP_EQ,
+              name);
         good(MPI_T_cvar_get_index(name, &index));
         check_equal(index, i);
         if (enumeration != MPI_T_ENUM_NULL) {
@@ -33,26 +36,31 @@ void walk_over_all() {
             good(MPI_T_enum_get_info(enumeration, &items, name, &name_length));
             check(items >= 2, name);
         }
-        // What is not wanted need not be given a place.
-        good(MPI_T_cvar_get_info(i, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr));
+        // Results that are not wanted need no memory.
+        good(MPI_T_cvar_get_info(i, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                                 nullptr));
     }
 }
 
-// MPI-5.0 15.3.3.
+// Truncated texts (MPI-5.0 15.3.3).
 void texts_are_cut() {
     char name[8] = "#######";
     int index = cvar_index("LANYARD_EAGER_LIMIT"), length = 4, whole = sizeof "LANYARD_EAGER_LIMIT";
-    good(MPI_T_cvar_get_info(index, name, &length, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr));
+    good(MPI_T_cvar_get_info(index, name, &length, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                             nullptr));
     check(std::strcmp(name, "LAN") == 0 && name[4] == '#', name);
     check_equal(length, whole);
     length = 0;
-    good(MPI_T_cvar_get_info(index, name, &length, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr));
+    good(MPI_T_cvar_get_info(index, name, &length, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                             nullptr));
     check_equal(length, whole);
     check(std::strcmp(name, "LAN") == 0, name);
     length = -1;
-    good(MPI_T_cvar_get_info(index, nullptr, &length, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr));
+    good(MPI_T_cvar_get_info(index, nullptr, &length, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                             nullptr));
     check_equal(length, whole);
-    good(MPI_T_cvar_get_info(index, name, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr));
+    good(MPI_T_cvar_get_info(index, name, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                             nullptr));
     check(std::strcmp(name, "LAN") == 0, name);
 }
 
@@ -61,13 +69,16 @@ void errors() {
     good(MPI_T_cvar_get_num(&number));
     MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
     for (int index : {-1, number}) {
-        refused(MPI_T_cvar_get_info(index, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr), MPI_T_ERR_INVALID_INDEX);
+        refused(MPI_T_cvar_get_info(index, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                                    nullptr, nullptr),
+                MPI_T_ERR_INVALID_INDEX);
         refused(MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count), MPI_T_ERR_INVALID_INDEX);
     }
     refused(MPI_T_cvar_get_index("LANYARD_EAGER", &value), MPI_T_ERR_INVALID_NAME);
     refused(MPI_T_cvar_get_index(nullptr, &value), MPI_T_ERR_INVALID);
     refused(MPI_T_cvar_handle_alloc(0, nullptr, nullptr, &count), MPI_T_ERR_INVALID);
-    refused(MPI_T_cvar_handle_alloc(cvar_index("coll_bcast_algorithm"), nullptr, &handle, &count), MPI_T_ERR_INVALID);
+    refused(MPI_T_cvar_handle_alloc(cvar_index("coll_bcast_algorithm"), nullptr, &handle, &count),
+            MPI_T_ERR_INVALID);
     refused(MPI_T_cvar_read(handle, &value), MPI_T_ERR_INVALID_HANDLE);
     refused(MPI_T_cvar_write(handle, &value), MPI_T_ERR_INVALID_HANDLE);
     refused(MPI_T_cvar_handle_free(&handle), MPI_T_ERR_INVALID_HANDLE);
@@ -82,21 +93,24 @@ void errors() {
     ::check(std::strstr(text, "MPI_T_ERR_INVALID_NAME") != nullptr, text);
 }
 
-// Handles that are not freed come to an end, which is an error like others; those that are freed can be had again.
+// Handles that are not freed run out, which is an ordinary error. Freed handles can be allocated again.
 void handles_run_out() {
     int index = cvar_index("LANYARD_CHECK"), count = 0, code = MPI_SUCCESS;
     MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
     std::vector<MPI_T_cvar_handle> taken;
-    while (taken.size() < 1 << 20 && (code = MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count)) == MPI_SUCCESS) taken.push_back(handle);
+    while (taken.size() < 1 << 20 &&
+           (code = MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count)) == MPI_SUCCESS)
+        taken.push_back(handle);
     refused(code, MPI_T_ERR_OUT_OF_HANDLES);
     for (MPI_T_cvar_handle &each : taken) good(MPI_T_cvar_handle_free(&each));
     check_equal(Control("LANYARD_CHECK").read<int>(), 0);
 }
 
-// Enumerations and what does not exist in them.
+// Enumerations, and items that do not exist in them.
 void enumerations() {
     MPI_T_enum enumeration = MPI_T_ENUM_NULL;
-    good(MPI_T_cvar_get_info(cvar_index("LANYARD_PROGRESS"), nullptr, nullptr, nullptr, nullptr, &enumeration, nullptr, nullptr, nullptr, nullptr));
+    good(MPI_T_cvar_get_info(cvar_index("LANYARD_PROGRESS"), nullptr, nullptr, nullptr, nullptr, &enumeration,
+                             nullptr, nullptr, nullptr, nullptr));
     int items = 0, value = -1, length = text_room;
     char name[text_room];
     good(MPI_T_enum_get_info(enumeration, &items, name, &length));
@@ -113,7 +127,7 @@ void enumerations() {
     refused(MPI_T_enum_get_item(MPI_T_ENUM_NULL, 0, &value, name, &length), MPI_T_ERR_INVALID_HANDLE);
 }
 
-// As the environment says.
+// The value that the environment sets.
 MPI_Count first_bytes() {
     const char *given = std::getenv("LANYARD_FIRST_BYTES");
     return given ? std::atoll(given) : 262144;
@@ -136,7 +150,7 @@ void before_init() {
     check_equal(Control("LANYARD_EAGER_LIMIT").read<MPI_Count>(), 100);
 }
 
-// How many of these messages, from this rank to itself and back, were offered first?
+// The number of these messages, from this rank to itself, that were offered first.
 unsigned long long offered(int bytes, int times) {
     Reading<> rendezvous("p2p_rendezvous_sent");
     std::string sent(static_cast<size_t>(bytes), 'x'), come(sent.size(), 0);
@@ -150,21 +164,25 @@ unsigned long long offered(int bytes, int times) {
     return rendezvous.value();
 }
 
-// Of the settings exactly these may be changed once MPI is initialised; a value that they have is one that they take.
+// Exactly these settings may be changed after MPI_Init. The test writes each setting's current value, which
+// is always valid.
 void who_may_change() {
-    const std::set<std::string> changing = {"LANYARD_LOG",         "LANYARD_CHECK", "LANYARD_EAGER_LIMIT",
-                                            "LANYARD_FIRST_BYTES", "LANYARD_CMA",   "LANYARD_COPIES",   "LANYARD_SPIN_US", "LANYARD_WRITE_PROTOCOL"};
+    const std::set<std::string> changing = {
+        "LANYARD_LOG", "LANYARD_CHECK",  "LANYARD_EAGER_LIMIT", "LANYARD_FIRST_BYTES",
+        "LANYARD_CMA", "LANYARD_COPIES", "LANYARD_SPIN_US",     "LANYARD_WRITE_PROTOCOL"};
     int number = 0;
     good(MPI_T_cvar_get_num(&number));
     for (int i = 0; i < number; ++i) {
         char name[text_room];
         int length = text_room, bind = 0;
-        good(MPI_T_cvar_get_info(i, name, &length, nullptr, nullptr, nullptr, nullptr, nullptr, &bind, nullptr));
+        good(MPI_T_cvar_get_info(i, name, &length, nullptr, nullptr, nullptr, nullptr, nullptr, &bind,
+                                 nullptr));
         if (bind != MPI_T_BIND_NO_OBJECT) continue;
         Control variable(name);
         std::string value(static_cast<size_t>(variable.count()) * sizeof(MPI_Count), 0);
         variable.read_into(value.data());
-        check_equal(variable.write_text(value.data()), changing.count(name) ? MPI_SUCCESS : MPI_T_ERR_CVAR_SET_NEVER);
+        check_equal(variable.write_text(value.data()),
+                    changing.count(name) ? MPI_SUCCESS : MPI_T_ERR_CVAR_SET_NEVER);
     }
 }
 
@@ -172,16 +190,18 @@ void after_init() {
     check_equal(Control("LANYARD_EAGER_LIMIT").read<MPI_Count>(), 100);
     check_equal(Control("LANYARD_PROGRESS").read<int>(), 2);
     check_equal(Control("LANYARD_FIRST_BYTES").read<MPI_Count>(), first_bytes());
-    check_equal(offered(200, 3), 3u);  // what was written before MPI_Init holds
+    check_equal(offered(200, 3), 3u);  // the value written before MPI_Init is in effect
     check_equal(offered(100, 3), 0u);
     good(Control("LANYARD_EAGER_LIMIT").write(MPI_Count{200}));
-    check_equal(offered(200, 3), 0u);  // and so does what is written later
+    check_equal(offered(200, 3), 0u);  // and so is a value written later
     check_equal(offered(201, 3), 3u);
-    for (const char *name : {"LANYARD_PATHS", "LANYARD_SHM_DIR", "LANYARD_INTERFACES", "LANYARD_PORT_RANGE"}) {
+    for (const char *name :
+         {"LANYARD_PATHS", "LANYARD_SHM_DIR", "LANYARD_INTERFACES", "LANYARD_PORT_RANGE"}) {
         refused(Control(name).write_text("x"), MPI_T_ERR_CVAR_SET_NEVER);
         check(Control(name).text() != "x");
     }
-    for (const char *name : {"LANYARD_PROGRESS", "LANYARD_DGRAM_PROGRESS", "LANYARD_CONNECT", "LANYARD_CHECKSUM"})
+    for (const char *name :
+         {"LANYARD_PROGRESS", "LANYARD_DGRAM_PROGRESS", "LANYARD_CONNECT", "LANYARD_CHECKSUM"})
         refused(Control(name).write(0), MPI_T_ERR_CVAR_SET_NEVER);
     for (const char *name : {"LANYARD_EAGER_CREDIT", "LANYARD_SOCKET_BUFFER", "LANYARD_PEER_TIMEOUT"})
         refused(Control(name).write(MPI_Count{1000}), MPI_T_ERR_CVAR_SET_NEVER);
@@ -193,8 +213,8 @@ void after_init() {
         good(Control("LANYARD_CMA").write(direct));
         std::string data(1 << 20, static_cast<char>('a' + rank_in(MPI_COMM_WORLD))), come(data.size(), 0);
         int size = size_of(MPI_COMM_WORLD), rank = rank_in(MPI_COMM_WORLD), before = (rank + size - 1) % size;
-        MPI_Sendrecv(data.data(), 1 << 20, MPI_CHAR, (rank + 1) % size, 1, come.data(), 1 << 20, MPI_CHAR, before, 1, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
+        MPI_Sendrecv(data.data(), 1 << 20, MPI_CHAR, (rank + 1) % size, 1, come.data(), 1 << 20, MPI_CHAR,
+                     before, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         check(come == std::string(data.size(), static_cast<char>('a' + before)));
     }
     good(Control("LANYARD_LOG").write_text("debug,shm"));
@@ -202,8 +222,8 @@ void after_init() {
     good(Control("LANYARD_LOG").write_text(""));
 }
 
-// Each algorithm of each operation, wanted on a communicator of its own, and the others undisturbed. The number of messages of a
-// broadcast shows that it is another.
+// Each algorithm of each operation is set on a separate communicator, and other communicators are not
+// affected. The number of messages of a broadcast shows that the algorithm differs.
 void algorithms() {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -213,7 +233,8 @@ void algorithms() {
         char name[text_room];
         int length = text_room, bind = 0, items = 0;
         MPI_T_enum enumeration = MPI_T_ENUM_NULL;
-        good(MPI_T_cvar_get_info(i, name, &length, nullptr, nullptr, &enumeration, nullptr, nullptr, &bind, nullptr));
+        good(MPI_T_cvar_get_info(i, name, &length, nullptr, nullptr, &enumeration, nullptr, nullptr, &bind,
+                                 nullptr));
         if (bind != MPI_T_BIND_MPI_COMM) continue;
         good(MPI_T_enum_get_info(enumeration, &items, nullptr, nullptr));
         Control algorithm(name, comm);
@@ -236,7 +257,8 @@ unsigned long long sent_for_bcast(MPI_Comm comm, const char *algorithm) {
     Control control("coll_bcast_algorithm", comm);
     MPI_T_enum enumeration = MPI_T_ENUM_NULL;
     int index = cvar_index("coll_bcast_algorithm");
-    good(MPI_T_cvar_get_info(index, nullptr, nullptr, nullptr, nullptr, &enumeration, nullptr, nullptr, nullptr, nullptr));
+    good(MPI_T_cvar_get_info(index, nullptr, nullptr, nullptr, nullptr, &enumeration, nullptr, nullptr,
+                             nullptr, nullptr));
     int items = 0, data[1024] = {};
     good(MPI_T_enum_get_info(enumeration, &items, nullptr, nullptr));
     for (int i = 0; i < items; ++i) {
@@ -253,20 +275,22 @@ unsigned long long sent_for_bcast(MPI_Comm comm, const char *algorithm) {
 void another_algorithm_goes_another_way() {
     int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
     if (size == 1) return;
-    unsigned long long binomial = sent_for_bcast(MPI_COMM_WORLD, "binomial"), pieces = sent_for_bcast(MPI_COMM_WORLD, "scatter_allgather");
+    unsigned long long binomial = sent_for_bcast(MPI_COMM_WORLD, "binomial"),
+                       pieces = sent_for_bcast(MPI_COMM_WORLD, "scatter_allgather");
     unsigned long long sums[2], own[2] = {binomial, pieces};
     MPI_Allreduce(own, sums, 2, MPI_UNSIGNED_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
     check_equal(sums[0], static_cast<unsigned long long>(size - 1));
     check(sums[1] > sums[0] && (rank > 0 || pieces > 0), "the pieces of a broadcast are not sent");
 }
 
-// Only levels are granted, whatever is asked for.
+// The library grants only valid thread levels, whatever is requested.
 void threads_are_granted() {
     for (int required : {-1, 0, 1, 2, 3, 77, 1 << 20}) {
         int provided = -1;
         good(MPI_T_init_thread(required, &provided));
         bool a_level = false;
-        for (int level : {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE}) a_level |= provided == level;
+        for (int level : {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE})
+            a_level |= provided == level;
         check(a_level);
         good(MPI_T_finalize());
     }

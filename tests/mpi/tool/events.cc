@@ -1,4 +1,5 @@
-// Events: what is told, to whom, when and how often; categories and sources beside. Where processes are connected by TCP, also that.
+// Events: their contents, and to whom, when and how often they are delivered. Also categories and sources,
+// and the events of connections if processes are connected by TCP.
 #include <set>
 #include <vector>
 
@@ -18,8 +19,8 @@ struct Shape {
     Shape() = default;
     explicit Shape(const char *name) {
         elements = 8;
-        good(MPI_T_event_get_info(event_index(name), nullptr, nullptr, nullptr, types, places, &elements, &names, nullptr, nullptr, nullptr,
-                                  nullptr));
+        good(MPI_T_event_get_info(event_index(name), nullptr, nullptr, nullptr, types, places, &elements,
+                                  &names, nullptr, nullptr, nullptr, nullptr));
         int items = 0;
         good(MPI_T_enum_get_info(names, &items, nullptr, nullptr));
         check_equal(items, elements);
@@ -36,7 +37,7 @@ struct Seen {
     std::vector<MPI_Count> times;
     MPI_Count dropped = 0;
     int freed = 0;
-    bool free_there = false;  // from the function that is called for an event
+    bool free_there = false;  // in the function that is called for an event
     MPI_T_event_registration registration = nullptr;
 };
 
@@ -50,8 +51,9 @@ long long element(MPI_Datatype type, const void *at) {
     return type == MPI_INT ? *static_cast<const int *>(at) : *static_cast<const MPI_Count *>(at);
 }
 
-// Reads the event in both ways, and uses MPI: nothing forbids it here.
-void event(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data) {
+// Reads the event in both ways and calls MPI, which is allowed here.
+void event(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+           void *data) {
     auto *seen = static_cast<Seen *>(data);
     check(registration == seen->registration && safety == MPI_T_CB_REQUIRE_NONE);
     const Shape &shape = seen->shape;
@@ -81,15 +83,18 @@ void event(MPI_T_event_instance instance, MPI_T_event_registration registration,
     if (seen->free_there) good(MPI_T_event_handle_free(registration, seen, freed));
 }
 
-void dropped(MPI_Count count, MPI_T_event_registration registration, int source, MPI_T_cb_safety, void *data) {
+void dropped(MPI_Count count, MPI_T_event_registration registration, int source, MPI_T_cb_safety,
+             void *data) {
     auto *seen = static_cast<Seen *>(data);
     check(registration == seen->registration && source == 0);
     seen->dropped += count;
 }
 
-void listen(Seen &seen, const char *name, MPI_Comm comm, MPI_T_cb_safety safety = MPI_T_CB_REQUIRE_MPI_RESTRICTED) {
+void listen(Seen &seen, const char *name, MPI_Comm comm,
+            MPI_T_cb_safety safety = MPI_T_CB_REQUIRE_MPI_RESTRICTED) {
     seen.shape = Shape(name);
-    good(MPI_T_event_handle_alloc(event_index(name), comm == MPI_COMM_NULL ? nullptr : &comm, MPI_INFO_NULL, &seen.registration));
+    good(MPI_T_event_handle_alloc(event_index(name), comm == MPI_COMM_NULL ? nullptr : &comm, MPI_INFO_NULL,
+                                  &seen.registration));
     good(MPI_T_event_register_callback(seen.registration, safety, MPI_INFO_NULL, &seen, event));
     good(MPI_T_event_set_dropped_handler(seen.registration, dropped));
 }
@@ -99,14 +104,16 @@ void end(Seen &seen) {
     check_equal(seen.freed, 1);
 }
 
-// Messages to itself before their receive.
+// Messages to this rank itself, which are sent before their receive is posted.
 void send_before_receive(MPI_Comm comm, int number, int first_tag, int bytes) {
     std::vector<char> out(static_cast<size_t>(bytes)), in(out.size());
     std::vector<MPI_Request> requests(static_cast<size_t>(number));
     int self = rank_in(comm);
-    for (int i = 0; i < number; ++i) MPI_Isend(out.data(), bytes, MPI_CHAR, self, first_tag + i, comm, &requests[static_cast<size_t>(i)]);
-    MPI_Probe(self, first_tag + number - 1, comm, MPI_STATUS_IGNORE);  // all have come
-    for (int i = 0; i < number; ++i) MPI_Recv(in.data(), bytes, MPI_CHAR, self, first_tag + i, comm, MPI_STATUS_IGNORE);
+    for (int i = 0; i < number; ++i)
+        MPI_Isend(out.data(), bytes, MPI_CHAR, self, first_tag + i, comm, &requests[static_cast<size_t>(i)]);
+    MPI_Probe(self, first_tag + number - 1, comm, MPI_STATUS_IGNORE);  // all have arrived
+    for (int i = 0; i < number; ++i)
+        MPI_Recv(in.data(), bytes, MPI_CHAR, self, first_tag + i, comm, MPI_STATUS_IGNORE);
     MPI_Waitall(number, requests.data(), MPI_STATUSES_IGNORE);
 }
 
@@ -118,15 +125,18 @@ void unexpected_messages() {
     listen(none, "p2p_unexpected_message", MPI_COMM_SELF);
     send_before_receive(comm, 3, 40, 10);
     check_equal(all.events.size(), 3u);
-    for (int i = 0; i < 3; ++i) check(all.events[static_cast<size_t>(i)] == std::vector<long long>{0, 40 + i, 10}, "another message is told of");
-    int value = 0;  // one that is expected
+    for (int i = 0; i < 3; ++i)
+        check(all.events[static_cast<size_t>(i)] == std::vector<long long>{0, 40 + i, 10},
+              "another message is told of");
+    int value = 0;  // a message that is expected
     MPI_Request request;
     MPI_Irecv(&value, 1, MPI_INT, 0, 0, comm, &request);
     MPI_Send(&value, 1, MPI_INT, 0, 0, comm);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     check_equal(all.events.size(), 3u);
     check_equal(none.events.size(), 0u);
-    good(MPI_T_event_register_callback(all.registration, MPI_T_CB_REQUIRE_MPI_RESTRICTED, MPI_INFO_NULL, nullptr, nullptr));
+    good(MPI_T_event_register_callback(all.registration, MPI_T_CB_REQUIRE_MPI_RESTRICTED, MPI_INFO_NULL,
+                                       nullptr, nullptr));
     send_before_receive(comm, 3, 50, 10);
     check_equal(all.events.size(), 3u);
     end(all);
@@ -153,7 +163,8 @@ void offers() {
     end(seen);
 }
 
-// Chosen once for each communicator, operation and length: what is told agrees with the control variables.
+// Algorithms are chosen once for each communicator, operation and length. The event agrees with the control
+// variables.
 void algorithms() {
     if (size == 1) return;
     MPI_Comm comm;
@@ -170,7 +181,8 @@ void algorithms() {
     good(MPI_T_cvar_get_index("coll_barrier_algorithm", &barrier));
     char name[text_room];
     MPI_T_enum enumeration = MPI_T_ENUM_NULL;
-    good(MPI_T_cvar_get_info(barrier + static_cast<int>(told[0]), name, &length, nullptr, nullptr, &enumeration, nullptr, nullptr, nullptr, nullptr));
+    good(MPI_T_cvar_get_info(barrier + static_cast<int>(told[0]), name, &length, nullptr, nullptr,
+                             &enumeration, nullptr, nullptr, nullptr, nullptr));
     check(std::string(name) == "coll_bcast_algorithm", name);
     good(MPI_T_enum_get_info(enumeration, &items, nullptr, nullptr));
     check(told[1] >= 1 && told[1] < items);
@@ -178,14 +190,16 @@ void algorithms() {
     MPI_Comm_free(&comm);
 }
 
-// A collective call that never leaves MPI between: nobody is told meanwhile, the queue runs over, and what was lost is counted.
+// One call starts so many sends that the event queue overflows, because no event is delivered before the call
+// has left MPI. The lost events are counted.
 void too_many() {
     Seen seen;
     listen(seen, "p2p_unexpected_message", MPI_COMM_SELF);
     constexpr int number = 3000;
     std::vector<int> values(number);
     std::vector<MPI_Request> requests(number);
-    for (int i = 0; i < number; ++i) MPI_Send_init(&values[0], 1, MPI_INT, 0, i, MPI_COMM_SELF, &requests[static_cast<size_t>(i)]);
+    for (int i = 0; i < number; ++i)
+        MPI_Send_init(&values[0], 1, MPI_INT, 0, i, MPI_COMM_SELF, &requests[static_cast<size_t>(i)]);
     MPI_Startall(number, requests.data());
     MPI_Probe(0, number - 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);
     for (int i = 0; i < number; ++i) MPI_Recv(&values[0], 1, MPI_INT, 0, i, MPI_COMM_SELF, MPI_STATUS_IGNORE);
@@ -213,13 +227,16 @@ void errors() {
     good(MPI_T_event_get_num(&number));
     MPI_T_event_registration none = nullptr;
     for (int wrong : {-1, number}) {
-        refused(MPI_T_event_get_info(wrong, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr),
+        refused(MPI_T_event_get_info(wrong, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                                     nullptr, nullptr, nullptr, nullptr),
                 MPI_T_ERR_INVALID_INDEX);
         refused(MPI_T_event_handle_alloc(wrong, nullptr, MPI_INFO_NULL, &none), MPI_T_ERR_INVALID_INDEX);
     }
     refused(MPI_T_event_get_index("nothing", &number), MPI_T_ERR_INVALID_NAME);
-    refused(MPI_T_event_handle_alloc(event_index("coll_algorithm"), nullptr, MPI_INFO_NULL, &none), MPI_T_ERR_INVALID);
-    refused(MPI_T_event_register_callback(none, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, nullptr, event), MPI_T_ERR_INVALID_HANDLE);
+    refused(MPI_T_event_handle_alloc(event_index("coll_algorithm"), nullptr, MPI_INFO_NULL, &none),
+            MPI_T_ERR_INVALID);
+    refused(MPI_T_event_register_callback(none, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, nullptr, event),
+            MPI_T_ERR_INVALID_HANDLE);
     refused(MPI_T_event_set_dropped_handler(none, dropped), MPI_T_ERR_INVALID_HANDLE);
     refused(MPI_T_event_handle_free(none, nullptr, nullptr), MPI_T_ERR_INVALID_HANDLE);
     refused(MPI_T_event_copy(nullptr, &number), MPI_T_ERR_INVALID_HANDLE);
@@ -228,7 +245,9 @@ void errors() {
     MPI_Count time = 0;
     refused(MPI_T_event_get_timestamp(nullptr, &time), MPI_T_ERR_INVALID_HANDLE);
     listen(seen, "network_connection_made", MPI_COMM_NULL);
-    refused(MPI_T_event_register_callback(seen.registration, static_cast<MPI_T_cb_safety>(99), MPI_INFO_NULL, nullptr, event), MPI_T_ERR_INVALID);
+    refused(MPI_T_event_register_callback(seen.registration, static_cast<MPI_T_cb_safety>(99), MPI_INFO_NULL,
+                                          nullptr, event),
+            MPI_T_ERR_INVALID);
     MPI_Info info = MPI_INFO_NULL;
     int keys = -1;
     good(MPI_T_event_handle_set_info(seen.registration, MPI_INFO_NULL));
@@ -239,7 +258,8 @@ void errors() {
     MPI_Info_free(&info);
     good(MPI_T_event_callback_get_info(seen.registration, MPI_T_CB_REQUIRE_NONE, &info));
     MPI_Info_free(&info);
-    refused(MPI_T_event_callback_get_info(seen.registration, static_cast<MPI_T_cb_safety>(99), &info), MPI_T_ERR_INVALID);
+    refused(MPI_T_event_callback_get_info(seen.registration, static_cast<MPI_T_cb_safety>(99), &info),
+            MPI_T_ERR_INVALID);
     end(seen);
     refused(MPI_T_event_handle_get_info(seen.registration, &info), MPI_T_ERR_INVALID_HANDLE);
 }
@@ -262,33 +282,38 @@ void sources() {
     good(MPI_T_source_get_timestamp(0, &after));
     check(after - before >= ticks / 100);
     refused(MPI_T_source_get_timestamp(1, &after), MPI_T_ERR_INVALID_INDEX);
-    refused(MPI_T_source_get_info(-1, name, &length, nullptr, nullptr, &order, &ticks, &most, nullptr), MPI_T_ERR_INVALID_INDEX);
+    refused(MPI_T_source_get_info(-1, name, &length, nullptr, nullptr, &order, &ticks, &most, nullptr),
+            MPI_T_ERR_INVALID_INDEX);
 }
 
-// As many events as the counter says, as soon as both have been seen, each of another process.
+// Waits until the number of events is the number of connections. Each event is about a different process.
 void connections(Seen &seen) {
     Reading<> open("network_connections", MPI_T_PVAR_CLASS_LEVEL);
     double begun = MPI_Wtime();
-    auto agree = [&] { return seen.events.size() + static_cast<size_t>(seen.dropped) == open.value(); };  // some may come in too_many()
+    // Some events may arrive in too_many().
+    auto agree = [&] { return seen.events.size() + static_cast<size_t>(seen.dropped) == open.value(); };
     while (!agree() && MPI_Wtime() < begun + 20) {
         int there = 0;
         MPI_Iprobe(MPI_ANY_SOURCE, 77, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);  // a call that leaves MPI
     }
-    check(agree(), std::to_string(seen.events.size()) + " events tell of " + std::to_string(open.value()) + " connections");
+    check(agree(), std::to_string(seen.events.size()) + " events tell of " + std::to_string(open.value()) +
+                       " connections");
     std::set<long long> processes;
     for (const auto &told : seen.events) {
-        check(told[0] >= 0 && told[0] < size && told[0] != rank && told[1] == 0, "another connection is told of");
+        check(told[0] >= 0 && told[0] < size && told[0] != rank && told[1] == 0,
+              "another connection is told of");
         check(processes.insert(told[0]).second, "a connection is told of twice");
     }
     const char *paths = std::getenv("LANYARD_PATHS");
-    const char *tcp = paths ? std::strstr(paths, "tcp") : nullptr, *dgram = paths ? std::strstr(paths, "dgram") : nullptr;
+    const char *tcp = paths ? std::strstr(paths, "tcp") : nullptr,
+               *dgram = paths ? std::strstr(paths, "dgram") : nullptr;
     bool wanted = tcp && !std::strstr(paths, "shm") && (!dgram || tcp < dgram);
     if (wanted && size > 1) check(!processes.empty() || seen.dropped > 0, "there are no connections");
     if (dgram && !wanted) check(processes.empty() && seen.dropped == 0, "datagrams need no connections");
     end(seen);
 }
 
-// Every variable and event is in one category, and every category within the first.
+// Every variable and event is in one category, and every category is in the first one.
 void categories() {
     int number = 0, stamp = -1, again = -1, total[4] = {}, wanted[4] = {0, -1, -1, -1};
     good(MPI_T_category_changed(&stamp));
@@ -301,16 +326,18 @@ void categories() {
     for (int i = 0; i < number; ++i) {
         char name[text_room];
         int length = text_room, index = -1, members[4], indices[256];
-        good(MPI_T_category_get_info(i, name, &length, nullptr, nullptr, &members[1], &members[2], &members[0]));
+        good(MPI_T_category_get_info(i, name, &length, nullptr, nullptr, &members[1], &members[2],
+                                     &members[0]));
         good(MPI_T_category_get_num_events(i, &members[3]));
         good(MPI_T_category_get_index(name, &index));
         check_equal(index, i);
-        int (*const get[])(int, int, int[]) = {MPI_T_category_get_categories, MPI_T_category_get_cvars, MPI_T_category_get_pvars,
-                                               MPI_T_category_get_events};
+        int (*const get[])(int, int, int[]) = {MPI_T_category_get_categories, MPI_T_category_get_cvars,
+                                               MPI_T_category_get_pvars, MPI_T_category_get_events};
         for (int kind = 0; kind < 4; ++kind) {
             indices[members[kind]] = -7;
             good(get[kind](i, 256, indices));
-            for (int j = 0; j < members[kind]; ++j) check(found[kind].insert(indices[j]).second, "it is in two categories");
+            for (int j = 0; j < members[kind]; ++j)
+                check(found[kind].insert(indices[j]).second, "it is in two categories");
             check_equal(indices[members[kind]], -7);
             total[kind] += members[kind];
             if (members[kind] > 1) {
@@ -323,7 +350,8 @@ void categories() {
         }
     }
     for (int kind = 0; kind < 4; ++kind) check_equal(total[kind], wanted[kind]);
-    refused(MPI_T_category_get_info(-1, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr), MPI_T_ERR_INVALID_INDEX);
+    refused(MPI_T_category_get_info(-1, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr),
+            MPI_T_ERR_INVALID_INDEX);
     refused(MPI_T_category_get_num_events(number, nullptr), MPI_T_ERR_INVALID_INDEX);
     refused(MPI_T_category_get_index("nothing", &number), MPI_T_ERR_INVALID_NAME);
     good(MPI_T_category_changed(&again));

@@ -1,4 +1,5 @@
-// Performance variables: sessions and handles, what may be done to which class, and that the values move as what they count happens.
+// Performance variables: sessions and handles, the operations that each class allows, and that the values
+// change when the events that they count happen.
 #include <algorithm>
 #include <atomic>
 #include <set>
@@ -13,7 +14,7 @@ using Count = unsigned long long;
 
 int rank, size;
 
-int most_values() { return std::max(size, 16); }  // of a variable
+int most_values() { return std::max(size, 16); }  // of one variable
 
 void walk_over_all() {
     int number = -1;
@@ -24,32 +25,37 @@ void walk_over_all() {
     good(MPI_T_pvar_session_create(&session));
     for (int i = 0; i < number; ++i) {
         char name[text_room], text[text_room];
-        int name_length = text_room, text_length = text_room, verbosity = 0, var_class = 0, bind = 0, readonly = -1, continuous = -1, atomic = -1;
+        int name_length = text_room, text_length = text_room, verbosity = 0, var_class = 0, bind = 0,
+            readonly = -1, continuous = -1, atomic = -1;
         MPI_Datatype type = MPI_DATATYPE_NULL;
         MPI_T_enum enumeration = MPI_T_ENUM_NULL;
-        good(MPI_T_pvar_get_info(i, name, &name_length, &verbosity, &var_class, &type, &enumeration, text, &text_length, &bind, &readonly,
-                                 &continuous, &atomic));
+        good(MPI_T_pvar_get_info(i, name, &name_length, &verbosity, &var_class, &type, &enumeration, text,
+                                 &text_length, &bind, &readonly, &continuous, &atomic));
         check(names.insert(name).second && text_length > 10, name);
         check(pvar_index(name, var_class) == i, name);
         int none = -1;
         refused(MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_GENERIC, &none), MPI_T_ERR_INVALID_NAME);
         bool state = var_class == MPI_T_PVAR_CLASS_STATE, timer = var_class == MPI_T_PVAR_CLASS_TIMER;
-        check(state ? type == MPI_INT && enumeration != MPI_T_ENUM_NULL
-                    : timer ? type == MPI_DOUBLE : type == MPI_UNSIGNED_LONG_LONG || type == MPI_UNSIGNED, name);
+        check(state   ? type == MPI_INT && enumeration != MPI_T_ENUM_NULL
+              : timer ? type == MPI_DOUBLE
+                      : type == MPI_UNSIGNED_LONG_LONG || type == MPI_UNSIGNED,
+              name);
         check(readonly == continuous && atomic == !readonly, name);
         MPI_Comm comm = MPI_COMM_WORLD;
         MPI_T_pvar_handle handle;
         int count = 0;
         std::vector<double> values(static_cast<size_t>(most_values()));
         double *value = values.data();
-        good(MPI_T_pvar_handle_alloc(session, i, bind == MPI_T_BIND_MPI_COMM ? &comm : nullptr, &handle, &count));
+        good(MPI_T_pvar_handle_alloc(session, i, bind == MPI_T_BIND_MPI_COMM ? &comm : nullptr, &handle,
+                                     &count));
         check(count >= 1 && count <= most_values(), name);
         good(MPI_T_pvar_read(session, handle, value));
         refused(MPI_T_pvar_start(session, handle), continuous ? MPI_T_ERR_PVAR_NO_STARTSTOP : MPI_SUCCESS);
         refused(MPI_T_pvar_stop(session, handle), continuous ? MPI_T_ERR_PVAR_NO_STARTSTOP : MPI_SUCCESS);
         refused(MPI_T_pvar_reset(session, handle), readonly ? MPI_T_ERR_PVAR_NO_WRITE : MPI_SUCCESS);
         refused(MPI_T_pvar_write(session, handle, value), readonly ? MPI_T_ERR_PVAR_NO_WRITE : MPI_SUCCESS);
-        refused(MPI_T_pvar_readreset(session, handle, value), atomic ? MPI_SUCCESS : MPI_T_ERR_PVAR_NO_ATOMIC);
+        refused(MPI_T_pvar_readreset(session, handle, value),
+                atomic ? MPI_SUCCESS : MPI_T_ERR_PVAR_NO_ATOMIC);
         if (i % 2) good(MPI_T_pvar_handle_free(session, &handle));
     }
     good(MPI_T_pvar_session_free(&session));  // with the handles left in it
@@ -65,12 +71,15 @@ void errors() {
     good(MPI_T_pvar_session_create(&other));
     refused(MPI_T_pvar_session_free(&none), MPI_T_ERR_INVALID_SESSION);
     for (int wrong : {-1, number}) {
-        refused(MPI_T_pvar_get_info(wrong, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
-                                    nullptr), MPI_T_ERR_INVALID_INDEX);
+        refused(MPI_T_pvar_get_info(wrong, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                                    nullptr, nullptr, nullptr, nullptr, nullptr),
+                MPI_T_ERR_INVALID_INDEX);
         refused(MPI_T_pvar_handle_alloc(one, wrong, nullptr, &handle, &count), MPI_T_ERR_INVALID_INDEX);
     }
     refused(MPI_T_pvar_handle_alloc(none, index, nullptr, &handle, &count), MPI_T_ERR_INVALID_SESSION);
-    refused(MPI_T_pvar_handle_alloc(one, pvar_index("coll_started", MPI_T_PVAR_CLASS_COUNTER), nullptr, &handle, &count), MPI_T_ERR_INVALID);
+    refused(MPI_T_pvar_handle_alloc(one, pvar_index("coll_started", MPI_T_PVAR_CLASS_COUNTER), nullptr,
+                                    &handle, &count),
+            MPI_T_ERR_INVALID);
     refused(MPI_T_pvar_get_index("nothing", MPI_T_PVAR_CLASS_COUNTER, &index), MPI_T_ERR_INVALID_NAME);
     refused(MPI_T_pvar_read(one, handle, &value), MPI_T_ERR_INVALID_HANDLE);
     good(MPI_T_pvar_handle_alloc(one, index, nullptr, &handle, &count));
@@ -83,7 +92,7 @@ void errors() {
     refused(MPI_T_pvar_handle_free(one, &all), MPI_T_ERR_INVALID_HANDLE);
     for (auto *act : {MPI_T_pvar_start, MPI_T_pvar_stop, MPI_T_pvar_reset}) {
         good(act(one, MPI_T_PVAR_ALL_HANDLES));
-        good(act(other, MPI_T_PVAR_ALL_HANDLES));  // of which there are none
+        good(act(other, MPI_T_PVAR_ALL_HANDLES));  // this session has none
         refused(act(none, MPI_T_PVAR_ALL_HANDLES), MPI_T_ERR_INVALID_SESSION);
     }
     MPI_T_pvar_handle freed = handle;
@@ -97,27 +106,31 @@ void sessions_run_out() {
     int code = MPI_SUCCESS;
     MPI_T_pvar_session session = MPI_T_PVAR_SESSION_NULL;
     std::vector<MPI_T_pvar_session> taken;
-    while (taken.size() < 1 << 20 && (code = MPI_T_pvar_session_create(&session)) == MPI_SUCCESS) taken.push_back(session);
+    while (taken.size() < 1 << 20 && (code = MPI_T_pvar_session_create(&session)) == MPI_SUCCESS)
+        taken.push_back(session);
     refused(code, MPI_T_ERR_OUT_OF_SESSIONS);
     for (MPI_T_pvar_session &each : taken) good(MPI_T_pvar_session_free(&each));
     check_equal(Reading<>("p2p_messages_sent").value(), 0u);
 }
 
-// `times` messages of `bytes` around the ring, received before they come where that is asked for.
+// `times` messages of `bytes` bytes around the ring. If `posted`, their receives are posted first.
 void ring(int times, int bytes, bool posted) {
     std::vector<char> out(static_cast<size_t>(bytes), 'o'), in(static_cast<size_t>(times * bytes));
     std::vector<MPI_Request> requests(static_cast<size_t>(times)), sends(requests.size());
     int to = (rank + 1) % size, from = (rank + size - 1) % size;
     auto receive = [&] {
         for (int i = 0; i < times; ++i)
-            MPI_Irecv(in.data() + i * bytes, bytes, MPI_CHAR, from, i, MPI_COMM_WORLD, &requests[static_cast<size_t>(i)]);
+            MPI_Irecv(in.data() + i * bytes, bytes, MPI_CHAR, from, i, MPI_COMM_WORLD,
+                      &requests[static_cast<size_t>(i)]);
     };
     if (posted) receive();
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int i = 0; i < times; ++i) MPI_Isend(out.data(), bytes, MPI_CHAR, to, i, MPI_COMM_WORLD, &sends[static_cast<size_t>(i)]);
+    for (int i = 0; i < times; ++i)
+        MPI_Isend(out.data(), bytes, MPI_CHAR, to, i, MPI_COMM_WORLD, &sends[static_cast<size_t>(i)]);
     if (!posted) {
         int there = 0;
-        while (!there) MPI_Iprobe(from, times - 1, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);  // and so are all before it
+        // When the last message has arrived, so have all before it.
+        while (!there) MPI_Iprobe(from, times - 1, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
         Reading<> stored("p2p_unexpected_messages", MPI_T_PVAR_CLASS_LEVEL);
         check(stored.value() >= static_cast<Count>(times));
         receive();
@@ -126,15 +139,17 @@ void ring(int times, int bytes, bool posted) {
     MPI_Waitall(times, sends.data(), MPI_STATUSES_IGNORE);
 }
 
-// Messages of the other ranks may be stored beside.
+// Messages of the other ranks may be stored as well.
 void about(Count value, int wanted, const std::source_location &where = std::source_location::current()) {
     Count least = static_cast<Count>(wanted), most = least + static_cast<Count>(2 * (size - 1));
-    check(value >= least && value <= most, std::to_string(value) + " is not about " + std::to_string(wanted), where);
+    check(value >= least && value <= most, std::to_string(value) + " is not about " + std::to_string(wanted),
+          where);
 }
 
 void counters_count() {
     Reading<> sent("p2p_messages_sent"), matched("p2p_messages_matched"), stored("p2p_unexpected_stored"),
-        most("p2p_unexpected_messages_most", MPI_T_PVAR_CLASS_HIGHWATERMARK), bytes("p2p_unexpected_bytes_most", MPI_T_PVAR_CLASS_HIGHWATERMARK);
+        most("p2p_unexpected_messages_most", MPI_T_PVAR_CLASS_HIGHWATERMARK),
+        bytes("p2p_unexpected_bytes_most", MPI_T_PVAR_CLASS_HIGHWATERMARK);
     Reading<> posted("p2p_posted_receives", MPI_T_PVAR_CLASS_LEVEL);
     int in = 0, out = 7, self = rank_in(MPI_COMM_SELF);
     for (int i = 0; i < 5; ++i) {
@@ -160,19 +175,21 @@ void counters_count() {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// A handle shows what happened while it was started, since it was made or reset, and others are not disturbed.
+// A handle shows what happened while it was started, since it was created or reset. It does not affect other
+// handles.
 void handles_are_apart() {
     Reading<> always("p2p_messages_sent"), other("p2p_messages_sent");
     int in = 0, out = 1;
     auto send = [&](int times) {
-        for (int i = 0; i < times; ++i) MPI_Sendrecv(&out, 1, MPI_INT, 0, 0, &in, 1, MPI_INT, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+        for (int i = 0; i < times; ++i)
+            MPI_Sendrecv(&out, 1, MPI_INT, 0, 0, &in, 1, MPI_INT, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
     };
     send(3);
     good(MPI_T_pvar_stop(other.session, other.handle));
     send(4);
     check_equal(other.value(), 3u);
     good(MPI_T_pvar_start(other.session, other.handle));
-    good(MPI_T_pvar_start(other.session, other.handle));  // is already
+    good(MPI_T_pvar_start(other.session, other.handle));  // it is already started
     send(5);
     check_equal(other.value(), 8u);
     Count value = 100;
@@ -190,12 +207,13 @@ void handles_are_apart() {
     check_equal(always.value(), 15u);
 }
 
-// Messages to itself that wait, so many at a time.
+// `number` messages to this rank itself, which are stored until all have arrived.
 void store_and_take(int number) {
     int value = 3;
     std::vector<MPI_Request> requests(static_cast<size_t>(number));
-    for (size_t i = 0; i < requests.size(); ++i) MPI_Isend(&value, 1, MPI_INT, 0, static_cast<int>(i), MPI_COMM_SELF, &requests[i]);
-    MPI_Probe(0, number - 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);  // all have come
+    for (size_t i = 0; i < requests.size(); ++i)
+        MPI_Isend(&value, 1, MPI_INT, 0, static_cast<int>(i), MPI_COMM_SELF, &requests[i]);
+    MPI_Probe(0, number - 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);  // all have arrived
     for (int i = 0; i < number; ++i) MPI_Recv(&value, 1, MPI_INT, 0, i, MPI_COMM_SELF, MPI_STATUS_IGNORE);
     MPI_Waitall(number, requests.data(), MPI_STATUSES_IGNORE);
 }
@@ -230,7 +248,8 @@ void watermarks_are_apart() {
 void of_a_communicator() {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    Reading<unsigned> here("coll_started", MPI_T_PVAR_CLASS_COUNTER, comm), world("coll_started", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_WORLD),
+    Reading<unsigned> here("coll_started", MPI_T_PVAR_CLASS_COUNTER, comm),
+        world("coll_started", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_WORLD),
         persistent("coll_persistent_made", MPI_T_PVAR_CLASS_COUNTER, comm);
     for (int i = 0; i < 3; ++i) MPI_Barrier(comm);
     check_equal(here.value(), 3u);
@@ -239,11 +258,11 @@ void of_a_communicator() {
     MPI_Barrier_init(comm, MPI_INFO_NULL, &request);
     MPI_Request_free(&request);
     check_equal(persistent.value(), 1u);
-    MPI_Comm_free(&comm);  // the handles keep what they show
+    MPI_Comm_free(&comm);  // the handles keep their values
     check_equal(here.value(), 4u);
 }
 
-// Ranks on this rank's node.
+// The number of ranks on this rank's node.
 int ranks_here() {
     MPI_Comm node;
     int here = 0;
@@ -253,45 +272,60 @@ int ranks_here() {
     return here;
 }
 
-// Of the two networks a job has the one that LANYARD_PATHS names first.
+// A job has one of the two networks: the one that LANYARD_PATHS names first.
 bool by_datagrams() {
     const char *paths = std::getenv("LANYARD_PATHS");
-    const char *dgram = paths ? std::strstr(paths, "dgram") : nullptr, *tcp = paths ? std::strstr(paths, "tcp") : nullptr;
+    const char *dgram = paths ? std::strstr(paths, "dgram") : nullptr,
+               *tcp = paths ? std::strstr(paths, "tcp") : nullptr;
     return dgram && (!tcp || dgram < tcp);
 }
 
-// By process, and in sum. `all`: every process is reached by datagrams.
+// Counters by process and in total. If `all`, every process is reached by datagrams.
 void datagrams(bool used, bool all) {
-    Reading<> sent("dgram_packets_sent"), known("dgram_peers", MPI_T_PVAR_CLASS_LEVEL), trip("dgram_round_trip", MPI_T_PVAR_CLASS_LEVEL),
+    Reading<> sent("dgram_packets_sent"), known("dgram_peers", MPI_T_PVAR_CLASS_LEVEL),
+        trip("dgram_round_trip", MPI_T_PVAR_CLASS_LEVEL),
         least("dgram_round_trip_least", MPI_T_PVAR_CLASS_LEVEL);
-    Reading<> sent_to("dgram_peer_sent", MPI_T_PVAR_CLASS_LEVEL), come_from("dgram_peer_received", MPI_T_PVAR_CLASS_LEVEL),
-        trip_to("dgram_peer_round_trip", MPI_T_PVAR_CLASS_LEVEL), least_to("dgram_peer_round_trip_least", MPI_T_PVAR_CLASS_LEVEL);
-    for (const Reading<> *each : {&sent_to, &come_from, &trip_to, &least_to}) check_equal(each->count, used ? size : 1);
+    Reading<> sent_to("dgram_peer_sent", MPI_T_PVAR_CLASS_LEVEL),
+        come_from("dgram_peer_received", MPI_T_PVAR_CLASS_LEVEL),
+        trip_to("dgram_peer_round_trip", MPI_T_PVAR_CLASS_LEVEL),
+        least_to("dgram_peer_round_trip_least", MPI_T_PVAR_CLASS_LEVEL);
+    for (const Reading<> *each : {&sent_to, &come_from, &trip_to, &least_to})
+        check_equal(each->count, used ? size : 1);
     int value = 0, to = (rank + 1) % size, from = (rank + size - 1) % size;
     auto before_to = sent_to.values(), before_from = come_from.values();
-    constexpr int times = 50;  // most of them in a packet of its own: who is ahead of its neighbours waits
-    for (int i = 0; i < times; ++i) MPI_Sendrecv(&value, 1, MPI_INT, to, 5, &value, 1, MPI_INT, from, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    // Most messages travel in packets of their own, because a rank that is ahead of its neighbours waits.
+    constexpr int times = 50;
+    for (int i = 0; i < times; ++i)
+        MPI_Sendrecv(&value, 1, MPI_INT, to, 5, &value, 1, MPI_INT, from, 5, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
     MPI_Barrier(MPI_COMM_WORLD);
     if (used && all) {
-        auto at = [](const std::vector<Count> &values, int process) { return values[static_cast<size_t>(process)]; };
+        auto at = [](const std::vector<Count> &values, int process) {
+            return values[static_cast<size_t>(process)];
+        };
         check(sent.value() >= times / 2, "sent: " + std::to_string(sent.value()));
         check(known.value() >= 1 && known.value() < static_cast<Count>(size));
-        check(at(sent_to.values(), to) - at(before_to, to) >= times / 2, "too little was sent to the neighbour");
-        check(at(come_from.values(), from) - at(before_from, from) >= times / 2, "too little came from the neighbour");
-        check(at(least_to.values(), to) > 0 && at(least_to.values(), to) <= trip.value() * static_cast<Count>(size));
+        check(at(sent_to.values(), to) - at(before_to, to) >= times / 2,
+              "too little was sent to the neighbour");
+        check(at(come_from.values(), from) - at(before_from, from) >= times / 2,
+              "too little came from the neighbour");
+        check(at(least_to.values(), to) > 0 &&
+              at(least_to.values(), to) <= trip.value() * static_cast<Count>(size));
         check(least.value() > 0 && least.value() <= at(least_to.values(), to));
-        for (const Reading<> *each : {&sent_to, &come_from, &trip_to}) check_equal(at(each->values(), rank), 0u);
+        for (const Reading<> *each : {&sent_to, &come_from, &trip_to})
+            check_equal(at(each->values(), rank), 0u);
     } else if (!used) {
         check(sent.value() == 0 && known.value() == 0 && trip.value() == 0 && least.value() == 0);
         for (const Reading<> *each : {&sent_to, &come_from, &trip_to}) check_equal(each->values()[0], 0u);
     }
 }
 
-// The ways that messages take show, and only those.
+// The variables of the paths that messages take have values, and those of the other paths do not.
 void ways() {
     const char *paths = std::getenv("LANYARD_PATHS");
     int here = ranks_here();
-    bool sharing = here > 1 && (!paths || std::strstr(paths, "shm")), connected = size > here || (size > 1 && !sharing);
+    bool sharing = here > 1 && (!paths || std::strstr(paths, "shm")),
+         connected = size > here || (size > 1 && !sharing);
     bool dgrams = connected && by_datagrams();
     Reading<> sent("network_envelopes_sent"), received("network_envelopes_received");
     Reading<> bulk_sent("network_bulk_sent"), bulk_received("network_bulk_received");
@@ -299,13 +333,17 @@ void ways() {
     Reading<> cells("shm_cells", MPI_T_PVAR_CLASS_SIZE), segment("shm_segment_bytes", MPI_T_PVAR_CLASS_LEVEL);
     ring(3, 1 << 20, true);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (!connected || !sharing) {  // with both ways it depends on the rank which of them its neighbours have
-        for (const Reading<> *each : {&sent, &received}) check(connected ? each->value() >= 3 : each->value() == 0);
-        for (const Reading<> *each : {&bulk_sent, &bulk_received}) check(connected ? each->value() >= 1 : each->value() == 0);
+    // With both paths, the path to a rank's neighbours depends on the rank.
+    if (!connected || !sharing) {
+        for (const Reading<> *each : {&sent, &received})
+            check(connected ? each->value() >= 3 : each->value() == 0);
+        for (const Reading<> *each : {&bulk_sent, &bulk_received})
+            check(connected ? each->value() >= 1 : each->value() == 0);
     }
     check(connected && !dgrams ? open.value() >= 1 : open.value() == 0);
     datagrams(dgrams, connected && !sharing);
-    for (const Reading<> *each : {&rings, &cells, &segment}) check(sharing ? each->value() >= 1 : each->value() == 0);
+    for (const Reading<> *each : {&rings, &cells, &segment})
+        check(sharing ? each->value() >= 1 : each->value() == 0);
 }
 
 // A thread that waits for long falls asleep, which is counted and timed.
@@ -322,12 +360,13 @@ void sleepers_are_timed() {
     double begun = MPI_Wtime();
     MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     double waited = MPI_Wtime() - begun;
-    if (waited < 0.1) return;  // it came late itself
+    if (waited < 0.1) return;  // this rank was late itself
     check(sleeps.value() >= 1);
-    check(asleep.value() > 0.03 && asleep.value() <= waited, "asleep for " + std::to_string(asleep.value()) + " of " + std::to_string(waited) + " s");
+    check(asleep.value() > 0.03 && asleep.value() <= waited,
+          "asleep for " + std::to_string(asleep.value()) + " of " + std::to_string(waited) + " s");
 }
 
-// A handle of each variable there is, of MPI_COMM_WORLD where it belongs to a communicator.
+// A handle for every variable, on MPI_COMM_WORLD if the variable belongs to a communicator.
 struct EveryVariable {
     EveryVariable() {
         good(MPI_T_pvar_session_create(&session));
@@ -336,8 +375,10 @@ struct EveryVariable {
         handles.resize(static_cast<size_t>(number));
         MPI_Comm comm = MPI_COMM_WORLD;
         for (int i = 0; i < number; ++i) {
-            good(MPI_T_pvar_get_info(i, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &bind, nullptr, nullptr, nullptr));
-            good(MPI_T_pvar_handle_alloc(session, i, bind == MPI_T_BIND_MPI_COMM ? &comm : nullptr, &handles[static_cast<size_t>(i)], &count));
+            good(MPI_T_pvar_get_info(i, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                                     nullptr, &bind, nullptr, nullptr, nullptr));
+            good(MPI_T_pvar_handle_alloc(session, i, bind == MPI_T_BIND_MPI_COMM ? &comm : nullptr,
+                                         &handles[static_cast<size_t>(i)], &count));
         }
     }
     ~EveryVariable() { good(MPI_T_pvar_session_free(&session)); }
@@ -353,12 +394,13 @@ struct EveryVariable {
     std::vector<MPI_T_pvar_handle> handles;
 };
 
-// Another thread looks at everything all the time, while this one sends.
+// Another thread reads everything continuously while this one sends.
 void another_thread_reads() {
     std::atomic<bool> over{false};
     Count seen = 0;
     std::thread reader([&] {
-        Reading<> sent("p2p_messages_sent"), waiting("p2p_unexpected_messages_most", MPI_T_PVAR_CLASS_HIGHWATERMARK);
+        Reading<> sent("p2p_messages_sent"),
+            waiting("p2p_unexpected_messages_most", MPI_T_PVAR_CLASS_HIGHWATERMARK);
         Reading<int> state("engine_waiting", MPI_T_PVAR_CLASS_STATE);
         EveryVariable every;
         while (!over.load()) {
@@ -387,7 +429,7 @@ int main(int argc, char **argv) {
     good(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
     check_equal(provided, MPI_THREAD_MULTIPLE);
     ToolUse in_use;
-    good(MPI_T_finalize());  // the second use goes on
+    good(MPI_T_finalize());  // the second use continues
     Reading<> from_the_start("p2p_messages_sent");
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     rank = rank_in(MPI_COMM_WORLD);

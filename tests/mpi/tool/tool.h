@@ -1,4 +1,4 @@
-// What the programs in this folder share: variables and events by name, and values read through handles.
+// For the programs of this folder: variables and events by name, and values read through handles.
 #pragma once
 
 #include <vector>
@@ -10,9 +10,12 @@ constexpr int text_room = 2048;
 inline void good(int code, const std::source_location &where = std::source_location::current()) {
     check(code == MPI_SUCCESS, "the call gave " + std::to_string(code), where);
 }
-inline void refused(int code, int wanted, const std::source_location &where = std::source_location::current()) { check_equal(code, wanted, where); }
+inline void refused(int code, int wanted,
+                    const std::source_location &where = std::source_location::current()) {
+    check_equal(code, wanted, where);
+}
 
-// The interface is in use while it exists.
+// The interface is in use while this object exists.
 struct ToolUse {
     ToolUse() {
         int provided = -1;
@@ -32,7 +35,8 @@ inline int cvar_index(const char *name) {
 class Control {
 public:
     explicit Control(const char *name, MPI_Comm comm = MPI_COMM_NULL) {
-        good(MPI_T_cvar_handle_alloc(cvar_index(name), comm == MPI_COMM_NULL ? nullptr : &comm, &handle_, &count_));
+        good(MPI_T_cvar_handle_alloc(cvar_index(name), comm == MPI_COMM_NULL ? nullptr : &comm, &handle_,
+                                     &count_));
     }
     ~Control() {
         good(MPI_T_cvar_handle_free(&handle_));
@@ -71,16 +75,18 @@ inline int pvar_index(const char *name, int var_class) {
     return index;
 }
 
-// A performance variable in a session of its own, started where that is to be done.
+// A performance variable in a session of its own. It is started unless it is continuous.
 template <class T = unsigned long long>
 class Reading {
 public:
-    explicit Reading(const char *name, int var_class = MPI_T_PVAR_CLASS_COUNTER, MPI_Comm comm = MPI_COMM_NULL) {
+    explicit Reading(const char *name, int var_class = MPI_T_PVAR_CLASS_COUNTER,
+                     MPI_Comm comm = MPI_COMM_NULL) {
         int index = pvar_index(name, var_class), continuous = -1;
         good(MPI_T_pvar_session_create(&session));
-        good(MPI_T_pvar_handle_alloc(session, index, comm == MPI_COMM_NULL ? nullptr : &comm, &handle, &count));
-        good(MPI_T_pvar_get_info(index, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &continuous,
-                                 nullptr));
+        good(MPI_T_pvar_handle_alloc(session, index, comm == MPI_COMM_NULL ? nullptr : &comm, &handle,
+                                     &count));
+        good(MPI_T_pvar_get_info(index, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                                 nullptr, nullptr, nullptr, &continuous, nullptr));
         if (!continuous) good(MPI_T_pvar_start(session, handle));
     }
     ~Reading() {

@@ -1,5 +1,6 @@
-// Forms in which the standard has each neighbourhood collective: blocking, nonblocking and persistent, each with counts as int
-// and as MPI_Count. A form is a table of functions; what calls them is written once in neighbors.cc. Uses MPI functions only.
+// The forms in which the standard defines each neighbourhood collective: blocking, nonblocking and
+// persistent, each with counts of type int and MPI_Count. A form is a table of functions. neighbors.cc is
+// written once for all forms. Uses MPI functions only.
 #pragma once
 
 #include <mpi.h>

@@ -1,7 +1,8 @@
-// Neighbourhood collectives in all their forms, on grids with dimensions of size 1 and 2, on graphs that every rank knows, and on
-// random graphs where each rank knows its own edges (some named several times, some to the rank itself). All five work at once on
-// one communicator, with blocks of unequal sizes, gaps and an order of their own, again and again with changed data; persistent ones
-// start in another order on each rank. A plain search says what must arrive where, and all else must stay untouched.
+// Neighbourhood collectives in all forms: on grids with dimensions of size 1 and 2, on graphs that every rank
+// knows, and on random graphs where each rank knows its own edges (some named several times, some to the rank
+// itself). All five collectives are under way at once on one communicator, with blocks of unequal sizes, gaps
+// and a permuted order. They are repeated with changed data, and each rank starts the persistent ones in a
+// different order. A plain search computes what must arrive where, and everything else must stay untouched.
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
@@ -16,12 +17,13 @@ namespace {
 constexpr int unwritten = -77, collectives = 5;
 using List = std::vector<int>;
 
-// The neighbours of this rank. `partner[i]`: as which of its blocks the source i sends what is to come as block i.
+// The neighbours of this rank. `partner[i]` is the index, among the blocks that source i sends, of the block
+// that arrives as block i.
 struct Network {
     MPI_Comm comm = MPI_COMM_NULL;
     List sources, destinations, partner;
     std::string name;
-    bool long_blocks = false;  // try these too
+    bool long_blocks = false;  // test these as well
 };
 
 // Element i of what `from` sends as block j in one turn.
@@ -32,8 +34,10 @@ class Exchange {
     using Count = typename Form::Count;
 
 public:
-    Exchange(const Network &network, int length) : net_(network), rank_(rank_in(network.comm)), length_(length) {
-        for (size_t j = 0; j < net_.destinations.size(); ++j) send_counts_.push_back(count(rank_, static_cast<int>(j)));
+    Exchange(const Network &network, int length)
+        : net_(network), rank_(rank_in(network.comm)), length_(length) {
+        for (size_t j = 0; j < net_.destinations.size(); ++j)
+            send_counts_.push_back(count(rank_, static_cast<int>(j)));
         for (size_t i = 0; i < net_.sources.size(); ++i) {
             bool nobody = net_.sources[i] == MPI_PROC_NULL;
             receive_counts_.push_back(nobody ? length + 1 : count(net_.sources[i], net_.partner[i]));
@@ -47,7 +51,7 @@ public:
         spread_types_.assign(receive_counts_.size(), every_other_);
         std::fill(std::begin(requests_), std::end(requests_), MPI_REQUEST_NULL);
         for (int k = 0; k < collectives; ++k) {
-            // Nothing where there is nobody: a vector without elements may give a null pointer.
+            // Without neighbours the buffers are empty, and an empty vector may return a null pointer.
             in_[k].resize(std::max(net_.destinations.size(), size_t{k < 2}) * block());
             out_[k].resize(net_.sources.size() * block() * 2);
         }
@@ -80,7 +84,8 @@ private:
     int count(int from, int j) const { return length_ + (from + 2 * j) % 3; }
     size_t block() const { return static_cast<size_t>(length_) + 4; }
     // In reverse order, with gaps.
-    void lay_out(size_t blocks, std::vector<typename Form::Place> &places, std::vector<MPI_Aint> &bytes, int stride) const {
+    void lay_out(size_t blocks, std::vector<typename Form::Place> &places, std::vector<MPI_Aint> &bytes,
+                 int stride) const {
         for (size_t i = 0; i < blocks; ++i) {
             auto place = (blocks - 1 - i) * block();
             places.push_back(static_cast<typename Form::Place>(place));
@@ -92,18 +97,20 @@ private:
     void call(int k, Function function, Arguments... arguments) {
         int code;
         if constexpr (Form::way == Way::blocking) code = function(arguments..., net_.comm);
-        else if constexpr (Form::way == Way::nonblocking) code = function(arguments..., net_.comm, &requests_[k]);
+        else if constexpr (Form::way == Way::nonblocking)
+            code = function(arguments..., net_.comm, &requests_[k]);
         else code = function(arguments..., net_.comm, MPI_INFO_NULL, &requests_[k]);
         check_equal(code, MPI_SUCCESS);
     }
     void call_all() {
         call(0, Form::allgather, in(0), length_, MPI_INT, out(0), length_, MPI_INT);
-        call(1, Form::allgatherv, in(1), count(rank_, 0), MPI_INT, out(1), gather_counts_.data(), receive_places_.data(), MPI_INT);
-        call(2, Form::alltoall, in(2), length_, MPI_INT, out(2), length_, MPI_INT);
-        call(3, Form::alltoallv, in(3), send_counts_.data(), send_places_.data(), MPI_INT, out(3), receive_counts_.data(),
+        call(1, Form::allgatherv, in(1), count(rank_, 0), MPI_INT, out(1), gather_counts_.data(),
              receive_places_.data(), MPI_INT);
-        call(4, Form::alltoallw, in(4), send_counts_.data(), send_bytes_.data(), plain_types_.data(), out(4), receive_counts_.data(),
-             receive_bytes_.data(), spread_types_.data());
+        call(2, Form::alltoall, in(2), length_, MPI_INT, out(2), length_, MPI_INT);
+        call(3, Form::alltoallv, in(3), send_counts_.data(), send_places_.data(), MPI_INT, out(3),
+             receive_counts_.data(), receive_places_.data(), MPI_INT);
+        call(4, Form::alltoallw, in(4), send_counts_.data(), send_bytes_.data(), plain_types_.data(), out(4),
+             receive_counts_.data(), receive_bytes_.data(), spread_types_.data());
     }
     void start(int turn) {
         if (turn % 4 == 0) {
@@ -111,7 +118,8 @@ private:
             return;
         }
         int order[collectives] = {0, 1, 2, 3, 4};
-        std::shuffle(std::begin(order), std::end(order), std::mt19937(static_cast<unsigned>(turn * 64 + rank_)));
+        std::shuffle(std::begin(order), std::end(order),
+                     std::mt19937(static_cast<unsigned>(turn * 64 + rank_)));
         for (int k : order) MPI_Start(&requests_[k]);
     }
 
@@ -124,7 +132,9 @@ private:
             std::fill(out_[k].begin(), out_[k].end(), unwritten);
             int blocks = k < 2 ? 1 : static_cast<int>(net_.destinations.size());
             for (int j = 0; j < blocks; ++j) {
-                auto at = k < 2 ? 0 : k == 2 ? j * length_ : static_cast<int>(send_places_[static_cast<size_t>(j)]);
+                auto at = k < 2    ? 0
+                          : k == 2 ? j * length_
+                                   : static_cast<int>(send_places_[static_cast<size_t>(j)]);
                 int elements = k == 0 || k == 2 ? length_ : count(rank_, j);
                 for (int i = 0; i < elements; ++i) in(k)[at + i] = value(turn, rank_, j, i);
             }
@@ -139,8 +149,10 @@ private:
         }
     }
     void wrong(int k, int from, int j, int i, int is) {
-        check(false, net_.name + ", " + Form::name + ", collective " + std::to_string(k) + ", " + std::to_string(length_) + " elements: block " +
-                         std::to_string(j) + " of rank " + std::to_string(from) + ", element " + std::to_string(i) + " is " + std::to_string(is));
+        check(false, net_.name + ", " + Form::name + ", collective " + std::to_string(k) + ", " +
+                         std::to_string(length_) + " elements: block " + std::to_string(j) + " of rank " +
+                         std::to_string(from) + ", element " + std::to_string(i) + " is " +
+                         std::to_string(is));
     }
     void verify(int turn) {
         for (size_t i = 0; i < net_.sources.size(); ++i) {
@@ -185,7 +197,8 @@ void run_all(Network &network) {
     MPI_Comm_free(&network.comm);
 }
 
-// What comes from the side before is what the rank there sends to the side after.
+// In each dimension, the block that arrives from the neighbour before is the one that this neighbour sends to
+// its neighbour after, and vice versa.
 void grid(const List &dims, const List &periods) {
     Network network;
     int ndims = static_cast<int>(dims.size());
@@ -197,7 +210,8 @@ void grid(const List &dims, const List &periods) {
         MPI_Cart_shift(network.comm, d, 1, &before, &after);
         network.sources.insert(network.sources.end(), {before, after});
         network.partner.insert(network.partner.end(), {2 * d + 1, 2 * d});
-        network.name += " " + std::to_string(dims[static_cast<size_t>(d)]) + (periods[static_cast<size_t>(d)] ? "p" : "");
+        network.name +=
+            " " + std::to_string(dims[static_cast<size_t>(d)]) + (periods[static_cast<size_t>(d)] ? "p" : "");
     }
     network.destinations = network.sources;
     run_all(network);
@@ -248,13 +262,13 @@ void distributed(int size, unsigned seed) {
     network.partner = partners(static_cast<int>(own), sources, destinations);
     network.name = "random graph " + std::to_string(seed);
     network.long_blocks = seed == 1;
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(sources[own].size()), sources[own].data(), MPI_UNWEIGHTED,
-                                   static_cast<int>(destinations[own].size()), destinations[own].data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
-                                   &network.comm);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(sources[own].size()), sources[own].data(),
+                                   MPI_UNWEIGHTED, static_cast<int>(destinations[own].size()),
+                                   destinations[own].data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &network.comm);
     run_all(network);
 }
 
-// A ring that names the right neighbour twice and the left one twice, and each rank itself once.
+// A ring in which each rank names its right and its left neighbour twice and itself once.
 void graph(int size) {
     List index, edges;
     std::vector<List> lists;
@@ -273,7 +287,7 @@ void graph(int size) {
     run_all(network);
 }
 
-// Duplicates have the topology too, and their traffic is their own.
+// Duplicates have the topology as well, and separate traffic.
 void duplicates() {
     MPI_Comm comm, copy;
     MPI_Request request, requests[2];
@@ -283,7 +297,7 @@ void duplicates() {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Ineighbor_allgather(&told[0], 1, MPI_INT, heard[0], 1, MPI_INT, comm, &requests[0]);
     MPI_Ineighbor_allgather(&told[1], 1, MPI_INT, heard[1], 1, MPI_INT, copy, &requests[1]);
-    MPI_Comm_free(&comm);  // ends once the operation is over
+    MPI_Comm_free(&comm);  // it ends when the operation is complete
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     check_equal(heard[0][0], (told[0] + dim - 1) % dim);
     check_equal(heard[0][1], (told[0] + 1) % dim);
@@ -301,10 +315,16 @@ void errors(int size) {
     MPI_Request request;
     MPI_Comm_dup(MPI_COMM_WORLD, &none);
     MPI_Comm_set_errhandler(none, MPI_ERRORS_RETURN);
-    check_error(MPI_Neighbor_allgather(data, 1, MPI_INT, data + 8, 1, MPI_INT, none), MPI_ERR_TOPOLOGY, "no topology");
-    check_class(MPI_Neighbor_alltoallv(data, counts, places, MPI_INT, data + 8, counts, places, MPI_INT, none), MPI_ERR_TOPOLOGY);
-    check_class(MPI_Ineighbor_alltoall(data, 1, MPI_INT, data + 8, 1, MPI_INT, none, &request), MPI_ERR_TOPOLOGY);
-    check_class(MPI_Neighbor_allgatherv_init(data, 1, MPI_INT, data + 8, counts, places, MPI_INT, none, MPI_INFO_NULL, &request), MPI_ERR_TOPOLOGY);
+    check_error(MPI_Neighbor_allgather(data, 1, MPI_INT, data + 8, 1, MPI_INT, none), MPI_ERR_TOPOLOGY,
+                "no topology");
+    check_class(
+        MPI_Neighbor_alltoallv(data, counts, places, MPI_INT, data + 8, counts, places, MPI_INT, none),
+        MPI_ERR_TOPOLOGY);
+    check_class(MPI_Ineighbor_alltoall(data, 1, MPI_INT, data + 8, 1, MPI_INT, none, &request),
+                MPI_ERR_TOPOLOGY);
+    check_class(MPI_Neighbor_allgatherv_init(data, 1, MPI_INT, data + 8, counts, places, MPI_INT, none,
+                                             MPI_INFO_NULL, &request),
+                MPI_ERR_TOPOLOGY);
 
     int period = 1;
     MPI_Cart_create(none, 1, &size, &period, 0, &line);
@@ -313,7 +333,8 @@ void errors(int size) {
     check_class(MPI_Neighbor_alltoall(MPI_IN_PLACE, 1, MPI_INT, data + 8, 1, MPI_INT, line), MPI_ERR_BUFFER);
     check_class(MPI_Neighbor_alltoall(data, 1, MPI_DATATYPE_NULL, data + 8, 1, MPI_INT, line), MPI_ERR_TYPE);
     std::fill(std::begin(counts), std::end(counts), 1);
-    check_class(MPI_Neighbor_alltoallw(data, counts, bytes, types, data + 8, counts, bytes, types, line), MPI_ERR_TYPE);
+    check_class(MPI_Neighbor_alltoallw(data, counts, bytes, types, data + 8, counts, bytes, types, line),
+                MPI_ERR_TYPE);
     MPI_Comm_free(&line);
 
     // A graph with an edge in one direction only.
@@ -322,7 +343,8 @@ void errors(int size) {
         int edge = 1;
         MPI_Comm star;
         MPI_Graph_create(none, size, index.data(), &edge, 0, &star);
-        check_error(MPI_Neighbor_allgather(data, 1, MPI_INT, data + 8, 1, MPI_INT, star), MPI_ERR_TOPOLOGY, "not symmetric");
+        check_error(MPI_Neighbor_allgather(data, 1, MPI_INT, data + 8, 1, MPI_INT, star), MPI_ERR_TOPOLOGY,
+                    "not symmetric");
         MPI_Comm_free(&star);
     }
     use(none);

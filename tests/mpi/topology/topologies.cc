@@ -1,5 +1,5 @@
-// Virtual topologies: making them, what is asked of them, duplicates and parts. Ranks may be given
-// anew, so what is checked holds for every order.
+// Virtual topologies: their creation, queries, duplicates and parts. Ranks may be reordered, so the checks
+// hold for every order.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -20,14 +20,14 @@ int form_of(MPI_Comm comm) {
     return status;
 }
 
-// Tells every rank `mine` of all.
+// All ranks' values of `mine`, in the order of the ranks.
 List all_of(MPI_Comm comm, int mine) {
     List all(static_cast<size_t>(size_of(comm)));
     MPI_Allgather(&mine, 1, MPI_INT, all.data(), 1, MPI_INT, comm);
     return all;
 }
 
-// The plain way to a rank.
+// The rank at these coordinates by definition.
 int rank_at(const List &dims, const List &coords) {
     int rank = 0;
     for (size_t d = 0; d < dims.size(); ++d) rank = rank * dims[d] + coords[d];
@@ -66,10 +66,11 @@ void check_grid(MPI_Comm comm, const List &dims, const List &periods) {
                 int coord = coords[at] + sign * disp;
                 bool outside = coord < 0 || coord >= dims[at];
                 there[at] = ((coord % dims[at]) + dims[at]) % dims[at];
-                check_equal(sign > 0 ? dest : source, outside && !periods[at] ? MPI_PROC_NULL : rank_at(dims, there));
+                check_equal(sign > 0 ? dest : source,
+                            outside && !periods[at] ? MPI_PROC_NULL : rank_at(dims, there));
                 if (!periods[at]) continue;
                 int wrapped = -1;
-                there[at] = coord;  // outside of a periodic dimension
+                there[at] = coord;  // outside the range of a periodic dimension
                 MPI_Cart_rank(comm, there.data(), &wrapped);
                 check_equal(wrapped, sign > 0 ? dest : source);
             }
@@ -89,14 +90,16 @@ void parts(MPI_Comm comm, const List &dims, const List &periods) {
         }
         MPI_Comm part = MPI_COMM_NULL;
         check_equal(MPI_Cart_sub(comm, remain.data(), &part), MPI_SUCCESS);
-        check_equal(size_of(part), std::accumulate(left_dims.begin(), left_dims.end(), 1, std::multiplies<>()));
+        check_equal(size_of(part),
+                    std::accumulate(left_dims.begin(), left_dims.end(), 1, std::multiplies<>()));
         check_grid(part, left_dims, left_periods);
         MPI_Comm_free(&part);
     }
 }
 
 void grid(const List &dims, const List &periods, int reorder) {
-    int places = std::accumulate(dims.begin(), dims.end(), 1, std::multiplies<>()), n = static_cast<int>(dims.size()), mapped = -9;
+    int places = std::accumulate(dims.begin(), dims.end(), 1, std::multiplies<>()),
+        n = static_cast<int>(dims.size()), mapped = -9;
     MPI_Comm comm, copy, third;
     MPI_Request request;
     check_equal(MPI_Cart_map(MPI_COMM_WORLD, n, dims.data(), periods.data(), &mapped), MPI_SUCCESS);
@@ -119,7 +122,7 @@ void grid(const List &dims, const List &periods, int reorder) {
     check_grid(comm, dims, periods);
     check_grid(third, dims, periods);
     MPI_Comm_free(&third);
-    MPI_Comm_split(comm, 0, 0, &third);  // no duplicate: without topology
+    MPI_Comm_split(comm, 0, 0, &third);  // not a duplicate, so it has no topology
     check_equal(form_of(third), MPI_UNDEFINED);
     MPI_Comm_free(&third);
     MPI_Comm_free(&copy);
@@ -179,14 +182,17 @@ void graphs(int size) {
     for (int nodes = 0; nodes <= size; ++nodes)
         for (int reorder : {0, 1}) {
             List index, edges;
-            for (int node = 0; node < nodes; ++node) {  // its followers, as many as its number, and itself
+            // The neighbours of node i are node i itself and the i nodes that follow it.
+            for (int node = 0; node < nodes; ++node) {
                 for (int k = 0; k <= node; ++k) edges.push_back((node + k) % nodes);
                 index.push_back(static_cast<int>(edges.size()));
             }
             MPI_Comm comm, copy;
             int mapped = -9;
-            check_equal(MPI_Graph_map(MPI_COMM_WORLD, nodes, index.data(), edges.data(), &mapped), MPI_SUCCESS);
-            check_equal(MPI_Graph_create(MPI_COMM_WORLD, nodes, index.data(), edges.data(), reorder, &comm), MPI_SUCCESS);
+            check_equal(MPI_Graph_map(MPI_COMM_WORLD, nodes, index.data(), edges.data(), &mapped),
+                        MPI_SUCCESS);
+            check_equal(MPI_Graph_create(MPI_COMM_WORLD, nodes, index.data(), edges.data(), reorder, &comm),
+                        MPI_SUCCESS);
             int rank = comm == MPI_COMM_NULL ? MPI_UNDEFINED : rank_in(comm);
             if (reorder) check_equal(rank, mapped);
             List ranks = all_of(MPI_COMM_WORLD, rank);
@@ -204,13 +210,14 @@ void graphs(int size) {
 struct Edge {
     int source, destination, weight;
 };
-using Weights = std::multimap<int, int>;  // by the other rank
+using Weights = std::multimap<int, int>;  // the key is the other rank
 
-// Edges that end or begin at a rank.
+// The edges that begin (`begin`) or end at a rank.
 Weights of_rank(const std::vector<Edge> &edges, int rank, bool begin) {
     Weights weights;
     for (const Edge &edge : edges)
-        if ((begin ? edge.source : edge.destination) == rank) weights.insert({begin ? edge.destination : edge.source, edge.weight});
+        if ((begin ? edge.source : edge.destination) == rank)
+            weights.insert({begin ? edge.destination : edge.source, edge.weight});
     return weights;
 }
 
@@ -219,9 +226,10 @@ void check_distributed(MPI_Comm comm, const std::vector<Edge> &edges, bool weigh
     int in = -1, out = -1, weighs = -1, rank = rank_in(comm);
     check_equal(MPI_Dist_graph_neighbors_count(comm, &in, &out, &weighs), MPI_SUCCESS);
     check_equal(weighs != 0, weighted);
-    List sources(static_cast<size_t>(in) + 1, -9), destinations(static_cast<size_t>(out) + 1, -9), in_weights = sources, out_weights = destinations;
-    MPI_Dist_graph_neighbors(comm, in, sources.data(), weighted ? in_weights.data() : unweighted, out, destinations.data(),
-                             weighted ? out_weights.data() : unweighted);
+    List sources(static_cast<size_t>(in) + 1, -9), destinations(static_cast<size_t>(out) + 1, -9),
+        in_weights = sources, out_weights = destinations;
+    MPI_Dist_graph_neighbors(comm, in, sources.data(), weighted ? in_weights.data() : unweighted, out,
+                             destinations.data(), weighted ? out_weights.data() : unweighted);
     check_equal(sources.back() + destinations.back() + in_weights.back() + out_weights.back(), -36);
     for (bool begin : {false, true}) {
         const List &ranks = begin ? destinations : sources, &weights = begin ? out_weights : in_weights;
@@ -235,7 +243,7 @@ void check_distributed(MPI_Comm comm, const std::vector<Edge> &edges, bool weigh
         };
         check(sorted(got) == sorted(wanted), begin ? "other destinations" : "other sources");
     }
-    // Arrays that are too short get the first ones.
+    // An array that is too short gets the first elements.
     if (in > 0) {
         int first = -9, none = -9;
         MPI_Dist_graph_neighbors(comm, 1, &first, unweighted, 0, &none, unweighted);
@@ -245,7 +253,7 @@ void check_distributed(MPI_Comm comm, const std::vector<Edge> &edges, bool weigh
     use(comm);
 }
 
-// Random edges, named by random ranks; the same on all ranks.
+// Random edges, named by random ranks. They are the same on all ranks.
 void distributed(int size, unsigned seed, bool weighted, int reorder) {
     std::mt19937 random(seed);
     auto any = [&] { return static_cast<int>(random() % static_cast<unsigned>(size)); };
@@ -266,9 +274,10 @@ void distributed(int size, unsigned seed, bool weighted, int reorder) {
         }
     const int *given = weighted ? weights.empty() ? MPI_WEIGHTS_EMPTY : weights.data() : unweighted;
     MPI_Comm comm, copy;
-    check_equal(MPI_Dist_graph_create(MPI_COMM_WORLD, static_cast<int>(sources.size()), sources.data(), degrees.data(), destinations.data(), given,
-                                      MPI_INFO_NULL, reorder, &comm),
-                MPI_SUCCESS);
+    check_equal(
+        MPI_Dist_graph_create(MPI_COMM_WORLD, static_cast<int>(sources.size()), sources.data(),
+                              degrees.data(), destinations.data(), given, MPI_INFO_NULL, reorder, &comm),
+        MPI_SUCCESS);
     if (!reorder) check_equal(rank_in(comm), own);
     check_distributed(comm, edges, weighted);
     MPI_Comm_dup(comm, &copy);
@@ -276,37 +285,42 @@ void distributed(int size, unsigned seed, bool weighted, int reorder) {
     check_distributed(copy, edges, weighted);
     MPI_Comm_free(&copy);
 
-    // The same, each rank naming its own.
+    // The same graph, with each rank naming its own edges.
     List in, in_weights, out, out_weights;
     for (auto [rank, weight] : of_rank(edges, own, false)) in.push_back(rank), in_weights.push_back(weight);
     for (auto [rank, weight] : of_rank(edges, own, true)) out.push_back(rank), out_weights.push_back(weight);
-    auto or_empty = [&](const List &list) -> const int * { return !weighted ? unweighted : list.empty() ? MPI_WEIGHTS_EMPTY : list.data(); };
-    check_equal(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(in.size()), in.data(), or_empty(in_weights),
-                                               static_cast<int>(out.size()), out.data(), or_empty(out_weights), MPI_INFO_NULL, reorder, &comm),
+    auto or_empty = [&](const List &list) -> const int * {
+        return !weighted ? unweighted : list.empty() ? MPI_WEIGHTS_EMPTY : list.data();
+    };
+    check_equal(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(in.size()), in.data(),
+                                               or_empty(in_weights), static_cast<int>(out.size()), out.data(),
+                                               or_empty(out_weights), MPI_INFO_NULL, reorder, &comm),
                 MPI_SUCCESS);
     check_distributed(comm, edges, weighted);
     if (!reorder) {
         List got_in(in.size()), got_out(out.size());
-        MPI_Dist_graph_neighbors(comm, static_cast<int>(in.size()), got_in.data(), unweighted, static_cast<int>(out.size()), got_out.data(),
-                                 unweighted);
+        MPI_Dist_graph_neighbors(comm, static_cast<int>(in.size()), got_in.data(), unweighted,
+                                 static_cast<int>(out.size()), got_out.data(), unweighted);
         check(got_in == in && got_out == out, "not in the order given");
     }
     MPI_Comm_free(&comm);
 }
 
-// ---- placement: matters with the ranks on several nodes (tests/lab/test_suite.py)
-// Edges between nodes, from the ranks of the communicator to those that `neighbors` gives.
+// ---- placement: has an effect only with ranks on several nodes (tests/lab/test_suite.py)
+//
+// The number of edges between nodes, from the ranks of the communicator to those that `neighbors` returns.
 template <class Neighbors>
 int cut(MPI_Comm comm, int node, Neighbors neighbors) {
     List nodes = all_of(comm, node);
     int edges = 0;
     for (int rank = 0; rank < size_of(comm); ++rank)
-        for (int other : neighbors(rank)) edges += nodes[static_cast<size_t>(rank)] != nodes[static_cast<size_t>(other)];
+        for (int other : neighbors(rank))
+            edges += nodes[static_cast<size_t>(rank)] != nodes[static_cast<size_t>(other)];
     return edges;
 }
 
-// Pairs of ranks come together wherever nodes have even numbers of ranks. `half`: not with the next rank, but with the one half of all
-// ranks away.
+// Both ranks of a pair are placed on one node if all nodes have even numbers of ranks. If `half`, the partner
+// of a rank is not the next rank but the one that is half of all ranks away.
 void pairs(int size, int node, bool even, bool half) {
     auto partner = [&](int rank) { return half ? (rank + size / 2) % size : rank ^ 1; };
     auto partners = [&](int rank) { return List{partner(rank)}; };
@@ -322,7 +336,8 @@ void pairs(int size, int node, bool even, bool half) {
     MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &self, &one, &own, unweighted, MPI_INFO_NULL, 1, &made[2]);
     for (MPI_Comm &comm : made) {
         int between = cut(comm, node, partners), before = cut(MPI_COMM_WORLD, node, partners);
-        check(between <= before, std::to_string(between) + " edges between nodes, before " + std::to_string(before));
+        check(between <= before,
+              std::to_string(between) + " edges between nodes, before " + std::to_string(before));
         if (even) check_equal(between, 0);
         MPI_Comm_free(&comm);
     }
@@ -347,7 +362,8 @@ void placement(int size) {
     };
     MPI_Cart_create(MPI_COMM_WORLD, 2, sides, periods, 0, &plain);
     MPI_Cart_create(MPI_COMM_WORLD, 2, sides, periods, 1, &placed);
-    check(cut(placed, node, right_and_below) <= cut(plain, node, right_and_below), "more edges between nodes than before");
+    check(cut(placed, node, right_and_below) <= cut(plain, node, right_and_below),
+          "more edges between nodes than before");
     MPI_Comm_free(&plain);
     MPI_Comm_free(&placed);
 }

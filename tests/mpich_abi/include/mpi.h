@@ -52,7 +52,7 @@ typedef enum MPI_T_source_order {
     MPI_T_SOURCE_UNORDERED = 1,
 } MPI_T_source_order;
 
-/* Functions that a program hands to the library */
+/* Callback functions of the program */
 typedef void MPI_User_function(void *invec, void *inoutvec, int *len, MPI_Datatype *datatype);
 typedef void MPI_User_function_c(void *invec, void *inoutvec, MPI_Count *len, MPI_Datatype *datatype);
 typedef int MPI_Grequest_query_function(void *extra_state, MPI_Status *status);
@@ -237,7 +237,7 @@ typedef MPI_Win_errhandler_function MPI_Win_errhandler_fn; /* deprecated since M
 #define MPI_IN_PLACE ((void *)(-1))
 #define MPI_BUFFER_AUTOMATIC ((void *)(-2))
 
-/* Arguments left out */
+/* Omitted arguments */
 #define MPI_ARGV_NULL ((char **)0)
 #define MPI_ARGVS_NULL ((char ***)0)
 #define MPI_ERRCODES_IGNORE ((int *)0)
@@ -266,7 +266,7 @@ typedef MPI_Win_errhandler_function MPI_Win_errhandler_fn; /* deprecated since M
 #define MPI_WIN_CREATE_FLAVOR 0x66000007
 #define MPI_WIN_MODEL 0x66000009
 
-/* Lengths of strings, the zero byte included, and of buffered messages */
+/* Maximum lengths of strings, including the null character, and overhead of buffered messages */
 #define MPI_MAX_DATAREP_STRING 128
 #define MPI_MAX_OBJECT_NAME 128
 #define MPI_MAX_INFO_KEY 255
@@ -302,7 +302,7 @@ typedef MPI_Win_errhandler_function MPI_Win_errhandler_fn; /* deprecated since M
 #define MPI_COMM_TYPE_HW_GUIDED 2
 #define MPI_COMM_TYPE_RESOURCE_GUIDED 4
 
-/* How a datatype was made */
+/* Combiners: how a datatype was created */
 #define MPI_COMBINER_NAMED 1
 #define MPI_COMBINER_DUP 2
 #define MPI_COMBINER_CONTIGUOUS 3

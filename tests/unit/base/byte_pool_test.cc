@@ -1,4 +1,5 @@
-// The pool of bytes against a plain table: random taking and giving, where no block may lie in another or lose what it holds; and what goes back.
+// BytePool under random takes and gives: no block may overlap another or lose its contents. Also tests
+// which memory the pool returns, and when.
 #include "base/byte_pool.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +30,8 @@ Taken take(BytePool &pool, size_t bytes, unsigned char fill) {
 }
 
 void expect_whole(const Taken &one) {
-    ASSERT_TRUE(std::all_of(one.block, one.block + one.bytes, [&](std::byte byte) { return byte == std::byte{one.fill}; }));
+    ASSERT_TRUE(std::all_of(one.block, one.block + one.bytes,
+                            [&](std::byte byte) { return byte == std::byte{one.fill}; }));
 }
 
 void give(BytePool &pool, const Taken &one) {
@@ -37,7 +39,7 @@ void give(BytePool &pool, const Taken &one) {
     pool.give(one.block, one.bytes);
 }
 
-// The kernel's word: is there memory at this address?
+// Whether the kernel has memory at this address.
 bool resident(const std::byte *address) {
     unsigned char there = 0;
     auto page = reinterpret_cast<uintptr_t>(address) & ~uintptr_t{BytePool::page_bytes - 1};
@@ -76,7 +78,8 @@ TEST(BytePool, KeepsEveryBlockAsItIs) {
 TEST(BytePool, GivesPagesThatHoldNothingBack) {
     BytePool pool;
     std::vector<Taken> taken;
-    for (int i = 0; i < 5000; ++i) taken.push_back(take(pool, 300, static_cast<unsigned char>(i)));  // of two chunks
+    // Fills two chunks.
+    for (int i = 0; i < 5000; ++i) taken.push_back(take(pool, 300, static_cast<unsigned char>(i)));
     size_t per_page = BytePool::page_bytes / 320;
     EXPECT_EQ(pool.used_bytes(), (taken.size() + per_page - 1) / per_page * BytePool::page_bytes);
     Taken first = taken.front(), within = taken[4 * per_page];
@@ -121,7 +124,8 @@ TEST(BytePool, FillsPagesThatItHasFirst) {
         for (const Taken &one : taken) give(pool, one);
     }
     std::byte *last = pool.take(500);
-    EXPECT_EQ(pool.held_bytes(), BytePool::page_bytes) << "a page that holds nothing is for blocks of any length";
+    EXPECT_EQ(pool.held_bytes(), BytePool::page_bytes)
+        << "a page that holds nothing is for blocks of any length";
     pool.give(last, 500);
     EXPECT_EQ(pool.take(490), last) << "it is in the cache";
     pool.give(last, 490);

@@ -1,4 +1,5 @@
-// The clock is CLOCK_MONOTONIC in nanoseconds: other parts compare it with times the kernel and other processes took.
+// The clock is CLOCK_MONOTONIC in nanoseconds, because other code compares it with times taken by the
+// kernel and by other processes.
 #include "base/clock.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,9 @@ namespace lanyard {
 namespace {
 
 uint64_t steady_ns() {
-    return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+    return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                     std::chrono::steady_clock::now().time_since_epoch())
+                                     .count());
 }
 
 TEST(Clock, LiesBetweenTwoReadingsOfTheSteadyClock) {

@@ -1,5 +1,5 @@
-// copy_few for every size and alignment, out of and into memory that ends exactly there, so that the address sanitizer sees a byte
-// too many on either side.
+// copy_few() for every size and alignment. Source and target end where the copied bytes end, so the address
+// sanitizer detects a byte too many on either side.
 #include "base/copy.h"
 
 #include <gtest/gtest.h>
@@ -14,9 +14,11 @@ TEST(CopyFew, CopiesEachSizeAtEachAlignment) {
     for (size_t bytes = 0; bytes <= 32; ++bytes)
         for (size_t from = 0; from < 16; ++from)
             for (size_t to = 0; to < 16; ++to) {
-                std::vector<unsigned char> source(from + bytes), target(to + bytes, 0xee), wanted(to + bytes, 0xee);
+                std::vector<unsigned char> source(from + bytes), target(to + bytes, 0xee),
+                    wanted(to + bytes, 0xee);
                 for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<unsigned char>(1 + i * 5);
-                std::copy(source.begin() + static_cast<long>(from), source.end(), wanted.begin() + static_cast<long>(to));
+                std::copy(source.begin() + static_cast<long>(from), source.end(),
+                          wanted.begin() + static_cast<long>(to));
                 copy_few(target.data() + to, source.data() + from, bytes);
                 ASSERT_EQ(target, wanted) << bytes << " bytes from " << from << " to " << to;
             }

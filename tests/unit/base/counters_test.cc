@@ -1,4 +1,4 @@
-// The register of counters: objects come and go, and what they have counted stays.
+// The register of counters: objects register and end, and their counts remain.
 #include "base/counters.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,8 @@ private:
 
 Counters<Counts> &egg_counters() {
     static auto &only = *new Counters<Counts>(
-        "kitchen", {{"kitchen_eggs", CounterClass::counter, Audience::user, "eggs", "eggs broken", &Counts::eggs}});
+        "kitchen",
+        {{"kitchen_eggs", CounterClass::counter, Audience::user, "eggs", "eggs broken", &Counts::eggs}});
     return only;
 }
 
@@ -43,11 +44,14 @@ Counters<Kitchen> &kitchen_counters() {
         using enum CounterClass;
         using Row = CounterRow<Kitchen>;
         Row heat{"kitchen_heat", level, Audience::expert, "degrees", "by oven", nullptr};
-        heat.value_at = [](const Kitchen &kitchen, int oven) { return kitchen.heat[static_cast<size_t>(oven)]; };
+        heat.value_at = [](const Kitchen &kitchen, int oven) {
+            return kitchen.heat[static_cast<size_t>(oven)];
+        };
         heat.places_of = [](const Kitchen &kitchen) { return static_cast<int>(kitchen.heat.size()); };
         return std::vector<Row>{
             {"kitchen_guests", level, Audience::user, "guests", "who sits at the tables", &Kitchen::guests},
-            {"kitchen_guests_most", watermark, Audience::user, "guests", "the most at a time", &Kitchen::guests, &Kitchen::most},
+            {"kitchen_guests_most", watermark, Audience::user, "guests", "the most at a time",
+             &Kitchen::guests, &Kitchen::most},
             heat,
         };
     }());
@@ -121,12 +125,15 @@ TEST(Counters, OfSeveralValuesAreReadByPlace) {
     Kitchen one(3);
     one.heat = {100, 150, 200};
     EXPECT_EQ(heat().places_now(), 3);
-    for (int oven = 0; oven < 3; ++oven) EXPECT_EQ(heat().value(oven), 100u + 50u * static_cast<uint64_t>(oven));
+    for (int oven = 0; oven < 3; ++oven)
+        EXPECT_EQ(heat().value(oven), 100u + 50u * static_cast<uint64_t>(oven));
     EXPECT_EQ(heat().value(3), 0u) << "who asks may know of more than there are now";
 }
 
 TEST(Counters, OfObjectsAreReadFromTheOneThatIsNamed) {
-    Counters<Counts> table("table", {{"table_eggs", CounterClass::counter, Audience::user, "eggs", "eggs on it", &Counts::eggs}}, true);
+    Counters<Counts> table(
+        "table", {{"table_eggs", CounterClass::counter, Audience::user, "eggs", "eggs on it", &Counts::eggs}},
+        true);
     Counts one, other;
     one.eggs = 2;
     other.eggs = 8;
@@ -145,7 +152,7 @@ TEST(Counters, AreFoundByNameOnceDeclared) {
     EXPECT_STREQ(find_counter("kitchen_heat")->category, "kitchen");
 }
 
-// Objects end while others read: none is read after its end.
+// Objects end while another thread reads; none may be read after its end.
 TEST(Counters, AreReadByOneThreadWhileObjectsComeAndGo) {
     std::atomic<bool> over{false};
     uint64_t before = eggs().value(), seen = before;

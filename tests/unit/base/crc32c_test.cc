@@ -1,4 +1,4 @@
-// CRC32C against the vectors of RFC 3720 (B.4) and a reference that goes bit by bit.
+// CRC32C against the vectors of RFC 3720 (B.4) and a bit-by-bit reference.
 #include "base/crc32c.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,8 @@ TEST(Crc32c, IsTheOneOfTheStandard) {
 void compare_with_bit_by_bit(const Crc32c &crc) {
     sim::Random random(1);
     for (int round = 0; round < 300; ++round) {
-        std::vector<unsigned char> bytes(random.below(round % 10 ? 2000 : 20'000));  // some of several blocks
+        // The longer ones span several blocks.
+        std::vector<unsigned char> bytes(random.below(round % 10 ? 2000 : 20'000));
         for (unsigned char &byte : bytes) byte = static_cast<unsigned char>(random.next());
         size_t cut = random.below(bytes.size() + 1);
         uint32_t whole = bit_by_bit(bytes);
@@ -62,17 +63,18 @@ TEST(Crc32c, IsTheSameWithoutALibrary) {
 }
 
 #if defined(__x86_64__)
-// Upper halves of registers, beyond 128 bits, that are in use, as the processor says.
+// The upper parts of vector registers, beyond 128 bits, that the processor reports as in use.
 uint32_t upper_halves_in_use() {
     uint32_t low, high;
     asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(1));
     return low & (1u << 2 | 1u << 6);
 }
 
-// A program's arithmetic by SSE instructions would take longer.
+// Upper halves left in use would slow down the SSE instructions of the program.
 TEST(Crc32c, LeavesNoUpperHalvesInUse) {
     uint32_t can = 0, others[3];
-    if (!__get_cpuid_count(0xd, 1, &can, &others[0], &others[1], &others[2]) || !(can & 1u << 2) || !__builtin_cpu_supports("avx"))
+    if (!__get_cpuid_count(0xd, 1, &can, &others[0], &others[1], &others[2]) || !(can & 1u << 2) ||
+        !__builtin_cpu_supports("avx"))
         GTEST_SKIP() << "this processor does not say which registers are in use";
     Crc32c crc;
     ASSERT_FALSE(Crc32c::load(crc));

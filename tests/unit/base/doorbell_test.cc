@@ -1,3 +1,4 @@
+// The doorbell, and the sleep word that uses it to wake a process.
 #include "base/doorbell.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ TEST(Doorbell, RingsUntilQuietened) {
     Doorbell bell, other;
     ASSERT_GE(bell.descriptor(), 0);
     EXPECT_FALSE(rings(bell));
-    for (int i = 0; i < 1000; ++i) ring_doorbell(bell.name());  // more than its queue holds
+    for (int i = 0; i < 1000; ++i) ring_doorbell(bell.name());  // more than its socket's queue holds
     EXPECT_TRUE(rings(bell));
     EXPECT_FALSE(rings(other));
     bell.quieten();

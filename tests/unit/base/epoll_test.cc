@@ -1,4 +1,5 @@
-// Sleeping on descriptors: until one is ready, or for as long as said; also where the kernel, or a container, refuses short limits.
+// epoll_sleep() returns when a descriptor is ready or its limit ends, also if the kernel or a container
+// refuses short limits.
 #include "base/epoll.h"
 
 #include <errno.h>
@@ -42,14 +43,17 @@ struct Sleeper {
 
 void check_limits() {
     Sleeper sleeper;
-    for (uint64_t limit : {uint64_t{0}, uint64_t{1}, uint64_t{999'999}, uint64_t{1'000'000}, uint64_t{20'000'001}}) {
+    for (uint64_t limit :
+         {uint64_t{0}, uint64_t{1}, uint64_t{999'999}, uint64_t{1'000'000}, uint64_t{20'000'001}}) {
         uint64_t begin = clock_ns();
         EXPECT_EQ(sleeper.sleep(limit), 0) << limit;
         EXPECT_GE(clock_ns() - begin, limit);
     }
     for (uint64_t limit : {uint64_t{5'999'999'999}, no_limit - 1, no_limit}) {
         Sleeper woken;
-        uint64_t begin = clock_ns();  // before the other thread's: this one may be kept from running for longer
+        // Measured before the waker starts, because this thread may be descheduled for longer than the
+        // waker sleeps.
+        uint64_t begin = clock_ns();
         std::thread waker([&] {
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
             woken.wake();
@@ -60,7 +64,7 @@ void check_limits() {
     }
 }
 
-// From now on this thread is refused epoll_pwait2.
+// Makes the kernel refuse epoll_pwait2 to this thread from now on.
 bool refuse_short_limits(uint32_t error) {
     sock_filter program[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -69,7 +73,8 @@ bool refuse_short_limits(uint32_t error) {
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     sock_fprog filter{static_cast<unsigned short>(std::size(program)), program};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
 TEST(Epoll, SleepsAsLongAsSaid) { check_limits(); }

@@ -1,4 +1,5 @@
-// Errors as values: what they own, how context is added, how they end; and that the classes are those of the ABI.
+// Errors as values: what they own, how context is added, how they end. Also checks that the error classes
+// are those of the ABI.
 #include "base/error.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,8 @@
 namespace lanyard {
 namespace {
 
-static_assert(sizeof(Error) == sizeof(void *) && std::is_trivially_copyable_v<Error>, "an Error travels in a register");
+static_assert(sizeof(Error) == sizeof(void *) && std::is_trivially_copyable_v<Error>,
+              "an Error travels in a register");
 
 Error opening() { return Error(ErrorClass::no_such_file, "no such file").within("opening /x"); }
 
@@ -40,7 +42,7 @@ TEST(Error, EndsWhenItIsTaken) {
     auto object = std::make_shared<int>();
     Error error = Error(70'000, "the program's own").about(object);
     EXPECT_EQ(error.code(), 70'000);
-    Error handed_on = error;  // the same record: only one of the two may end it
+    Error handed_on = error;  // the same record, which only one of the two may end
     EXPECT_EQ(&handed_on.sentence(), &error.sentence());
     ErrorRecord record = handed_on.take();
     EXPECT_FALSE(handed_on);
@@ -136,7 +138,8 @@ TEST(Must, AsksOnce) {
 
 TEST(MustDeathTest, StopsTheProcessWithWhatDoesNotHold) {
     int size = 3;
-    EXPECT_EXIT(LANYARD_MUST(size < 3), ::testing::KilledBySignal(SIGABRT), "'size < 3' does not hold at .*error_test.cc:");
+    EXPECT_EXIT(LANYARD_MUST(size < 3), ::testing::KilledBySignal(SIGABRT),
+                "'size < 3' does not hold at .*error_test.cc:");
 }
 
 }  // namespace

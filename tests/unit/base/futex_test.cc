@@ -1,5 +1,5 @@
-// Sleeping on a word: who waits is woken, in this process and in another one; limits end a wait, and not before their time.
-// A wake that goes astray shows as a wait that lasts until `patience_ns`.
+// Sleeping on a word: waiting threads of this process and of another one are woken, and a limit ends a
+// wait, but not early. A lost wake shows as a wait that lasts `patience_ns`.
 #include "base/futex.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 using Word = std::atomic<uint32_t>;
 constexpr uint64_t patience_ns = 60'000'000'000u;
 
-// Waits, in spite of spurious wakes, until the word is not `old` any more. False when nobody woke it up in time.
+// Waits, despite spurious wakes, until the word is no longer `old`. False if no wake arrived in time.
 bool wait_while(Word &word, uint32_t old, bool shared) {
     uint64_t begin = clock_ns();
     while (word.load() == old) {
@@ -28,7 +28,7 @@ bool wait_while(Word &word, uint32_t old, bool shared) {
     return clock_ns() - begin < patience_ns;
 }
 
-// Two sides take turns: this one moves the word from each number of its parity to the next.
+// One of two sides that take turns. It increments the word whenever the word has its parity.
 bool take_turns(Word &word, uint32_t parity, uint32_t end, bool shared) {
     for (uint32_t number = parity; number < end; number += 2) {
         while (word.load() != number)
@@ -50,12 +50,14 @@ TEST(Futex, WakesAThread) {
     }
 }
 
-// The other process has the word at another address.
+// The other process maps the word at another address.
 TEST(Futex, WakesAnotherProcess) {
     int file = memfd_create("futex_test", MFD_CLOEXEC);
     ASSERT_GE(file, 0);
     ASSERT_EQ(ftruncate(file, 4096), 0);
-    auto map = [file] { return static_cast<Word *>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)); };
+    auto map = [file] {
+        return static_cast<Word *>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+    };
     Word *word = map();
     ASSERT_NE(static_cast<void *>(word), MAP_FAILED);
     pid_t child = fork();
@@ -96,9 +98,10 @@ TEST(Futex, DoesNotSleepOnAnotherValue) {
     EXPECT_LT(clock_ns() - begin, patience_ns);
 }
 
-// A limit that the kernel refuses would make every wait return at once, and a sleeper spin.
+// If the kernel refused a limit, every wait would return at once and a sleeping thread would spin.
 TEST(Futex, SleepsWithAnyLimit) {
-    for (uint64_t limit : {uint64_t{999'999'999}, uint64_t{1'000'000'000}, uint64_t{5'999'999'999}, no_limit - 1, no_limit}) {
+    for (uint64_t limit :
+         {uint64_t{999'999'999}, uint64_t{1'000'000'000}, uint64_t{5'999'999'999}, no_limit - 1, no_limit}) {
         Word word{0};
         std::atomic<uint64_t> waits{0};
         std::thread sleeper([&] {

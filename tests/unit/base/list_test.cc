@@ -1,4 +1,5 @@
-// Lists against std::list: random sequences on several lists that elements wander between, each element in two kinds of list at once.
+// List against std::list: random operations on several lists, between which elements move. Each element is
+// in two kinds of list at once.
 #include "base/list.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +25,8 @@ using Ages = List<Element, &Element::by_age>;
 template <class Some>
 std::vector<int> numbers(Some &list) {
     std::vector<int> found;
-    for (Element *element = list.front(); element && found.size() < 1000; element = list.after(*element)) found.push_back(element->number);
+    for (Element *element = list.front(); element && found.size() < 1000; element = list.after(*element))
+        found.push_back(element->number);
     return found;
 }
 
@@ -71,7 +73,7 @@ private:
                 plain_[list].splice(plain_[list].end(), plain_[other]);
                 break;
             default:
-                // The other hook has a life of its own.
+                // The other hook is independent.
                 if (element.by_age.linked()) {
                     element.by_age.unlink();
                     plain_ages_.remove(number);
@@ -97,7 +99,8 @@ private:
             for (int number : plain_[list]) in_some[static_cast<size_t>(number)] = true;
         }
         ASSERT_EQ(numbers(ages_), std::vector<int>(plain_ages_.begin(), plain_ages_.end()));
-        for (size_t i = 0; i < elements_.size(); ++i) ASSERT_EQ(elements_[i].by_color.linked(), in_some[i]) << "element " << i;
+        for (size_t i = 0; i < elements_.size(); ++i)
+            ASSERT_EQ(elements_[i].by_color.linked(), in_some[i]) << "element " << i;
     }
 
     sim::Random random_;
@@ -115,7 +118,8 @@ TEST(List, KeepsOrderInRandomSequences) {
     }
 }
 
-// Who walks through a list may take out where it stands, as long as it asked for the next one before.
+// While walking through a list, code may unlink the present element if it has already asked for the next
+// one.
 TEST(List, AllowsUnlinkingWhileWalking) {
     std::vector<Element> elements(7);
     Colors list;

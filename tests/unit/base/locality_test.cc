@@ -1,5 +1,6 @@
-// Where processors belong, on a machine described in files: 2 packages of 2 cores with 2 hardware threads each, memory and L3
-// for each package. Uses the processors this test may run on, so that parts differ by machine; with one, less is seen.
+// The locality of processors on hosts that the tests describe in files, with packages, memory nodes, cores
+// and caches. The tests use the processors that they may run on, so what they cover depends on the machine;
+// with one processor they cover less.
 #include "base/locality.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +31,7 @@ protected:
         std::filesystem::create_directories(std::filesystem::path(root + path).parent_path());
         std::ofstream(root + path) << text << "\n";
     }
-    // Processor `number` as in a machine where the parts have these first processors.
+    // Describes processor `number`. Each part that it belongs to is given by its first processor.
     void describe(int number, int package, int node, int core, int l3) {
         std::string folder = "/cpu/cpu" + std::to_string(number);
         auto list = [](int first) { return std::to_string(first) + "-" + std::to_string(first + 99); };
@@ -46,7 +47,9 @@ protected:
             write(cache + "/shared_cpu_list", list(shared[i]));
         }
     }
-    int32_t at(const Locality &locality, Resource resource) { return locality.instance[static_cast<int>(resource)]; }
+    int32_t at(const Locality &locality, Resource resource) {
+        return locality.instance[static_cast<int>(resource)];
+    }
 
     std::string root;
     cpu_set_t before;
@@ -88,12 +91,14 @@ TEST_F(Described, KnowsNothingWhereNothingIsTold) {
 }
 
 TEST(Resources, HaveNames) {
-    for (int r = 0; r < resources; ++r) EXPECT_EQ(resource_called(name_of(static_cast<Resource>(r))), static_cast<Resource>(r));
+    for (int r = 0; r < resources; ++r)
+        EXPECT_EQ(resource_called(name_of(static_cast<Resource>(r))), static_cast<Resource>(r));
     EXPECT_EQ(resource_called("socket"), Resource::package);
     EXPECT_EQ(resource_called("NUMA"), Resource::numa_node);
     EXPECT_EQ(resource_called("l3cache"), Resource::l3_cache);
     EXPECT_EQ(resource_called("HWTHREAD"), Resource::processor);
-    for (const char *other : {"", "hwloc://", "L4Cache", "mpi_shared_memory", "Corea"}) EXPECT_EQ(resource_called(other), Resource::count_of_them);
+    for (const char *other : {"", "hwloc://", "L4Cache", "mpi_shared_memory", "Corea"})
+        EXPECT_EQ(resource_called(other), Resource::count_of_them);
 }
 
 }  // namespace

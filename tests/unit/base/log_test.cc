@@ -1,4 +1,5 @@
-// What is shown and how a line looks. Lines are read back from standard error; threads that log at once do not mix theirs.
+// Which log lines are shown and how they look. Lines are read back from standard error. Threads that log at
+// once must not mix their lines.
 #include "base/log.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +42,8 @@ TEST_F(LogTest, ShowsTheLevelAskedForAndThoseBelow) {
         for (LogLevel level : {LogLevel::warn, LogLevel::info, LogLevel::debug, LogLevel::trace}) {
             bool wanted = static_cast<int>(level) <= highest;
             EXPECT_EQ(log_enabled(level), wanted);
-            EXPECT_EQ(shows(level, "shm"), wanted) << (specification ? specification : "nothing") << ", level " << static_cast<int>(level);
+            EXPECT_EQ(shows(level, "shm"), wanted)
+                << (specification ? specification : "nothing") << ", level " << static_cast<int>(level);
         }
     }
 }
@@ -50,7 +52,8 @@ TEST_F(LogTest, ShowsThePartsAskedFor) {
     ASSERT_TRUE(set_log("debug,shm,p2p"));
     EXPECT_TRUE(shows(LogLevel::debug, "shm"));
     EXPECT_TRUE(shows(LogLevel::info, "p2p"));
-    for (const char *other : {"sh", "shm2", "engine", ""}) EXPECT_FALSE(shows(LogLevel::info, other)) << other;
+    for (const char *other : {"sh", "shm2", "engine", ""})
+        EXPECT_FALSE(shows(LogLevel::info, other)) << other;
     EXPECT_FALSE(shows(LogLevel::trace, "shm"));
     EXPECT_TRUE(shows(LogLevel::warn, "engine")) << "warnings are always shown";
     ASSERT_TRUE(set_log("info"));
@@ -59,7 +62,8 @@ TEST_F(LogTest, ShowsThePartsAskedFor) {
 
 TEST_F(LogTest, LeavesEverythingAsItWasWhenItDoesNotUnderstand) {
     ASSERT_TRUE(set_log("info,shm"));
-    for (const char *wrong : {"Info", "debug ", "verbose", "2", "shm,info", "warn"}) EXPECT_FALSE(set_log(wrong)) << wrong;
+    for (const char *wrong : {"Info", "debug ", "verbose", "2", "shm,info", "warn"})
+        EXPECT_FALSE(set_log(wrong)) << wrong;
     EXPECT_TRUE(shows(LogLevel::info, "shm"));
     EXPECT_FALSE(shows(LogLevel::debug, "shm"));
     EXPECT_FALSE(shows(LogLevel::info, "p2p"));
@@ -96,7 +100,8 @@ TEST_F(LogTest, WritesEachLineAtOnce) {
         for (int thread = 0; thread < threads; ++thread)
             running.emplace_back([thread] {
                 std::string filling(static_cast<size_t>(thread) * 400, 'x');
-                for (int i = 0; i < lines; ++i) log(LogLevel::warn, "a", "%d %d %s.", thread, i, filling.c_str());
+                for (int i = 0; i < lines; ++i)
+                    log(LogLevel::warn, "a", "%d %d %s.", thread, i, filling.c_str());
             });
         for (std::thread &thread : running) thread.join();
     });

@@ -1,4 +1,4 @@
-// Memory that runs out: what ends the process with a sentence, and what is refused instead.
+// Exhausted memory: which allocations end the process with an error message, and which are refused instead.
 #include "base/no_memory.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,8 @@ void limit(__rlimit_resource resource, rlim_t bytes) {
     setrlimit(resource, &both);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // whose `new` and malloc end the process themselves
+// The sanitizers' `new` and malloc end the process themselves.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 [[noreturn]] void fill_memory() {
     std::vector<std::vector<char>> all;
     for (;;) all.emplace_back(1 << 16);
@@ -58,12 +59,14 @@ TEST(NoMemory, ArraysThatDoNotFitAreRefused) {
 }
 
 TEST(NoMemoryDeathTest, NewEndsTheProcessWithTheLimit) {
-    EXPECT_EXIT(end_under(RLIMIT_AS, ""), testing::ExitedWithCode(41),
-                "^a test: this process gets no more memory: ulimit -v allows it 1024 KiB; raise that, or ask for "
-                "less; it ends\n$");
-    EXPECT_EXIT(end_under(RLIMIT_DATA, "rank 5"), testing::ExitedWithCode(41),
-                "^a test: rank 5 gets no more memory: ulimit -d allows it 1024 KiB; raise that, or ask for less; "
-                "it ends\n$");
+    EXPECT_EXIT(
+        end_under(RLIMIT_AS, ""), testing::ExitedWithCode(41),
+        "^a test: this process gets no more memory: ulimit -v allows it 1024 KiB; raise that, or ask for "
+        "less; it ends\n$");
+    EXPECT_EXIT(
+        end_under(RLIMIT_DATA, "rank 5"), testing::ExitedWithCode(41),
+        "^a test: rank 5 gets no more memory: ulimit -d allows it 1024 KiB; raise that, or ask for less; "
+        "it ends\n$");
 }
 #endif
 

@@ -1,5 +1,6 @@
-// Object pools against a plain table: random making and ending, where every address, index and count is asked about afterwards; the
-// end of the range; threads that make and end at the same time.
+// Object pools against a plain table. Objects are created and destroyed at random, and every address, index
+// and count is checked afterwards. Also tests the end of the range, and threads that create and destroy at
+// the same time.
 #include "base/pool.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ constexpr bool sanitized = true;
 constexpr bool sanitized = false;
 #endif
 
-// Counts its instances and knows when it is overwritten.
+// Counts its instances and detects that it is overwritten.
 template <size_t Bytes>
 struct Thing : Object {
     explicit Thing(uint64_t value) : number(value), check(~value) { ++alive; }
@@ -44,9 +45,10 @@ struct Thing : Object {
 using Small = Thing<1>;
 using Large = Thing<300>;
 
-static_assert(ObjectPool<Small>::stride == 64 && ObjectPool<Large>::stride == 512, "slots are powers of two, at least a cache line");
+static_assert(ObjectPool<Small>::stride == 64 && ObjectPool<Large>::stride == 512,
+              "slots are powers of two, at least a cache line");
 
-// A handle used after its object has ended is no handle for a while, even where others are made.
+// For a while after its object has ended, a handle is detected as invalid, even if new objects are created.
 TEST(Pool, FreedSlotsRestBeforeTheyAreUsedAgain) {
     ObjectPool<Small> pool;
     Small *freed = pool.create(1u);
@@ -79,7 +81,7 @@ TEST(Pool, WithoutRestTheLastFreedIsTakenNext) {
     EXPECT_EQ(pool.create(4u), one);
 }
 
-// Makes and ends at random; `plain` says what must be there.
+// Creates and destroys objects at random; `plain_` holds what must exist.
 template <class T>
 class Player {
 public:
@@ -97,7 +99,8 @@ private:
     void make() {
         uint64_t number = ++made_;
         T *object = pool_.create(number);
-        ASSERT_EQ(object == nullptr, plain_.size() == capacity_) << "of " << capacity_ << " there are " << plain_.size();
+        ASSERT_EQ(object == nullptr, plain_.size() == capacity_)
+            << "of " << capacity_ << " there are " << plain_.size();
         if (!object) return;
         ASSERT_EQ(reinterpret_cast<size_t>(object) % ObjectPool<T>::stride, 0u);
         ASSERT_TRUE(plain_.emplace(object, number).second) << "this slot is in use";
@@ -124,11 +127,13 @@ private:
             ASSERT_EQ(view.holds(object), alive);
             ASSERT_LT(pool_.index(object), capacity_);
             ASSERT_EQ(pool_.at(pool_.index(object)), alive ? object : nullptr);
-            for (size_t offset : {size_t{1}, size_t{4}, size_t{8}, ObjectPool<T>::stride / 2, ObjectPool<T>::stride - 1})
+            for (size_t offset :
+                 {size_t{1}, size_t{4}, size_t{8}, ObjectPool<T>::stride / 2, ObjectPool<T>::stride - 1})
                 ASSERT_FALSE(pool_.holds(bytes + offset)) << "within an object";
             ASSERT_TRUE(!alive || object->whole());
         }
-        for (size_t index : {ever_.size(), ever_.size() + 1, capacity_, capacity_ + 1}) ASSERT_EQ(pool_.at(index), nullptr) << index;
+        for (size_t index : {ever_.size(), ever_.size() + 1, capacity_, capacity_ + 1})
+            ASSERT_EQ(pool_.at(index), nullptr) << index;
     }
 
     sim::Random random_;
@@ -143,7 +148,7 @@ template <class T>
 void play(uint64_t seed) {
     SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
     sim::Random random(seed);
-    // Ranges that end within the first page, at its end, and where doubling would go beyond.
+    // Ranges that end within the first page, at its end, and where doubling would exceed the range.
     size_t capacities[] = {1, 3, 63, 64, 65, 100, 150, static_cast<size_t>(random.between(1, 300)), 100'000};
     for (size_t capacity : capacities) {
         SCOPED_TRACE("capacity " + std::to_string(capacity));
@@ -160,7 +165,7 @@ TEST(ObjectPool, KnowsWhatIsAliveInRandomSequences) {
     }
 }
 
-// A handle that a program made up must be refused without being looked at.
+// A handle that the program invented must be refused without being dereferenced.
 TEST(ObjectPool, MayBeAskedAboutAnything) {
     ObjectPool<Small> pool(1000);
     auto holds = [&](size_t bits) { return pool.holds(reinterpret_cast<const void *>(bits)); };
@@ -168,10 +173,12 @@ TEST(ObjectPool, MayBeAskedAboutAnything) {
     Small *object = pool.create(1u);
     auto address = reinterpret_cast<size_t>(object), stride = ObjectPool<Small>::stride;
     EXPECT_TRUE(holds(address));
-    for (size_t bits : {size_t{0}, size_t{1}, stride, address - stride, address + stride, address + 999 * stride, address + 1000 * stride, ~address,
-                        SIZE_MAX, SIZE_MAX - stride + 1, SIZE_MAX / 2 + 1, address ^ size_t{1} << 63})
+    for (size_t bits : {size_t{0}, size_t{1}, stride, address - stride, address + stride,
+                        address + 999 * stride, address + 1000 * stride, ~address, SIZE_MAX,
+                        SIZE_MAX - stride + 1, SIZE_MAX / 2 + 1, address ^ size_t{1} << 63})
         EXPECT_FALSE(holds(bits)) << bits;
-    for (size_t index : {size_t{1}, size_t{999}, size_t{1000}, SIZE_MAX, SIZE_MAX / stride + 1}) EXPECT_EQ(pool.at(index), nullptr) << index;
+    for (size_t index : {size_t{1}, size_t{999}, size_t{1000}, SIZE_MAX, SIZE_MAX / stride + 1})
+        EXPECT_EQ(pool.at(index), nullptr) << index;
     sim::Random random(sim::first_seed());
     for (int i = 0; i < 10'000; ++i) {
         size_t bits = random.next() >> random.below(64);
@@ -181,10 +188,12 @@ TEST(ObjectPool, MayBeAskedAboutAnything) {
     EXPECT_FALSE(PoolView{}.holds(nullptr));
 }
 
-// Into the third range and back: what lies in a further one is found as what lies in the first, and only that.
+// The pool grows into its third range. Objects there are found like those of the first range, and destroyed
+// ones are not.
 TEST(ObjectPool, FindsWhatLiesInFurtherRanges) {
     using Page = Thing<3000>;
-    constexpr size_t stride = ObjectPool<Page>::stride, first = PoolRanges::first_bytes / stride, all = first * 8;
+    constexpr size_t stride = ObjectPool<Page>::stride, first = PoolRanges::first_bytes / stride,
+                     all = first * 8;
     ObjectPool<Page> pool(all, 0);
     PoolView view = pool.view();
     std::vector<Page *> made;
@@ -217,7 +226,7 @@ TEST(ObjectPool, FindsWhatLiesInFurtherRanges) {
     EXPECT_EQ(visited, all - ended.size());
 }
 
-// With few addresses left a pool takes shorter ranges, and says when there are none.
+// With few addresses left, a pool takes shorter ranges, and it reports when none are left.
 TEST(ObjectPool, GrowsAsFarAsAddressesLast) {
     if (sanitized) GTEST_SKIP() << "sanitizers reserve more addresses than may be limited";
     using Page = Thing<3000>;
@@ -233,13 +242,14 @@ TEST(ObjectPool, GrowsAsFarAsAddressesLast) {
         while (pool.create(made)) ++made;
         bool all_found = true;
         for (size_t i = 0; i < made; ++i) all_found = all_found && pool.at(i) && pool.at(i)->number == i;
-        // At least half of what there was; a range of 2 MiB, one of 8, and shorter ones.
+        // At least half of the addresses are used: a range of 2 MiB, one of 8 MiB, and shorter ones.
         _exit(all_found && made * ObjectPool<Page>::stride > more / 2 ? 0 : 1);
     };
     EXPECT_EXIT(run(), ::testing::ExitedWithCode(0), "");
 }
 
-// Threads make, look at and end their own objects; two with the same slot would see each other's numbers.
+// Each thread creates, inspects and destroys its own objects. Two threads with the same slot would see each
+// other's numbers.
 TEST(ObjectPool, GivesEachThreadItsOwn) {
     constexpr int threads = 4, rounds = 4000;
     uint64_t seed = sim::first_seed();
@@ -256,11 +266,12 @@ TEST(ObjectPool, GivesEachThreadItsOwn) {
                 if (own.size() < 20 && random.chance(55)) {
                     Small *object = pool.create(number);
                     if (object) own.emplace_back(object, number);
-                    else ++wrong;  // there is room for all of them
+                    else ++wrong;  // the pool has room for the objects of all threads
                 } else if (!own.empty()) {
                     std::swap(random.pick(own), own.back());
                     auto [object, value] = own.back();
-                    wrong += !pool.holds(object) || pool.at(pool.index(object)) != object || object->number != value || !object->whole();
+                    wrong += !pool.holds(object) || pool.at(pool.index(object)) != object ||
+                             object->number != value || !object->whole();
                     object->let_go();
                     pool.destroy(object);
                     own.pop_back();

@@ -33,14 +33,15 @@ TEST(Processes, OfTwoJobsWhoseNumbersAreTheSameAreTwo) {
     EXPECT_EQ(in_words({0, 4}) + ", " + in_words({3, 1}), "4, 1 of job 3");
 }
 
-// Appended in any order; what was there stays what it was.
+// Processes are appended in any order; earlier ones keep their numbers.
 TEST(Processes, KeepTheirNumbersWhateverComes) {
     sim::for_seeds(20, 5, [](uint64_t seed) {
         SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
         sim::Random random(seed);
         std::vector<ProcessName> left;
         for (uint32_t job : {0u, 10u, 40u, 41u})
-            for (uint32_t number = 0; number < (job == 10 ? 30u : job == 40 ? 1u : 10u); ++number) left.push_back({job, number});
+            for (uint32_t number = 0; number < (job == 10 ? 30u : job == 40 ? 1u : 10u); ++number)
+                left.push_back({job, number});
         Processes processes;
         std::map<ProcessName, uint32_t> known;
         while (!left.empty()) {

@@ -1,4 +1,5 @@
-// How many processors this process may use: the affinity is narrowed in a thread of its own, whose affinity nobody else sees.
+// The number of processors that this process may use. The affinity is narrowed in a separate thread, so no
+// other thread is affected.
 #include "base/processors.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@
 namespace lanyard {
 namespace {
 
-// The first `many` of `allowed`.
+// The first `many` processors of `allowed`.
 cpu_set_t first_of(const cpu_set_t &allowed, int many) {
     cpu_set_t set;
     CPU_ZERO(&set);

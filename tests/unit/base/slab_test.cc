@@ -1,4 +1,4 @@
-// Slabs against a plain table: random taking and giving, where no object may be another or lose what it holds.
+// Slabs under random takes and gives: no object may move, overlap another or lose its contents.
 #include "base/slab.h"
 
 #include <gtest/gtest.h>
@@ -82,11 +82,13 @@ TEST(Slab, GivesAllButOneChunkBack) {
     }
 }
 
-// The kernel's word: is there memory at this address?
+// Whether the kernel has memory at this address.
 bool resident(const Thing *thing) {
     auto page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
     unsigned char there = 0;
-    return mincore(reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(thing) & ~(page_bytes - 1)), page_bytes, &there) == 0 && (there & 1);
+    return mincore(reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(thing) & ~(page_bytes - 1)),
+                   page_bytes, &there) == 0 &&
+           (there & 1);
 }
 
 TEST(Slab, GivesAllMemoryBackWhenNothingIsInUse) {
@@ -95,7 +97,8 @@ TEST(Slab, GivesAllMemoryBackWhenNothingIsInUse) {
     for (uint32_t count : {1u, 1000u, 2 * Things::chunk_objects, 3000u}) {
         std::vector<Taken> taken;
         for (uint32_t i = 0; i < count; ++i) take_one(slab, taken, i);
-        const Thing *first = taken.front().place, *last = taken[std::min(count, Things::chunk_objects) - 1].place;
+        const Thing *first = taken.front().place,
+                    *last = taken[std::min(count, Things::chunk_objects) - 1].place;
         slab.give_back();
         for (const Taken &one : taken) {
             expect_whole(slab, one);

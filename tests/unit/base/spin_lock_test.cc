@@ -1,4 +1,5 @@
-// Spin lock and reference counts under threads; more threads than processors, so that a waiter must let the holder run.
+// The spin lock and reference counts with threads. More threads than processors, so a waiter must let the
+// holder run.
 #include "base/spin_lock.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// copy_streaming() copies exactly the given bytes, for each size and alignment of the target.
 #include "base/streaming_copy.h"
 
 #include <gtest/gtest.h>

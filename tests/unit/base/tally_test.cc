@@ -1,4 +1,4 @@
-// Tallies: that they count like numbers, and that a reader never sees half of a change.
+// A tally counts like a number, and a reader never sees half of a change.
 #include "base/tally.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ TEST(Tally, WrapsAround) {
 }
 
 TEST(Tally, IsReadWhileItChanges) {
-    constexpr uint64_t step = (uint64_t{1} << 32) + 1, steps = 100'000;  // both halves change
+    constexpr uint64_t step = (uint64_t{1} << 32) + 1, steps = 100'000;  // both halves of the number change
     Tally<uint64_t> tally;
     std::jthread owner([&] {
         for (uint64_t i = 0; i < steps; ++i) tally += step;

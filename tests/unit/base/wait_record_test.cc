@@ -1,5 +1,6 @@
-// The launcher's report of what ranks wait for, read from segments that the tests lay out: each state's line, and segments that are
-// not there yet, cut short, of another version or just changing.
+// The launcher's report of what ranks wait for, read from segments that the tests write. Covers the line
+// for each state, and segments that do not exist yet, are truncated, have another version or are being
+// changed.
 #include "base/wait_record.h"
 
 #include <gtest/gtest.h>
@@ -19,10 +20,11 @@ namespace {
 
 constexpr uint64_t stride = 2 * sizeof(WaitRecord);
 
-// A segment in a nameless file: a label, then a record for each member, with a gap between two.
+// A segment in an unnamed file: a label, then one record for each member, with a gap between records.
 class Segment {
 public:
-    explicit Segment(uint32_t members) : bytes_(first + members * stride), file_(memfd_create("wait_record_test", MFD_CLOEXEC)) {
+    explicit Segment(uint32_t members)
+        : bytes_(first + members * stride), file_(memfd_create("wait_record_test", MFD_CLOEXEC)) {
         EXPECT_EQ(ftruncate(file_, static_cast<off_t>(bytes_)), 0);
         base_ = static_cast<char *>(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0));
         EXPECT_NE(static_cast<void *>(base_), MAP_FAILED);
@@ -36,7 +38,9 @@ public:
     Segment &operator=(const Segment &) = delete;
 
     SegmentLabel &label() { return *reinterpret_cast<SegmentLabel *>(base_); }
-    WaitRecord &record(uint32_t member) { return *reinterpret_cast<WaitRecord *>(base_ + first + member * stride); }
+    WaitRecord &record(uint32_t member) {
+        return *reinterpret_cast<WaitRecord *>(base_ + first + member * stride);
+    }
     void cut(uint64_t bytes) { EXPECT_EQ(ftruncate(file_, static_cast<off_t>(bytes)), 0); }
     std::vector<std::string> report() const { return describe_waits(file_); }
     static constexpr uint64_t first = 128;
@@ -47,7 +51,7 @@ private:
     char *base_;
 };
 
-// One member that waits as `change` says; its line.
+// The line for one member that waits as `change` specifies.
 std::string line_of(const auto &change) {
     Segment segment(1);
     WaitRecord &record = segment.record(0);
@@ -67,7 +71,7 @@ TEST(WaitRecord, SaysInWhichStateARankIs) {
     EXPECT_EQ(line_of([](WaitRecord &record) { record.state = 2; }), "rank 3: has finalised MPI");
     EXPECT_EQ(line_of([](WaitRecord &record) { record.waiting = 0; }),
               "rank 3: is not waiting in MPI (computing, or testing); 5 messages sent, 6 received");
-    Segment segment(3);  // as a new segment is: nobody has written a rank
+    Segment segment(3);  // like a new segment, to which no process has written a rank
     segment.record(1).state = 2;
     segment.record(1).world_rank = 1;
     EXPECT_EQ(segment.report(), (std::vector<std::string>{"", "rank 1: has finalised MPI", ""}));
@@ -89,7 +93,7 @@ TEST(WaitRecord, SaysWhatARankWaitsFor) {
               "rank 3: waits in MPI_Recv with any rank, any tag" + rest);
     EXPECT_EQ(line_of([](WaitRecord &record) {
                   std::strcpy(record.call, "MPI_Allreduce");
-                  record.tag = abi::any_tag;  // a collective names no peer, so its tag means nothing
+                  record.tag = abi::any_tag;  // a collective names no peer, so its tag has no meaning
                   record.sequence = 12;
               }),
               "rank 3: waits in MPI_Allreduce, number 12 of this communicator" + rest);
@@ -121,7 +125,9 @@ TEST(WaitRecord, SaysWhichRequestsARankWaitsFor) {
 }
 
 TEST(WaitRecord, SaysForHowLong) {
-    auto since = [](uint64_t since_ns) { return line_of([=](WaitRecord &record) { record.since_ns = since_ns; }); };
+    auto since = [](uint64_t since_ns) {
+        return line_of([=](WaitRecord &record) { record.since_ns = since_ns; });
+    };
     std::string line = since(clock_ns() - 12'345'000'000u);
     size_t words = line.find(", for ");
     ASSERT_NE(words, std::string::npos) << line;
@@ -130,7 +136,7 @@ TEST(WaitRecord, SaysForHowLong) {
     EXPECT_EQ(line.substr(words + 6 + digits, 3), " s;") << line;
     EXPECT_GE(seconds, 12.3);
     EXPECT_LT(seconds, 600);
-    // The rank may begin to wait just after the reader has looked at the clock.
+    // The rank may begin to wait after the reader has read the clock.
     line = since(clock_ns() + 60'000'000'000u);
     EXPECT_NE(line.find(", for 0.0 s;"), std::string::npos) << line;
 }
@@ -156,21 +162,23 @@ TEST(WaitRecord, LeavesOutRecordsThatTheSegmentDoesNotHold) {
     EXPECT_EQ(segment.report().size(), 2u);
     segment.label().members = UINT32_MAX;
     EXPECT_EQ(segment.report().size(), 2u);
-    // Whatever a stray store of some rank has put there.
+    // Values that a stray store of a rank may have left.
     segment.label().first_record = UINT64_MAX - 63;
     EXPECT_TRUE(segment.report().empty());
     segment.label().first_record = uint64_t{1} << 40;
     EXPECT_TRUE(segment.report().empty());
 }
 
-// A record that is just changing, at worst: any bytes give one line, which ends and has no more than its words.
+// A record read in the middle of a change may hold any bytes. Whatever they are, the report is one complete
+// line that ends with its last word.
 TEST(WaitRecord, DescribesAnyBytes) {
     for (uint64_t seed : sim::seeds(2000)) {
         SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
         sim::Random random(seed);
         Segment segment(1);
         auto *bytes = reinterpret_cast<unsigned char *>(&segment.record(0));
-        for (size_t i = 0; i < sizeof(WaitRecord); ++i) bytes[i] = static_cast<unsigned char>(random.chance(90) ? 1 + random.below(255) : 0);
+        for (size_t i = 0; i < sizeof(WaitRecord); ++i)
+            bytes[i] = static_cast<unsigned char>(random.chance(90) ? 1 + random.below(255) : 0);
         segment.record(0).state = 1;
         std::vector<std::string> lines = segment.report();
         ASSERT_EQ(lines.size(), 1u);

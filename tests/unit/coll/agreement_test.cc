@@ -1,4 +1,5 @@
-// What ranks of a collective must agree upon: words that differ where it matters, and sentences that say in what.
+// The properties in which the calls of all ranks of a collective must agree. If calls differ, their check
+// words must differ, and the error message must name the difference.
 #include "coll/agreement.h"
 
 #include <gtest/gtest.h>
@@ -18,25 +19,34 @@ std::string sentence(const Agreement &own, const Agreement &other) {
 TEST(Agreement, NothingSaidAgreesWithEverything) {
     EXPECT_EQ(Agreement{}.word(), 0u);
     EXPECT_TRUE(agree(0, Agreement{CollectiveKind::barrier}.word()));
-    EXPECT_FALSE(agree(Agreement{CollectiveKind::bcast, 0}.word(), Agreement{CollectiveKind::barrier}.word()));
+    EXPECT_FALSE(
+        agree(Agreement{CollectiveKind::bcast, 0}.word(), Agreement{CollectiveKind::barrier}.word()));
 }
 
 TEST(Agreement, SentencesNameTheDifference) {
     Agreement bcast{CollectiveKind::bcast, 1, 0, 8}, reduce{CollectiveKind::reduce, 1, abi::op_sum, 8};
     EXPECT_EQ(sentence(bcast, bcast), "");
-    EXPECT_NE(sentence(bcast, reduce).find("rank 3 calls MPI_Reduce where this rank calls MPI_Bcast"), std::string::npos);
-    EXPECT_NE(sentence(bcast, {CollectiveKind::bcast, 2, 0, 8}).find("with root 2, this rank with root 1"), std::string::npos);
-    EXPECT_NE(sentence(reduce, {CollectiveKind::reduce, 1, abi::op_max, 8}).find("MPI_MAX, this rank with MPI_SUM"), std::string::npos);
-    EXPECT_NE(sentence(reduce, {CollectiveKind::reduce, 1, 1, 8}).find("an operation of the program"), std::string::npos);
-    EXPECT_NE(sentence(bcast, {CollectiveKind::bcast, 1, 0, 16}).find("another number of bytes"), std::string::npos);
+    EXPECT_NE(sentence(bcast, reduce).find("rank 3 calls MPI_Reduce where this rank calls MPI_Bcast"),
+              std::string::npos);
+    EXPECT_NE(sentence(bcast, {CollectiveKind::bcast, 2, 0, 8}).find("with root 2, this rank with root 1"),
+              std::string::npos);
+    EXPECT_NE(
+        sentence(reduce, {CollectiveKind::reduce, 1, abi::op_max, 8}).find("MPI_MAX, this rank with MPI_SUM"),
+        std::string::npos);
+    EXPECT_NE(sentence(reduce, {CollectiveKind::reduce, 1, 1, 8}).find("an operation of the program"),
+              std::string::npos);
+    EXPECT_NE(sentence(bcast, {CollectiveKind::bcast, 1, 0, 16}).find("another number of bytes"),
+              std::string::npos);
 }
 
 TEST(Agreement, LargeRootsAreNotTakenForNone) {
     Agreement none{CollectiveKind::alltoallv};
-    for (int root = 500; root < 2000; ++root) EXPECT_NE(none.word(), (Agreement{CollectiveKind::alltoallv, root}.word()));
+    for (int root = 500; root < 2000; ++root)
+        EXPECT_NE(none.word(), (Agreement{CollectiveKind::alltoallv, root}.word()));
 }
 
-// Numbers of bytes that programs confuse (one more, twice as many) have different digests, mostly.
+// Numbers of bytes that a faulty program may confuse (one more, or twice as many) must mostly give
+// different check words.
 TEST(Agreement, NearNumbersOfBytesDiffer) {
     int equal = 0;
     for (int64_t bytes = 1; bytes <= 4096; ++bytes) {
@@ -47,13 +57,16 @@ TEST(Agreement, NearNumbersOfBytesDiffer) {
     EXPECT_LT(equal, 2 * 4096 * 2 / 2047 + 1);
 }
 
-// Beside the root of an intercommunicator a rank knows only that there is one.
+// On an intercommunicator, the other ranks of the root's group do not know which rank is the root.
+// Their check words must agree with every root.
 TEST(Agreement, WhatARankDoesNotKnowAgreesWithEverything) {
-    uint32_t unknown = Agreement{CollectiveKind::reduce, Agreement::unknown_root, Agreement::unknown_reduction}.word();
+    uint32_t unknown =
+        Agreement{CollectiveKind::reduce, Agreement::unknown_root, Agreement::unknown_reduction}.word();
     EXPECT_TRUE(agree(unknown, Agreement{CollectiveKind::reduce, 5, abi::op_sum, 8}.word()));
     EXPECT_TRUE(agree(Agreement{CollectiveKind::reduce, 511, 1, 12}.word(), unknown));
     EXPECT_FALSE(agree(unknown, Agreement{CollectiveKind::bcast, 5}.word()));
-    EXPECT_TRUE(agree(Agreement{CollectiveKind::bcast, 5}.word(), Agreement{CollectiveKind::bcast, 5, 0, 100}.word()));
+    EXPECT_TRUE(agree(Agreement{CollectiveKind::bcast, 5}.word(),
+                      Agreement{CollectiveKind::bcast, 5, 0, 100}.word()));
 }
 
 TEST(Agreement, MakingAPersistentOperationIsAnotherCall) {
@@ -62,12 +75,14 @@ TEST(Agreement, MakingAPersistentOperationIsAnotherCall) {
     EXPECT_FALSE(agree(blocking, made));
     Error error = disagreement(blocking, made, 1);
     EXPECT_TRUE(error.is_mismatch());
-    EXPECT_NE(error.take().sentence.find("rank 1 calls MPI_Bcast_init where this rank calls MPI_Bcast;"), std::string::npos);
+    EXPECT_NE(error.take().sentence.find("rank 1 calls MPI_Bcast_init where this rank calls MPI_Bcast;"),
+              std::string::npos);
 }
 
 TEST(Agreement, EveryKindHasANameOfItsOwn) {
     std::set<std::string> names;
-    for (int kind = 0; kind < static_cast<int>(CollectiveKind::count_of_them); ++kind) names.insert(name_of(static_cast<CollectiveKind>(kind)));
+    for (int kind = 0; kind < static_cast<int>(CollectiveKind::count_of_them); ++kind)
+        names.insert(name_of(static_cast<CollectiveKind>(kind)));
     EXPECT_EQ(names.size(), static_cast<size_t>(CollectiveKind::count_of_them));
 }
 

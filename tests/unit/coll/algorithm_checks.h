@@ -1,6 +1,6 @@
-// What the tests of collective algorithms share: memory of the program with a pattern, values of ranks, the sizes tried,
-// and the comparison of what was observed with what the algorithm says of its work. Test code; one thread.
-// The seed is printed on failure; LANYARD_TEST_SEED sets it.
+// What the tests of collective algorithms share: program memory filled with a pattern, the values that
+// ranks contribute, the team sizes, and the comparison of the observed work with the work that an algorithm
+// states. One thread. A failure prints the seed; LANYARD_TEST_SEED sets it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@ inline uint64_t seed() {
     return text ? std::strtoull(text, nullptr, 10) : 20260;
 }
 
-// P = 1..40; some of them where every step takes many times as long: with sanitizers, and under memcheck, which says so in
-// LANYARD_TEST_FEW.
+// The team sizes to test: P = 1..40, or only some of them in builds in which every step takes much
+// longer, that is, with sanitizers or under memcheck (LANYARD_TEST_FEW).
 inline std::vector<int> sizes() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     const bool few = true;
@@ -37,8 +37,9 @@ inline std::vector<int> sizes() {
     return all;
 }
 
-// What ranks share where they post `bytes`, for all or (`each`) for each of them: on half of the sizes only the area, where that is enough.
-// On larger teams no slot takes more than on smaller ones.
+// Chooses what the ranks share if each rank posts `bytes` bytes in all or, with `each`, `bytes` bytes for
+// each other rank. Teams of even size share only the node area if the bytes fit into a slot; all other
+// teams also read each other's memory.
 inline Machine::Shares shared_for(int size, int64_t bytes, bool each = false) {
     std::byte line[64] = {};
     Team team;
@@ -47,11 +48,15 @@ inline Machine::Shares shared_for(int size, int64_t bytes, bool each = false) {
     int64_t capacity = each ? node_slot_capacity_for_each(team) : node_slot_capacity(team);
     return size % 2 || bytes > capacity ? Machine::Shares::memory : Machine::Shares::area;
 }
-// Elements that fit into no slot; for some sizes only, as there are many.
+// A number of elements that is too large for any slot. Only some team sizes are tested with it, to
+// save time.
 constexpr int64_t long_count = 1100;
-inline bool takes_long_counts(int size) { return size == 2 || size == 3 || size == 5 || size == 8 || size == 18; }
+inline bool takes_long_counts(int size) {
+    return size == 2 || size == 3 || size == 5 || size == 8 || size == 18;
+}
 
-// The program's memory for some elements of a datatype, beginning at `origin` in `bytes`, filled with a pattern.
+// Program memory for some elements of a datatype, filled with a pattern. The address of the first element
+// is at `origin` in `bytes`.
 struct Memory {
     std::vector<std::byte> bytes;
     int64_t origin = 0;
@@ -79,9 +84,10 @@ struct Memory {
     }
 };
 
-// What rank `rank` contributes as element i.
+// The value of element i that rank `rank` contributes.
 inline Pair value_of(int rank, int64_t i) {
-    return {static_cast<uint32_t>(rank * 7919 + i * 104729 + 3), static_cast<uint32_t>(rank * 31 + i * 17 + 1)};
+    return {static_cast<uint32_t>(rank * 7919 + i * 104729 + 3),
+            static_cast<uint32_t>(rank * 31 + i * 17 + 1)};
 }
 
 inline void give(Machine::Rank &rank, const Memory &send, const Memory &receive) {
@@ -99,18 +105,22 @@ inline Memory result_of(const Machine::Rank &rank, const Memory &like) {
 
 using WorkOf = Work (*)(const Crew &, int64_t);
 
-// Exact where blocks divide evenly and are not empty.
-inline void check_work(const Machine &machine, WorkOf work_of, int size, int64_t bytes, const std::string &what) {
+// Compares the observed work with work_of(). Call this only if the stated work is exact: the blocks
+// divide evenly and are not empty.
+inline void check_work(const Machine &machine, WorkOf work_of, int size, int64_t bytes,
+                       const std::string &what) {
     Work work = work_of(size, bytes);
     EXPECT_EQ(machine.observed().messages, work.messages) << what;
     EXPECT_EQ(machine.observed().bytes, work.bytes) << what;
     EXPECT_LE(machine.observed().rounds, work.rounds) << what;
 }
 
-inline std::string describe(const char *name, int size, int64_t count, const Datatype &type, bool in_place, int root) {
+inline std::string describe(const char *name, int size, int64_t count, const Datatype &type, bool in_place,
+                            int root) {
     return std::string(name) + " P=" + std::to_string(size) + " count=" + std::to_string(count) +
-           (&type == &plain_pair() ? " plain" : &type == &gappy_pair() ? " gappy" : " backward") + (in_place ? " in place" : "") +
-           " root=" + std::to_string(root) + " LANYARD_TEST_SEED=" + std::to_string(seed());
+           (&type == &plain_pair() ? " plain" : &type == &gappy_pair() ? " gappy" : " backward") +
+           (in_place ? " in place" : "") + " root=" + std::to_string(root) +
+           " LANYARD_TEST_SEED=" + std::to_string(seed());
 }
 
 inline const std::vector<const Datatype *> &datatypes() {
@@ -128,7 +138,8 @@ struct Algorithm {
     bool even_only = false;
 };
 
-// A radix fixed.
+// Functions with the signatures of an algorithm and of its work, for algorithms that also take a
+// radix.
 template <auto make, int radix, class Shape>
 void of_radix(const Shape &shape, Schedule &schedule) {
     make(shape, schedule, radix);
@@ -138,8 +149,11 @@ Work of_radix_work(const Crew &crew, int64_t bytes) {
     return work(crew, bytes, radix);
 }
 
-// Which counts: empty, fewer elements than ranks, and many that divide evenly.
-inline std::vector<int64_t> counts_for(int size) { return {0, 1, 3, int64_t{size} * 4, int64_t{size} * 3 + 2}; }
+// The numbers of elements to test: 0, few, several for each rank, and several for each rank with a
+// remainder.
+inline std::vector<int64_t> counts_for(int size) {
+    return {0, 1, 3, int64_t{size} * 4, int64_t{size} * 3 + 2};
+}
 
 inline std::vector<int64_t> counts_with_long(bool with, int size) {
     std::vector<int64_t> counts = counts_for(size);

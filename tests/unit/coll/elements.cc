@@ -1,3 +1,4 @@
+// See elements.h.
 #include "elements.h"
 
 #include <cstring>
@@ -11,7 +12,7 @@ namespace lanyard::testing {
 
 namespace {
 
-// A datatype that ends with the program, before leaks are looked for.
+// A datatype that is released when the program ends, so that leak checkers report nothing.
 struct Kept {
     Datatype *type = nullptr;
 
@@ -26,7 +27,8 @@ Datatype *made(Error error, Datatype *&type) {
     return type;
 }
 
-// The inner datatype lives on in the outer one.
+// Returns a resized datatype. The result keeps `inner` alive, so the reference to `inner` is
+// released.
 Datatype *resized(Datatype *inner, int64_t extent) {
     Datatype *outer = nullptr;
     made(make_resized(*inner, 0, extent, &outer), outer);
@@ -44,7 +46,7 @@ Datatype *two_apart() {
     return made(make_hindexed({1, 1}, {4, 12}, *predefined_datatype(abi::type_uint32_t), &pair), pair);
 }
 
-// Where the two numbers of a datatype's element lie.
+// Stores the offsets of the two numbers in an element of a datatype.
 void offsets_of(const Datatype &type, int64_t &a, int64_t &b) {
     a = &type == &gappy_pair() ? 4 : 0;
     b = &type == &gappy_pair() ? 12 : 4;

@@ -1,5 +1,6 @@
-// What the tests of collectives compute with: pairs of numbers, in a datatype without and one with gaps, and operations on
-// them that do and do not commute. The plain reference works on std::vector<Pair>.
+// The data of the tests of collectives: pairs of numbers, datatypes of such pairs without and with
+// gaps, and one operation on them that commutes and one that does not. The tests compute the
+// expected results on std::vector<Pair>.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +17,11 @@ struct Pair {
 };
 
 const Datatype &plain_pair();  // 8 bytes, contiguous
-const Datatype &gappy_pair();  // a at 4, b at 12, extent 20
-const Datatype &back_pair();   // contiguous inside, extent -12
+const Datatype &gappy_pair();  // a at offset 4, b at offset 12, extent 20
+const Datatype &back_pair();   // one element is contiguous; extent -12
 
 const Op &sum_op();      // commutes
-const Op &compose_op();  // x -> a x + b, one after the other: does not commute
+const Op &compose_op();  // composes maps x -> a x + b; does not commute
 
 Pair combine(const Op &op, Pair low, Pair high);
 

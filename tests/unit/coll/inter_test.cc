@@ -1,6 +1,7 @@
-// Collectives between the groups of an intercommunicator, all processes of both in one process, in random order, against what
-// must be where by the definition. Groups of m and n members, m and n from 1 to 8 and some larger; each choice among the
-// algorithms within a group follows the processors told.
+// Collectives between the groups of an intercommunicator. The processes of both groups are simulated in one
+// process, and events happen in random order. The results are compared with the definition. The groups have
+// m and n members, where m and n are from 1 to 8 and sometimes larger. The number of processors varies,
+// because it affects which algorithms are chosen within a group.
 #include <functional>
 
 #include "algorithm_checks.h"
@@ -24,7 +25,8 @@ std::vector<Groups> group_sizes() {
     return all;
 }
 
-// Both groups in one machine. `Member`: which group, and its rank there.
+// Both groups of an intercommunicator in one Machine. A `Member` is one process, with its group and
+// its rank in this group.
 class Pairing {
 public:
     struct Member {
@@ -65,9 +67,9 @@ const Selection &selection() {
     return costs;
 }
 
-// What rank `rank` of a group contributes as element i.
+// The value of element i that rank `rank` of a group contributes.
 Pair given(int group, int rank, int64_t i) { return value_of(group * 50 + rank, i); }
-// What rank `from` of a group sends to rank `to` of the other one.
+// The value of element i that rank `from` of a group sends to rank `to` of the other group.
 Pair sent_value(int group, int from, int to, int64_t i) { return value_of(group * 5000 + from * 60 + to, i); }
 
 Pair combined(const Op &op, int group, int size, int64_t i) {
@@ -77,11 +79,13 @@ Pair combined(const Op &op, int group, int size, int64_t i) {
 }
 
 std::string describe(const char *name, Groups groups, int64_t count, const Datatype &type, int processors) {
-    return std::string(name) + " m=" + std::to_string(groups.sizes[0]) + " n=" + std::to_string(groups.sizes[1]) + " processors=" +
-           std::to_string(processors) + testing::describe("", groups.all(), count, type, false, 0);
+    return std::string(name) + " m=" + std::to_string(groups.sizes[0]) +
+           " n=" + std::to_string(groups.sizes[1]) + " processors=" + std::to_string(processors) +
+           testing::describe("", groups.all(), count, type, false, 0);
 }
 
-// Each group in turn has the root (rank 0 or the last), or contributes; `root` is what this member gives.
+// One case of check_all(). For rooted operations, each group in turn contains the root, and the root is
+// rank 0 or the last rank of that group. For operations without a root, `root_group` and `root` are 0.
 struct Case {
     Pairing &pairing;
     std::string what;
@@ -106,8 +110,9 @@ void check_all(const char *name, const std::vector<int64_t> &counts, bool rooted
                         for (int root : {0, groups.sizes[root_group] - 1}) {
                             if (!rooted && (root_group || root)) continue;
                             Pairing pairing(groups, static_cast<uint64_t>(count + root), processors);
-                            std::string what = describe(name, groups, count, *type, processors) + " root group " + std::to_string(root_group) +
-                                               " root " + std::to_string(root);
+                            std::string what = describe(name, groups, count, *type, processors) +
+                                               " root group " + std::to_string(root_group) + " root " +
+                                               std::to_string(root);
                             check({pairing, what, groups, *type, count, root_group, root});
                             if (::testing::Test::HasFatalFailure()) return;
                         }
@@ -124,47 +129,56 @@ TEST(InterBcast, TheOtherGroupHasTheRootsData) {
             if (root_of(member, root_group, root) == abi::root)
                 for (int64_t e = 0; e < count; ++e) data.put(e, given(root_group, root, e));
             give(member.memory, {}, data);
-            inter_bcast(selection(), member.team, {Space::receive, 0, count, &type}, root_of(member, root_group, root), member.memory.schedule);
+            inter_bcast(selection(), member.team, {Space::receive, 0, count, &type},
+                        root_of(member, root_group, root), member.memory.schedule);
         });
         ASSERT_EQ(pairing.run(), "") << c.what;
         pairing.each([&](Pairing::Member member) {
             Memory expected(count, type);
             bool has = root_of(member, root_group, root) != abi::proc_null;
             for (int64_t e = 0; has && e < count; ++e) expected.put(e, given(root_group, root, e));
-            ASSERT_EQ(member.memory.receive, expected.bytes) << c.what << " rank " << member.rank << " of group " << member.group;
+            ASSERT_EQ(member.memory.receive, expected.bytes)
+                << c.what << " rank " << member.rank << " of group " << member.group;
         });
     });
 }
 
-ReduceShape reduce_shape(const Pairing::Member &member, int64_t count, const Datatype &type, const Op &op, int root) {
+ReduceShape reduce_shape(const Pairing::Member &member, int64_t count, const Datatype &type, const Op &op,
+                         int root) {
     const Team &own = *member.team.own_group;
-    return {{own.index, own.size}, root, {Space::send, 0, count, &type}, {Space::receive, 0, count, &type}, &op};
+    return {
+        {own.index, own.size}, root, {Space::send, 0, count, &type}, {Space::receive, 0, count, &type}, &op};
 }
 
 void check_reduction(bool to_all, const Op &op) {
-    check_all(op.commutative ? "reduction" : "ordered reduction", {0, 1, 3, 700}, !to_all, [&](const Case &c) {
-        Pairing &pairing = c.pairing;
-        const Groups groups = c.groups;
-        const Datatype &type = c.type;
-        const int64_t count = c.count;
-        const int root_group = c.root_group, root = c.root;
-        pairing.each([&](Pairing::Member member) {
-            Memory own(count, type), result(count, type);
-            for (int64_t e = 0; e < count; ++e) own.put(e, given(member.group, member.rank, e));
-            bool gives = to_all || member.group != root_group, gets = to_all || root_of(member, root_group, root) == abi::root;
-            give(member.memory, gives ? own : Memory(), gets ? result : Memory());
-            ReduceShape shape = reduce_shape(member, count, type, op, root_of(member, root_group, root));
-            (to_all ? inter_allreduce : inter_reduce)(selection(), member.team, shape, member.memory.schedule);
+    check_all(
+        op.commutative ? "reduction" : "ordered reduction", {0, 1, 3, 700}, !to_all, [&](const Case &c) {
+            Pairing &pairing = c.pairing;
+            const Groups groups = c.groups;
+            const Datatype &type = c.type;
+            const int64_t count = c.count;
+            const int root_group = c.root_group, root = c.root;
+            pairing.each([&](Pairing::Member member) {
+                Memory own(count, type), result(count, type);
+                for (int64_t e = 0; e < count; ++e) own.put(e, given(member.group, member.rank, e));
+                bool gives = to_all || member.group != root_group,
+                     gets = to_all || root_of(member, root_group, root) == abi::root;
+                give(member.memory, gives ? own : Memory(), gets ? result : Memory());
+                ReduceShape shape = reduce_shape(member, count, type, op, root_of(member, root_group, root));
+                (to_all ? inter_allreduce : inter_reduce)(selection(), member.team, shape,
+                                                          member.memory.schedule);
+            });
+            ASSERT_EQ(pairing.run(), "") << c.what;
+            pairing.each([&](Pairing::Member member) {
+                if (!to_all && root_of(member, root_group, root) != abi::root) return;
+                Memory expected(count, type);
+                int other = 1 - member.group;
+                for (int64_t e = 0; e < count; ++e)
+                    expected.put(e, combined(op, other, groups.sizes[other], e));
+                ASSERT_EQ(member.memory.receive, expected.bytes)
+                    << c.what << " rank " << member.rank << " of group " << member.group;
+            });
         });
-        ASSERT_EQ(pairing.run(), "") << c.what;
-        pairing.each([&](Pairing::Member member) {
-            if (!to_all && root_of(member, root_group, root) != abi::root) return;
-            Memory expected(count, type);
-            int other = 1 - member.group;
-            for (int64_t e = 0; e < count; ++e) expected.put(e, combined(op, other, groups.sizes[other], e));
-            ASSERT_EQ(member.memory.receive, expected.bytes) << c.what << " rank " << member.rank << " of group " << member.group;
-        });
-    });
 }
 
 TEST(InterReduce, TheRootHasTheOthersCombined) {
@@ -175,7 +189,8 @@ TEST(InterAllreduce, EachGroupHasTheOthersCombined) {
     for (const Op *op : {&sum_op(), &compose_op()}) check_reduction(true, *op);
 }
 
-// Counts of each group's members that come to the same sum in both groups. Even: every member has as many.
+// Element counts for the members of a group. The sum is the same in both groups. `even`: all members
+// have the same count.
 std::vector<int> parts_of(Groups groups, int group, bool even) {
     int total = groups.sizes[0] * groups.sizes[1] * 2 + (even ? 0 : 3);
     std::vector<int> counts(static_cast<size_t>(groups.sizes[group]), total / groups.sizes[group]);
@@ -199,27 +214,33 @@ TEST(InterReduceScatter, EachMemberHasItsPart) {
                 for (int64_t e = 0; e < total; ++e) own.put(e, given(member.group, member.rank, e));
                 give(member.memory, own, Memory(count, type));
                 Members place{member.rank, groups.sizes[member.group]};
-                ReduceScatterShape shape{place, {Space::send, 0, total, &type}, {}, {Space::receive, 0, count, &type}, op};
+                ReduceScatterShape shape{
+                    place, {Space::send, 0, total, &type}, {}, {Space::receive, 0, count, &type}, op};
                 if (!even) shape.counts = {counts[member.group].data(), 4};
                 inter_reduce_scatter(selection(), member.team, shape, member.memory.schedule);
             });
             ASSERT_EQ(pairing.run(), "") << c.what;
             pairing.each([&](Pairing::Member member) {
-                int64_t begin = std::accumulate(counts[member.group].begin(), counts[member.group].begin() + member.rank, int64_t{0});
+                int64_t begin = std::accumulate(counts[member.group].begin(),
+                                                counts[member.group].begin() + member.rank, int64_t{0});
                 int count = counts[member.group][static_cast<size_t>(member.rank)], other = 1 - member.group;
                 Memory expected(count, type);
-                for (int64_t e = 0; e < count; ++e) expected.put(e, combined(*op, other, groups.sizes[other], begin + e));
-                ASSERT_EQ(member.memory.receive, expected.bytes) << c.what << " rank " << member.rank << " of group " << member.group;
+                for (int64_t e = 0; e < count; ++e)
+                    expected.put(e, combined(*op, other, groups.sizes[other], begin + e));
+                ASSERT_EQ(member.memory.receive, expected.bytes)
+                    << c.what << " rank " << member.rank << " of group " << member.group;
             });
         });
 }
 
-// Blocks for or of `size` ranks; -1: uneven ones in another order, with gaps.
+// The layout of one block for each of `size` ranks. Each block has `each` elements. If `each` is -1, the
+// blocks have different lengths, given by `length`, and are in reverse order, with gaps.
 struct Layout {
     std::vector<int64_t> counts, places;
     int64_t elements = 0;
 
-    Layout(int size, int64_t each, const std::function<int64_t(int)> &length) : counts(static_cast<size_t>(size)), places(static_cast<size_t>(size)) {
+    Layout(int size, int64_t each, const std::function<int64_t(int)> &length)
+        : counts(static_cast<size_t>(size)), places(static_cast<size_t>(size)) {
         for (int k = 0; k < size; ++k) {
             int rank = each >= 0 ? k : size - 1 - k;
             auto at = static_cast<size_t>(rank);
@@ -229,7 +250,8 @@ struct Layout {
         }
     }
     Division division(Space space, int64_t each, const Datatype &type) const {
-        return each >= 0 ? Division::even(space, each, type) : Division::uneven(space, {counts.data(), 8}, {places.data(), 8}, type);
+        return each >= 0 ? Division::even(space, each, type)
+                         : Division::uneven(space, {counts.data(), 8}, {places.data(), 8}, type);
     }
 };
 
@@ -255,7 +277,8 @@ TEST(InterGather, TheRootHasTheOthersBlocks) {
             Memory own(count, plain_pair());
             for (int64_t e = 0; e < count; ++e) {
                 own.put(e, sent_value(leaves, member.rank, root, e));
-                expected.put(layout.places[static_cast<size_t>(member.rank)] + e, sent_value(leaves, member.rank, root, e));
+                expected.put(layout.places[static_cast<size_t>(member.rank)] + e,
+                             sent_value(leaves, member.rank, root, e));
             }
             bool at_root = shape.root == abi::root;
             give(member.memory, own, at_root ? Memory(layout.elements, type) : Memory());
@@ -280,8 +303,11 @@ TEST(InterScatter, TheOthersHaveTheirBlocks) {
         const int64_t each = c.count;
         const int root_group = c.root_group, root = c.root;
         int leaves = 1 - root_group;
-        Layout layout(groups.sizes[leaves], each, [&](int rank) { return block_length(root_group, root, rank); });
-        auto count_of = [&](const Pairing::Member &member) { return member.group == leaves ? layout.counts[static_cast<size_t>(member.rank)] : 0; };
+        Layout layout(groups.sizes[leaves], each,
+                      [&](int rank) { return block_length(root_group, root, rank); });
+        auto count_of = [&](const Pairing::Member &member) {
+            return member.group == leaves ? layout.counts[static_cast<size_t>(member.rank)] : 0;
+        };
         pairing.each([&](Pairing::Member member) {
             MoveShape shape = move_shape(member, each, root_of(member, root_group, root));
             bool at_root = shape.root == abi::root;
@@ -290,21 +316,27 @@ TEST(InterScatter, TheOthersHaveTheirBlocks) {
                 for (int64_t e = 0; e < layout.counts[static_cast<size_t>(to)]; ++e)
                     all.put(layout.places[static_cast<size_t>(to)] + e, sent_value(root_group, root, to, e));
             give(member.memory, all, Memory(count_of(member), plain_pair()));
-            if (member.group == leaves) shape.received = Division::even(Space::receive, count_of(member), plain_pair());
+            if (member.group == leaves)
+                shape.received = Division::even(Space::receive, count_of(member), plain_pair());
             if (at_root) shape.sent = layout.division(Space::send, each, type);
             inter_scatter(selection(), member.team, shape, each * 8, member.memory.schedule);
         });
         ASSERT_EQ(pairing.run(), "") << c.what;
         pairing.each([&](Pairing::Member member) {
             Memory expected(count_of(member), plain_pair());
-            for (int64_t e = 0; e < count_of(member); ++e) expected.put(e, sent_value(root_group, root, member.rank, e));
-            ASSERT_EQ(member.memory.receive, expected.bytes) << c.what << " rank " << member.rank << " of group " << member.group;
+            for (int64_t e = 0; e < count_of(member); ++e)
+                expected.put(e, sent_value(root_group, root, member.rank, e));
+            ASSERT_EQ(member.memory.receive, expected.bytes)
+                << c.what << " rank " << member.rank << " of group " << member.group;
         });
     });
 }
 
-// The groups' blocks may differ in size: those of the second group are twice as long, or (-2) there are none.
-int64_t allgather_each(int64_t each, int group) { return each == -2 ? (group ? 0 : 2) : each > 0 && group ? 2 * each : each; }
+// The length of the blocks of a group in an allgather. The blocks of the second group are twice as long
+// as those of the first or, for -2, empty.
+int64_t allgather_each(int64_t each, int group) {
+    return each == -2 ? (group ? 0 : 2) : each > 0 && group ? 2 * each : each;
+}
 
 TEST(InterAllgather, EachGroupHasTheOthersBlocks) {
     check_all("allgather", {-2, -1, 0, 1, 40}, false, [](const Case &c) {
@@ -313,7 +345,8 @@ TEST(InterAllgather, EachGroupHasTheOthersBlocks) {
         const Datatype &type = c.type;
         const int64_t kind = c.count;
         auto layout_of = [&](int group) {
-            return Layout(groups.sizes[group], allgather_each(kind, group), [=](int rank) { return block_length(group, rank, 0); });
+            return Layout(groups.sizes[group], allgather_each(kind, group),
+                          [=](int rank) { return block_length(group, rank, 0); });
         };
         Layout layouts[2] = {layout_of(0), layout_of(1)};
         pairing.each([&](Pairing::Member member) {
@@ -333,8 +366,10 @@ TEST(InterAllgather, EachGroupHasTheOthersBlocks) {
             Memory expected(layout.elements, type);
             for (int from = 0; from < groups.sizes[1 - member.group]; ++from)
                 for (int64_t e = 0; e < layout.counts[static_cast<size_t>(from)]; ++e)
-                    expected.put(layout.places[static_cast<size_t>(from)] + e, given(1 - member.group, from, e));
-            ASSERT_EQ(member.memory.receive, expected.bytes) << c.what << " rank " << member.rank << " of group " << member.group;
+                    expected.put(layout.places[static_cast<size_t>(from)] + e,
+                                 given(1 - member.group, from, e));
+            ASSERT_EQ(member.memory.receive, expected.bytes)
+                << c.what << " rank " << member.rank << " of group " << member.group;
         });
     });
 }
@@ -346,16 +381,20 @@ TEST(InterAlltoall, EachHasABlockOfEachOfTheOthers) {
         const Datatype &type = c.type;
         const int64_t each = c.count;
         std::vector<std::vector<std::byte>> expected;
-        std::deque<Layout> layouts;  // read while the schedule is made
+        std::deque<Layout> layouts;  // kept here, because the schedule is written from these arrays
         pairing.each([&](Pairing::Member member) {
             int other = 1 - member.group, others = groups.sizes[other];
-            Layout &out = layouts.emplace_back(others, each, [&](int to) { return block_length(member.group, member.rank, to); });
-            Layout &in = layouts.emplace_back(others, each, [&](int from) { return block_length(other, from, member.rank); });
+            Layout &out = layouts.emplace_back(
+                others, each, [&](int to) { return block_length(member.group, member.rank, to); });
+            Layout &in = layouts.emplace_back(
+                others, each, [&](int from) { return block_length(other, from, member.rank); });
             Memory sent(out.elements, plain_pair()), received(in.elements, type), wanted(in.elements, type);
             for (int rank = 0; rank < others; ++rank) {
                 auto at = static_cast<size_t>(rank);
-                for (int64_t e = 0; e < out.counts[at]; ++e) sent.put(out.places[at] + e, sent_value(member.group, member.rank, rank, e));
-                for (int64_t e = 0; e < in.counts[at]; ++e) wanted.put(in.places[at] + e, sent_value(other, rank, member.rank, e));
+                for (int64_t e = 0; e < out.counts[at]; ++e)
+                    sent.put(out.places[at] + e, sent_value(member.group, member.rank, rank, e));
+                for (int64_t e = 0; e < in.counts[at]; ++e)
+                    wanted.put(in.places[at] + e, sent_value(other, rank, member.rank, e));
             }
             expected.push_back(wanted.bytes);
             give(member.memory, sent, received);
@@ -367,12 +406,13 @@ TEST(InterAlltoall, EachHasABlockOfEachOfTheOthers) {
         ASSERT_EQ(pairing.run(), "") << c.what;
         size_t next = 0;
         pairing.each([&](Pairing::Member member) {
-            ASSERT_EQ(member.memory.receive, expected[next++]) << c.what << " rank " << member.rank << " of group " << member.group;
+            ASSERT_EQ(member.memory.receive, expected[next++])
+                << c.what << " rank " << member.rank << " of group " << member.group;
         });
     });
 }
 
-// Few messages between the groups where it matters.
+// Reductions and gathers must send few messages between the groups.
 TEST(InterWork, IsAsSaid) {
     Groups groups{{8, 8}};
     auto messages = [&](const std::function<void(Pairing::Member)> &make) {
@@ -385,10 +425,11 @@ TEST(InterWork, IsAsSaid) {
         return pairing.observed();
     };
     Observed reduce = messages([](Pairing::Member m) {
-        inter_reduce(selection(), m.team, reduce_shape(m, 8, plain_pair(), compose_op(), root_of(m, 0, 3)), m.memory.schedule);
+        inter_reduce(selection(), m.team, reduce_shape(m, 8, plain_pair(), compose_op(), root_of(m, 0, 3)),
+                     m.memory.schedule);
     });
     EXPECT_EQ(reduce.messages, 8);
-    EXPECT_EQ(reduce.rounds, 4);  // log2 8 within the group, one between
+    EXPECT_EQ(reduce.rounds, 4);  // log2 8 within the group, one between the groups
     Observed gather = messages([](Pairing::Member m) {
         MoveShape shape = move_shape(m, 8, root_of(m, 0, 3));
         shape.sent = Division::even(Space::send, 8, plain_pair());

@@ -1,3 +1,4 @@
+// See machine.h.
 #include "machine.h"
 
 #include <cstdlib>
@@ -10,11 +11,11 @@ namespace lanyard::testing {
 
 struct Machine::State {
     std::vector<int32_t> before;
-    std::vector<Chain> chain;  // of what each step waited for
-    Chain end;                 // of all that is done
+    std::vector<Chain> chain;  // by step: the chain of events for which the step has waited
+    Chain end;                 // the join of the chains of all steps that are done
     std::vector<std::byte> scratch;
     std::vector<ExchangeRun> exchanges;
-    bool may_pass = false;  // the only exchange is tried in the short way first
+    bool may_pass = false;  // the schedule has only one exchange, which is first tried as a short use
     int32_t left = 0;
 };
 
@@ -83,7 +84,8 @@ void Machine::begin(int index) {
     states_.push_back(std::make_unique<State>());
     State &state = *states_.back();
     const std::vector<Step> &steps = rank.schedule.steps();
-    state.scratch.assign(static_cast<size_t>(rank.schedule.scratch_size()) + 64 + 2 * guard_bytes, guard_value);
+    state.scratch.assign(static_cast<size_t>(rank.schedule.scratch_size()) + 64 + 2 * guard_bytes,
+                         guard_value);
     state.left = static_cast<int32_t>(steps.size());
     state.chain.assign(steps.size(), Chain{.heard = uint64_t{1} << (index % 64)});
     state.end.heard = uint64_t{1} << (index % 64);
@@ -120,7 +122,8 @@ std::string Machine::start(int index, StepId id) {
         Channel &channel = channels_[route];
         Posted posted{index, id, chain, false, {}};
         if (send && random_() % 2) {
-            // Like an eager message: copied away at once, the buffer is free.
+            // Behaves like an eager message: copies the data at once, so that the buffer may be
+            // reused.
             posted.data = packed(buffer(index, step.from));
             posted.copied = true;
             finish(index, id, chain);
@@ -140,14 +143,16 @@ std::string Machine::start(int index, StepId id) {
         Cursor(to).unpack(data.data(), data.size());
     }
     if (step.kind == StepKind::reduce)
-        lanyard::reduce(*schedule.op, buffer(index, step.from).base, buffer(index, step.to).base, step.to.count, *step.to.type);
+        lanyard::reduce(*schedule.op, buffer(index, step.from).base, buffer(index, step.to).base,
+                        step.to.count, *step.to.type);
     finish(index, id, chain);
     return "";
 }
 
 std::string Machine::deliver(Route route) {
     Channel &channel = channels_[route];
-    if (channel.sends.empty() || channel.receives.empty()) return "";  // listed twice
+    // an earlier entry of the same route has delivered this message already
+    if (channel.sends.empty() || channel.receives.empty()) return "";
     Posted sent = std::move(channel.sends.front()), received = std::move(channel.receives.front());
     channel.sends.pop_front();
     channel.receives.pop_front();
@@ -156,8 +161,8 @@ std::string Machine::deliver(Route route) {
     const Step &to = ranks_[received.rank]->schedule.steps()[received.step];
     if (!sent.copied) sent.data = packed(buffer(sent.rank, from.from));
     if (static_cast<int64_t>(sent.data.size()) != to.to.bytes())
-        return "rank " + std::to_string(sent.rank) + " sends " + std::to_string(sent.data.size()) + " bytes, rank " +
-               std::to_string(received.rank) + " receives " + std::to_string(to.to.bytes());
+        return "rank " + std::to_string(sent.rank) + " sends " + std::to_string(sent.data.size()) +
+               " bytes, rank " + std::to_string(received.rank) + " receives " + std::to_string(to.to.bytes());
     if (!sent.data.empty()) Cursor(buffer(received.rank, to.to)).unpack(sent.data.data(), sent.data.size());
     ++observed_.messages;
     observed_.bytes += static_cast<int64_t>(sent.data.size());
@@ -195,15 +200,18 @@ bool Machine::advance(int index, StepId id) {
         Rank &rank = *ranks_[index];
         std::byte *send = rank.send.empty() ? nullptr : rank.send.data() + rank.send_origin;
         std::byte *receive = rank.receive.empty() ? nullptr : rank.receive.data() + rank.receive_origin;
-        if (state.exchanges[0].pass({{team, use.area(), &reach_}, schedule.exchanges()[0]}, use, {send, receive})) return true;
+        if (state.exchanges[0].pass({{team, use.area(), &reach_}, schedule.exchanges()[0]}, use,
+                                    {send, receive}))
+            return true;
     }
     const Exchange &exchange = schedule.exchanges()[number];
     auto nothing_elsewhere = [](const void *) {};
     Rank &rank = *ranks_[index];
     Error failure;
-    bool done = state.exchanges[number].advance({{{team, NodeArea(team), &reach_}, exchange}, schedule, pieces_.data(),
-                                                 &owner, buffer_of, nothing_elsewhere, &failure, &rank.stage, &rank.copies});
-    LANYARD_MUST(!failure);  // no operation of these tests throws
+    bool done = state.exchanges[number].advance(
+        {{{team, NodeArea(team), &reach_}, exchange}, schedule, pieces_.data(), &owner, buffer_of,
+         nothing_elsewhere, &failure, &rank.stage, &rank.copies});
+    LANYARD_MUST(!failure);  // no reduction operation of these tests throws
     return done;
 }
 
@@ -249,16 +257,20 @@ std::string Machine::run() {
         if (!wrong.empty()) return wrong;
     }
     for (size_t index = 0; index < ranks_.size(); ++index) {
-        if (states_[index]->left) return "deadlock: rank " + std::to_string(index) + " has steps that cannot start";
+        if (states_[index]->left)
+            return "deadlock: rank " + std::to_string(index) + " has steps that cannot start";
         std::vector<std::byte> &scratch = states_[index]->scratch;
         std::byte *begin = aligned(scratch), *end = begin + ranks_[index]->schedule.scratch_size();
         for (std::byte *p = scratch.data(); p < scratch.data() + scratch.size(); ++p)
-            if ((p < begin || p >= end) && *p != guard_value) return "rank " + std::to_string(index) + " wrote beside its scratch memory";
+            if ((p < begin || p >= end) && *p != guard_value)
+                return "rank " + std::to_string(index) + " wrote beside its scratch memory";
     }
     for (const std::vector<int64_t> *bytes : {&node_in_, &node_out_})
-        for (int64_t each : *bytes) observed_.busiest_node_bytes = std::max(observed_.busiest_node_bytes, each);
+        for (int64_t each : *bytes)
+            observed_.busiest_node_bytes = std::max(observed_.busiest_node_bytes, each);
     for (auto &[route, channel] : channels_)
-        if (!channel.sends.empty() || !channel.receives.empty()) return "a message was never received or never sent";
+        if (!channel.sends.empty() || !channel.receives.empty())
+            return "a message was never received or never sent";
     return "";
 }
 

@@ -1,6 +1,7 @@
-// All ranks of a collective run in one process, for tests: schedules as the algorithms wrote them, messages in queues
-// between ranks, and whatever may happen next chosen at random. Data is read and written at any moment the rules of
-// schedule.h allow, so a missing dependency shows as wrong data sooner or later. One thread.
+// Runs all ranks of a collective in one process, for tests. The schedules are those that the algorithms
+// write. Messages are in queues between the ranks. The machine chooses each next event at random among all
+// that are possible. It reads and writes data at any moment that the rules of schedule.h allow, so that a
+// missing dependency sooner or later gives wrong data. One thread.
 #pragma once
 
 #include <algorithm>
@@ -22,21 +23,22 @@
 
 namespace lanyard::testing {
 
-// What a finished run has shown.
+// The measurements of a finished run.
 struct Observed {
     int64_t messages = 0;
     int64_t bytes = 0;
-    int rounds = 0;  // longest chain of messages that wait for each other
-    // Between nodes, where the machine has them.
+    int rounds = 0;  // the length of the longest chain of messages in which each waits for the previous one
+    // The same for messages between nodes, if the machine has several nodes.
     int64_t far_messages = 0;
     int far_rounds = 0;
-    int64_t busiest_node_bytes = 0;  // in, or out
+    // for the node with the most traffic: bytes received or bytes sent, whichever is more
+    int64_t busiest_node_bytes = 0;
 };
 
-// What came before a step.
+// What must have happened before a step.
 struct Chain {
-    int messages = 0, far = 0;  // of the longest chain
-    uint64_t heard = 0;         // ranks that had begun, as bits
+    int messages = 0, far = 0;  // length of the longest chain, of all messages and of those between nodes
+    uint64_t heard = 0;         // the ranks that must have begun before, as bits
 
     void join(const Chain &other) {
         messages = std::max(messages, other.messages);
@@ -47,7 +49,8 @@ struct Chain {
 
 class Machine {
 public:
-    // What the ranks share: nothing, a node area, or also each other's memory.
+    // What the ranks share: nothing, a node area, or a node area and also their memory, which the
+    // others can read.
     enum class Shares : uint8_t { nothing, area, memory };
     Machine(int size, uint64_t seed, Shares shares = Shares::nothing);
     ~Machine();
@@ -55,23 +58,24 @@ public:
     struct Rank {
         Schedule schedule;
         std::vector<std::byte> send, receive;  // the program's buffers
-        int64_t send_origin = 0, receive_origin = 0;  // where the spaces begin in them
+        int64_t send_origin = 0, receive_origin = 0;  // the offsets in the buffers at which the spaces begin
         Team team;
         Stage stage;
-        std::string copies;  // of what fits into no slot
+        std::string copies;  // the copy method for data that does not fit into a slot
     };
     Rank &rank(int index) { return *ranks_[index]; }
-    // Where the ranks are; nullptr: on one node.
+    // Sets the nodes of the ranks. nullptr: all ranks are on one node.
     void place(const Nodes *nodes);
-    // The ranks that must have begun when this one is through, as far as messages tell; of 64 at most.
+    // The ranks, as bits, of which the messages prove that they had begun before rank `index` completed.
+    // Only for machines of up to 64 ranks.
     uint64_t heard(int index) const;
 
-    // Runs all schedules to the end; what went wrong, or "".
+    // Runs all schedules to the end. Returns a description of the error, or "".
     std::string run();
     const Observed &observed() const { return observed_; }
 
 private:
-    // Reads where it is told to; nobody sleeps.
+    // Gives ranks access to each other's memory, which is all in this process. No rank ever sleeps.
     struct Reach : NodeReach {
         bool asleep(uint32_t) override { return false; }
         void wake(uint32_t) override {}
@@ -82,7 +86,9 @@ private:
             offset = 64 * shared.size();
             return at(offset, bytes);
         }
-        std::byte *at(uint64_t offset, size_t) override { return static_cast<std::byte *>(shared[offset / 64 - 1].get()); }
+        std::byte *at(uint64_t offset, size_t) override {
+            return static_cast<std::byte *>(shared[offset / 64 - 1].get());
+        }
         std::vector<std::unique_ptr<void, void (*)(void *)>> shared;
     };
     struct State;
@@ -96,7 +102,7 @@ private:
     struct Channel {
         std::deque<Posted> sends, receives;
     };
-    using Route = std::tuple<int, int, int>;  // from, to, label
+    using Route = std::tuple<int, int, int>;  // sender, receiver, label
 
     Buffer buffer(int rank, const Block &block);
     void begin(int rank);
@@ -111,7 +117,8 @@ private:
     std::map<Route, Channel> channels_;
     std::vector<Route> deliverable_;
     std::vector<std::pair<int, StepId>> startable_, polled_;
-    std::vector<Posted> unsent_;  // delivered, but not yet known to the sender to be so: the data must stay
+    // sends whose message has been delivered but that are not complete yet, so that their data must stay
+    std::vector<Posted> unsent_;
     std::mt19937_64 random_;
     Observed observed_;
     std::byte *area_ = nullptr;
@@ -122,7 +129,7 @@ private:
     std::vector<int64_t> node_in_, node_out_;  // bytes
 };
 
-// Packs a block's data; the tests' way to look at results.
+// Returns the packed data of a buffer. Tests compare results in this form.
 std::vector<std::byte> packed(const Buffer &buffer);
 
 }  // namespace lanyard::testing

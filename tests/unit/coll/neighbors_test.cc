@@ -1,6 +1,7 @@
-// Neighbourhood collectives, all ranks in one process, in random order, over random graphs (with edges named several times, and
-// ranks that are their own neighbours) and over grids with dimensions of size 1 and 2: every block where a plain search
-// through all lists says that it belongs, everything else untouched, and one message for each edge between two ranks.
+// Neighbourhood collectives. All ranks are simulated in one process, and events happen in random order. The
+// topologies are random graphs (with repeated edges, and ranks that are their own neighbours) and grids
+// (also with dimensions of size 1 and 2). The test finds by a simple search where every block must arrive.
+// All other memory must stay unchanged, and each edge between two ranks must take one message.
 #include "coll/neighbors.h"
 
 #include <chrono>
@@ -10,14 +11,16 @@
 namespace lanyard::testing {
 namespace {
 
-// The neighbours of all ranks as the program sees them. `partner[r][i]`: which destination of sources[r][i] sends that block.
+// The lists of neighbours of all ranks, as a program would pass them. The i-th block that rank r receives
+// comes from rank sources[r][i], which sends it to its destination number partner[r][i].
 struct Network {
     std::vector<Neighborhood> at;
     std::vector<std::vector<int>> sources, destinations, partner;
     int size() const { return static_cast<int>(at.size()); }
 };
 
-// The k-th b in the list of a belongs to the k-th a in the list of b.
+// If two ranks a and b have several edges, the k-th occurrence of b in the list of a belongs to the
+// k-th occurrence of a in the list of b.
 Network network_of(std::vector<std::vector<int>> sources, std::vector<std::vector<int>> destinations) {
     Network network;
     for (size_t rank = 0; rank < sources.size(); ++rank) {
@@ -25,7 +28,8 @@ Network network_of(std::vector<std::vector<int>> sources, std::vector<std::vecto
         network.partner.emplace_back();
         for (size_t i = 0; i < sources[rank].size(); ++i) {
             int from = sources[rank][i];
-            auto k = std::count(sources[rank].begin(), sources[rank].begin() + static_cast<ptrdiff_t>(i), from);
+            auto k =
+                std::count(sources[rank].begin(), sources[rank].begin() + static_cast<ptrdiff_t>(i), from);
             const std::vector<int> &list = destinations[static_cast<size_t>(from)];
             int at = -1;
             for (size_t j = 0; j < list.size() && at < 0; ++j)
@@ -52,7 +56,8 @@ Network random_graph(int size, int edges, std::mt19937_64 &random) {
     return network_of(std::move(sources), std::move(destinations));
 }
 
-// What comes from the neighbour before in a dimension is what that one sends to its neighbour after, and the other way round.
+// In each dimension, a rank receives from the neighbour before it the block that this neighbour sends to
+// the neighbour after itself, and vice versa.
 Network grid(const std::vector<int> &dims, const std::vector<int> &periodic) {
     int size = std::accumulate(dims.begin(), dims.end(), 1, std::multiplies<>());
     Network network;
@@ -66,7 +71,8 @@ Network grid(const std::vector<int> &dims, const std::vector<int> &periodic) {
                 int there = coordinate + step;
                 bool outside = there < 0 || there >= dims[d];
                 int wrapped = (there + dims[d]) % dims[d];
-                neighbors.push_back(outside && !periodic[d] ? abi::proc_null : rank + (wrapped - coordinate) * stride);
+                neighbors.push_back(outside && !periodic[d] ? abi::proc_null
+                                                            : rank + (wrapped - coordinate) * stride);
                 partner.push_back(static_cast<int>(2 * d) + (step < 0 ? 1 : 0));
             }
         }
@@ -80,12 +86,15 @@ Network grid(const std::vector<int> &dims, const std::vector<int> &periodic) {
 
 enum class Kind { allgather, even, uneven };
 
-// How many elements rank `from` sends as block j; receivers know it too.
+// The number of elements in block j of rank `from`. Receivers compute the number in the same way.
 int64_t length(Kind kind, int from, int j) { return kind == Kind::uneven ? (from + 2 * j) % 4 : 3; }
 
-Pair value(Kind kind, int from, int j, int64_t i) { return value_of(from * 1000 + (kind == Kind::allgather ? 0 : j), i); }
+Pair value(Kind kind, int from, int j, int64_t i) {
+    return value_of(from * 1000 + (kind == Kind::allgather ? 0 : j), i);
+}
 
-// The blocks of one side in reverse order, with a gap after each.
+// The layout of the blocks that a rank sends, or of those that it receives. Uneven blocks are in
+// reverse order, with a gap after each.
 struct Side {
     std::vector<int64_t> counts, places;
     int64_t elements = 0;
@@ -108,29 +117,35 @@ struct Expected {
     int64_t messages = 0;
 };
 
-// Fills rank `rank` of the machine; what must be in its receive buffer at the end comes back.
+// Prepares rank `rank` of the machine. Returns the contents that its receive buffer must have at the end,
+// and the number of messages that the rank must receive.
 Expected prepare(Machine &machine, const Network &network, Kind kind, const Datatype &type, int rank) {
     auto at = static_cast<size_t>(rank);
     const std::vector<int> &sources = network.sources[at], &destinations = network.destinations[at];
     Side out, in;
-    for (size_t j = 0; j < (kind == Kind::allgather ? 1 : destinations.size()); ++j) out.counts.push_back(length(kind, rank, static_cast<int>(j)));
+    for (size_t j = 0; j < (kind == Kind::allgather ? 1 : destinations.size()); ++j)
+        out.counts.push_back(length(kind, rank, static_cast<int>(j)));
     for (size_t i = 0; i < sources.size(); ++i)
-        in.counts.push_back(sources[i] == abi::proc_null ? 2 : length(kind, sources[i], network.partner[at][i]));
+        in.counts.push_back(sources[i] == abi::proc_null ? 2
+                                                         : length(kind, sources[i], network.partner[at][i]));
     out.lay_out(kind != Kind::uneven);
     in.lay_out(kind != Kind::uneven);
     if (kind != Kind::uneven) in.elements = 3 * static_cast<int64_t>(sources.size());
     Memory send(out.elements, plain_pair()), receive(in.elements, type), expected(in.elements, type);
     for (size_t j = 0; j < out.counts.size(); ++j)
-        for (int64_t e = 0; e < out.counts[j]; ++e) send.put(out.places[j] + e, value(kind, rank, static_cast<int>(j), e));
+        for (int64_t e = 0; e < out.counts[j]; ++e)
+            send.put(out.places[j] + e, value(kind, rank, static_cast<int>(j), e));
     Expected result;
     for (size_t i = 0; i < sources.size(); ++i) {
         if (sources[i] == abi::proc_null) continue;
         int64_t place = kind == Kind::uneven ? in.places[i] : 3 * static_cast<int64_t>(i);
-        for (int64_t e = 0; e < in.counts[i]; ++e) expected.put(place + e, value(kind, sources[i], network.partner[at][i], e));
+        for (int64_t e = 0; e < in.counts[i]; ++e)
+            expected.put(place + e, value(kind, sources[i], network.partner[at][i], e));
         result.messages += sources[i] != rank && in.counts[i] > 0;
     }
     give(machine.rank(rank), send, receive);
-    NeighborShape shape{{rank, network.size()}, &network.at[at], out.division(Space::send, kind, plain_pair()), kind == Kind::allgather,
+    NeighborShape shape{{rank, network.size()}, &network.at[at],
+                        out.division(Space::send, kind, plain_pair()), kind == Kind::allgather,
                         in.division(Space::receive, kind, type)};
     neighbors_direct(shape, machine.rank(rank).schedule);
     result.bytes = expected.bytes;
@@ -147,14 +162,16 @@ void check_network(const Network &network, uint64_t random, const std::string &w
                 expected.push_back(prepare(machine, network, kind, *type, rank));
                 messages += expected.back().messages;
             }
-            std::string which = what + " kind " + std::to_string(static_cast<int>(kind)) + " LANYARD_TEST_SEED=" + std::to_string(seed());
+            std::string which = what + " kind " + std::to_string(static_cast<int>(kind)) +
+                                " LANYARD_TEST_SEED=" + std::to_string(seed());
             ASSERT_EQ(machine.run(), "") << which;
             ASSERT_EQ(machine.observed().messages, messages) << which;
             if (messages > 0 && network.at[0].sources.size() < max_labels) {
                 ASSERT_EQ(machine.observed().rounds, 1) << which;
             }
             for (int rank = 0; rank < network.size(); ++rank)
-                ASSERT_EQ(machine.rank(rank).receive, expected[static_cast<size_t>(rank)].bytes) << which << " rank " << rank;
+                ASSERT_EQ(machine.rank(rank).receive, expected[static_cast<size_t>(rank)].bytes)
+                    << which << " rank " << rank;
         }
 }
 
@@ -174,22 +191,25 @@ TEST(Neighbors, RandomGraphs) {
 }
 
 TEST(Neighbors, Grids) {
-    const std::vector<std::vector<int>> all{{}, {1}, {2}, {3}, {5}, {1, 1}, {2, 2}, {1, 4}, {2, 3}, {3, 3}, {2, 2, 2}, {1, 2, 3}, {3, 1, 2, 2}};
+    const std::vector<std::vector<int>> all{{}, {1}, {2}, {3}, {5}, {1, 1}, {2, 2}, {1, 4}, {2, 3}, {3, 3},
+                                            {2, 2, 2}, {1, 2, 3}, {3, 1, 2, 2}};
     uint64_t random = seed();
     for (const std::vector<int> &dims : all)
         for (unsigned wrapped = 0; wrapped < 1u << dims.size(); ++wrapped) {
             std::vector<int> periodic;
             for (size_t d = 0; d < dims.size(); ++d) periodic.push_back(wrapped >> d & 1);
-            check_network(grid(dims, periodic), ++random, "grid " + ::testing::PrintToString(dims) + ::testing::PrintToString(periodic));
+            check_network(grid(dims, periodic), ++random,
+                          "grid " + ::testing::PrintToString(dims) + ::testing::PrintToString(periodic));
             if (HasFatalFailure()) return;
         }
 }
 
-// More edges between two ranks than messages have labels: order takes over.
+// If two ranks have more edges than there are labels for messages, the order of the messages
+// distinguishes the edges.
 TEST(Neighbors, MoreEdgesThanLabels) {
     const size_t edges = 2 * max_labels + 100;
     std::vector<std::vector<int>> lists{std::vector<int>(edges, 1), std::vector<int>(edges, 0)};
-    lists[0].insert(lists[0].begin() + max_labels, 0);  // and one to itself between them
+    lists[0].insert(lists[0].begin() + max_labels, 0);  // one of the edges leads from rank 0 to itself
     check_network(network_of(lists, lists), seed(), "many edges");
 }
 

@@ -1,4 +1,5 @@
-// Where the ranks of a simulated team are, for tests: on one node, each on its own, in runs, in turns, uneven. Test code.
+// Placements of a simulated team's ranks on hosts, for tests: all on one node, each on its own node, in
+// runs of consecutive ranks, dealt to the nodes in turns, and with uneven numbers.
 #pragma once
 
 #include <memory>
@@ -11,7 +12,7 @@ namespace lanyard::testing {
 
 struct Placement {
     std::string name;
-    std::vector<uint32_t> hosts;  // by rank
+    std::vector<uint32_t> hosts;  // the host of each rank
     std::shared_ptr<const Nodes> nodes() const { return find_nodes(hosts, true); }
 };
 

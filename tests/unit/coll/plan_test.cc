@@ -1,4 +1,5 @@
-// What an operation is to do, without doing it: plans that an earlier call has left, the memory that blocks mean, and the numbers of calls.
+// Tests plans without running them: plans that an earlier call has kept, the memory of blocks, and the
+// numbers and tags of calls.
 #include "coll/plan.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,8 @@ PlanKey key_of(int64_t value) {
     return key.add(value);
 }
 
-// Writes `steps` steps where no earlier call has left them; true: one has.
+// Uses the plan that an earlier call with this key has kept, and returns true. If there is none, writes a
+// plan of `steps` steps, keeps it, and returns false.
 bool make(Plan &plan, Team &team, int64_t key, int steps, void *receive) {
     if (plan.recall(team, bcast, key_of(key), nullptr, receive)) return true;
     for (int i = 0; i < steps; ++i) plan.schedule().signal(1, {});
@@ -43,7 +45,8 @@ TEST(Plan, ALaterCallWithTheSameArgumentsFindsIt) {
     EXPECT_STREQ(plan.name(), "bcast");
     EXPECT_EQ(plan.word(), word);
     EXPECT_EQ(plan.spaces().buffer({Space::receive, 4, 1, &packed_bytes()}).base, second + 4);
-    // Two at once, and a third with other arguments, which does not disturb them.
+    // Two operations use the kept plan at the same time. A third operation with other arguments
+    // must not disturb them.
     EXPECT_TRUE(make(other, team, 1, 99, first));
     Plan third;
     EXPECT_FALSE(make(third, team, 2, 5, first));
@@ -121,7 +124,8 @@ TEST(TeamCall, APersistentOneKeepsItsTag) {
     Team team;
     TeamCall call;
     call.make_persistent(team, 17);
-    EXPECT_EQ(static_cast<uint32_t>(team.sequence), 1u);  // making it is a call like others
+    // the creation of a persistent operation counts as a call
+    EXPECT_EQ(static_cast<uint32_t>(team.sequence), 1u);
     EXPECT_EQ(team.recent[0], 17u);
     int32_t tag = call.tag();
     EXPECT_TRUE(is_persistent(tag));

@@ -1,4 +1,5 @@
-// The choice of algorithms: it follows the model, can be overridden, and is never one that must not be used.
+// The choice of algorithms. It follows the cost model, can be overridden, and never takes an algorithm
+// that must not be used.
 #include "coll/select.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,8 @@ struct Choice {
         team.node_area = area.data();
         team.node_area_bytes = area.size();
     }
-    // The kinds of steps tell which algorithm it was.
+    // Returns the schedule of an allreduce. The kinds of steps in it show which algorithm was
+    // chosen.
     Schedule allreduce(int64_t count, const Op &op) {
         const Datatype &type = *predefined_datatype(abi::type_double);
         ReduceShape shape;
@@ -62,7 +64,7 @@ TEST(Selection, OrderIsKeptWhereTheOperationAsksForIt) {
     Schedule schedule = choice.allreduce(1 << 20, op);
     for (const Step &step : schedule.steps()) {
         if (step.kind == StepKind::send) {
-            EXPECT_EQ(step.from.bytes(), int64_t{8} << 20);  // recursive doubling
+            EXPECT_EQ(step.from.bytes(), int64_t{8} << 20);  // recursive doubling sends the whole vector
         }
     }
 }
@@ -77,7 +79,8 @@ TEST(Selection, TakesHigherRadixOnlyWhereMessagesAreDear) {
     for (int size = 2; size <= 64; ++size)
         for (int processors : {0, 1, 2, 4})
             for (const SelectionRow &row : rows_for("", size, processors))
-                EXPECT_EQ(row.chosen.find("knomial"), std::string::npos) << row.operation << " of " << size << " sharing " << processors;
+                EXPECT_EQ(row.chosen.find("knomial"), std::string::npos)
+                    << row.operation << " of " << size << " sharing " << processors;
     EXPECT_EQ(rows_for("bcast", Crew(64, 64), 0).front().chosen, "knomial_4");
     EXPECT_EQ(rows_for("bcast", Crew(8, 8), 0).front().chosen, "knomial_8");
 }
@@ -85,11 +88,14 @@ TEST(Selection, TakesHigherRadixOnlyWhereMessagesAreDear) {
 TEST(Selection, TakesTwoLevelsForSmallDataOnSeveralNodes) {
     for (const char *operation : {"barrier", "allreduce", "allgather"})
         for (Crew crew : {Crew(8, 2), Crew(64, 8), Crew(10, 3), Crew(512, 16)})
-            EXPECT_TRUE(rows_for(operation, crew, 0).front().chosen.starts_with("two_level")) << operation << " of " << crew.size;
-    // On nodes of one rank each there are no two levels.
+            EXPECT_TRUE(rows_for(operation, crew, 0).front().chosen.starts_with("two_level"))
+                << operation << " of " << crew.size;
+    // If each node has only one rank, there are no two levels.
     for (const SelectionRow &row : rows_for("", Crew(16, 16), 0))
-        for (const auto &estimate : row.estimates) EXPECT_FALSE(estimate.algorithm.starts_with("two_level")) << row.operation;
-    // In turns a binomial tree crosses the network again and again.
+        for (const auto &estimate : row.estimates)
+            EXPECT_FALSE(estimate.algorithm.starts_with("two_level")) << row.operation;
+    // If consecutive ranks are on different nodes, a binomial tree crosses the network repeatedly,
+    // so an algorithm with two levels is chosen.
     Crew in_turns(64, 8);
     in_turns.runs = false;
     EXPECT_TRUE(rows_for("bcast", in_turns, 0).front().chosen.starts_with("two_level"));
@@ -117,7 +123,7 @@ TEST(Selection, IsOverriddenByText) {
     ASSERT_FALSE(parse_selection("allreduce=ring,bcast=binomial", choice.selection));
     EXPECT_EQ(choice.allreduce(1000, *predefined_op(abi::op_sum)).transfers(), 2 * 2 * 3);
     Op op;
-    op.commutative = false;  // the ring may not be used
+    op.commutative = false;  // the ring must then not be used
     EXPECT_LT(choice.allreduce(1000, op).transfers(), 12);
 }
 
@@ -139,16 +145,21 @@ TEST(Selection, ExplainsWhatItDoesNotKnow) {
     ASSERT_TRUE(error);
     EXPECT_EQ(error.take().sentence,
               "LANYARD_COLL=allreduce=rign cannot be used: "
-              "\"rign\" is no algorithm for allreduce; known are exchange, exchange_parts, recursive_doubling, linear, reduce_bcast, "
-              "halving_doubling, ring, knomial_4, knomial_8, ring_by_node, two_level, two_level_knomial_4, "
+              "\"rign\" is no algorithm for allreduce; known are exchange, exchange_parts, "
+              "recursive_doubling, linear, reduce_bcast, halving_doubling, ring, knomial_4, knomial_8, "
+              "ring_by_node, two_level, two_level_knomial_4, "
               "two_level_halving_doubling, two_level_ring");
     error = parse_selection("allreduce", selection);
     ASSERT_TRUE(error);
-    EXPECT_EQ(error.take().sentence, "LANYARD_COLL=allreduce cannot be used: \"allreduce\" names no algorithm; write allreduce=ALGORITHM, "
-                                     "'lanyard info --coll' lists them");
+    EXPECT_EQ(
+        error.take().sentence,
+        "LANYARD_COLL=allreduce cannot be used: \"allreduce\" names no algorithm; write allreduce=ALGORITHM, "
+        "'lanyard info --coll' lists them");
     error = parse_selection("allredcue=ring", selection);
     ASSERT_TRUE(error);
-    EXPECT_NE(error.take().sentence.find("cannot be used: \"allredcue\" is no collective operation; known are barrier, "), std::string::npos);
+    EXPECT_NE(error.take().sentence.find(
+                  "cannot be used: \"allredcue\" is no collective operation; known are barrier, "),
+              std::string::npos);
 }
 
 TEST(Selection, DescribesItself) {

@@ -1,4 +1,6 @@
-// Which steps may start: in any order that a schedule allows each step once, after those that must come first; and, once stopped, no more.
+// The queue decides which steps may start. Whatever the order in which steps are done, each step
+// must start once, and after its predecessors. After the queue has been stopped, no further step
+// may start.
 #include "coll/step_queue.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +13,7 @@
 namespace lanyard {
 namespace {
 
-// A step, two after it, and one after both.
+// A first step, two steps that depend on it, and a last step that depends on these two.
 Schedule diamond() {
     Schedule schedule;
     StepId first = schedule.signal(1, {});
@@ -33,7 +35,7 @@ TEST(StepQueue, AStepIsReadyWhenThoseBeforeItAreDone) {
         EXPECT_TRUE(queue.is_under_way(0));
         queue.done(0);
         EXPECT_FALSE(queue.is_under_way(0));
-        EXPECT_EQ(queue.take() + queue.take(), 1 + 2);  // in either order
+        EXPECT_EQ(queue.take() + queue.take(), 1 + 2);  // steps 1 and 2, in either order
         queue.done(2);
         EXPECT_FALSE(queue.any_ready());
         queue.done(1);
@@ -64,7 +66,8 @@ TEST(StepQueue, RandomSchedulesAreDoneInOrder) {
         while (queue.left() > 0) {
             if (queue.any_ready() && (under_way.empty() || random() % 2)) {
                 under_way.push_back(queue.take());
-                for (StepId earlier : before[static_cast<size_t>(under_way.back())]) EXPECT_TRUE(done[static_cast<size_t>(earlier)]);
+                for (StepId earlier : before[static_cast<size_t>(under_way.back())])
+                    EXPECT_TRUE(done[static_cast<size_t>(earlier)]);
                 continue;
             }
             ASSERT_FALSE(under_way.empty());
@@ -86,7 +89,7 @@ TEST(StepQueue, OnlyWhatHasBeenStartedIsLeftOnceStopped) {
     queue.begin(schedule);
     for (StepId id : {0, 1, 2}) EXPECT_EQ(queue.take(), id);
     queue.stop();
-    EXPECT_FALSE(queue.any_ready());  // though step 3 was
+    EXPECT_FALSE(queue.any_ready());  // although step 3 was ready
     queue.done(0);
     queue.leave_the_rest({1});
     EXPECT_EQ(queue.left(), 1);

@@ -1,6 +1,8 @@
-// Every algorithm of the selection on teams spread over nodes, by name, all ranks in one process: the result against a plain
-// computation, messages and bytes as the algorithm says, and of what goes between nodes no more than it says, exactly so
-// where nodes are even runs of a power of two. P = 1..40 in release builds.
+// Tests every algorithm that the selection offers, by name, for teams whose ranks are on several nodes. All
+// ranks are simulated in one process. Results are compared with a simple computation, and messages and
+// bytes with the numbers that the algorithm states. The traffic between nodes must not exceed the stated
+// traffic. It must be equal if all nodes have runs of ranks of the same length, which is a power of two.
+// Team sizes are P = 1..40 in release builds.
 #include <bit>
 
 #include "algorithm_checks.h"
@@ -10,7 +12,8 @@
 namespace lanyard::testing {
 namespace {
 
-// Algorithms that a team may use, by name, in the order of the selection's estimates.
+// The names of the algorithms that a team may use, except those that use the node area, in the order of
+// the selection's estimates.
 std::vector<std::string> algorithms(const std::string &operation, const Team &team) {
     std::vector<SelectionRow> rows;
     EXPECT_FALSE(describe_selection(Selection(), operation, crew_of(team), 0, rows));
@@ -32,11 +35,12 @@ struct Case {
     const Placement *placement;
     const Nodes *nodes;
     std::string text() const {
-        return operation + "=" + algorithm + " P=" + std::to_string(size) + ", " + placement->name + " LANYARD_TEST_SEED=" + std::to_string(seed());
+        return operation + "=" + algorithm + " P=" + std::to_string(size) + ", " + placement->name +
+               " LANYARD_TEST_SEED=" + std::to_string(seed());
     }
 };
 
-// check(case, machine) for every size, placement and algorithm; the machine's ranks know where they are.
+// Calls check(case) for every size, placement and algorithm.
 template <class Check>
 void each_case(const std::string &operation, Check check) {
     for (int size : sizes())
@@ -71,14 +75,16 @@ void check_far(const Case &c, const Machine &machine, int64_t bytes, bool exact)
         return;
     }
     EXPECT_LE(observed.far_rounds, work.far.rounds + work.far.turns) << c.text();
-    // Of uneven nodes Bruck's algorithm sends large parts more often than others.
+    // If nodes differ in size, Bruck's algorithm can send the large blocks more often than the
+    // small ones, so the stated bytes do not apply.
     if (c.algorithm != "two_level_bruck" || crew.most == crew.fewest) {
         EXPECT_LE(static_cast<double>(observed.busiest_node_bytes), work.far.path_bytes) << c.text();
     }
     if (!exact) return;
     int radix = c.algorithm.ends_with("_8") ? 8 : c.algorithm.ends_with("_4") ? 4 : 2;
     bool by_node = c.algorithm.starts_with("two_level");
-    if (by_node || (crew.aligned(radix) && std::has_single_bit(static_cast<unsigned>(c.size)) && c.algorithm != "scatter_allgather")) {
+    if (by_node || (crew.aligned(radix) && std::has_single_bit(static_cast<unsigned>(c.size)) &&
+                    c.algorithm != "scatter_allgather")) {
         EXPECT_EQ(observed.far_messages, work.far.messages) << c.text();
     } else if (crew.aligned(radix)) {
         EXPECT_LE(observed.far_messages, work.far.messages) << c.text();
@@ -90,9 +96,11 @@ TEST(OverNodes, BarrierHearsOfEveryone) {
         Machine machine(c.size, seed() + static_cast<uint64_t>(c.size));
         machine.place(c.nodes);
         Selection selection = forced(c.operation, c.algorithm);
-        for (int i = 0; i < c.size; ++i) make_barrier(selection, machine.rank(i).team, {i, c.size, c.nodes}, machine.rank(i).schedule);
+        for (int i = 0; i < c.size; ++i)
+            make_barrier(selection, machine.rank(i).team, {i, c.size, c.nodes}, machine.rank(i).schedule);
         ASSERT_EQ(machine.run(), "") << c.text();
-        for (int i = 0; i < c.size; ++i) ASSERT_EQ(machine.heard(i), (uint64_t{1} << c.size) - 1) << c.text() << " rank " << i;
+        for (int i = 0; i < c.size; ++i)
+            ASSERT_EQ(machine.heard(i), (uint64_t{1} << c.size) - 1) << c.text() << " rank " << i;
         check_far(c, machine, 0, true);
     });
 }
@@ -112,10 +120,18 @@ TEST(OverNodes, BcastReachesEveryone) {
                 make_bcast(selection, machine.rank(i).team, shape, machine.rank(i).schedule);
             }
             ASSERT_EQ(machine.run(), "") << c.text() << " root " << root;
-            for (int i = 0; i < c.size; ++i) ASSERT_EQ(machine.rank(i).receive, machine.rank(root).receive) << c.text() << " root " << root;
-            ASSERT_EQ(result_of(machine.rank(0), Memory(count, gappy_pair())).get(count - 1), value_of(root, count - 1)) << c.text();
-            bool pieces = c.algorithm == "two_level_scatter_allgather";  // these divide evenly where the nodes' number divides the bytes
-            if (root == 0) check_far(c, machine, count * 8, !pieces || c.nodes == nullptr || count * 8 % c.nodes->count() == 0);
+            for (int i = 0; i < c.size; ++i)
+                ASSERT_EQ(machine.rank(i).receive, machine.rank(root).receive)
+                    << c.text() << " root " << root;
+            ASSERT_EQ(result_of(machine.rank(0), Memory(count, gappy_pair())).get(count - 1),
+                      value_of(root, count - 1))
+                << c.text();
+            // The stated work of scatter_allgather is exact only if the bytes divide evenly into
+            // one piece for each node.
+            bool pieces = c.algorithm == "two_level_scatter_allgather";
+            if (root == 0)
+                check_far(c, machine, count * 8,
+                          !pieces || c.nodes == nullptr || count * 8 % c.nodes->count() == 0);
         }
     });
 }
@@ -126,9 +142,11 @@ Pair everything(const Op &op, int size, int64_t element) {
     return result;
 }
 
-void check_reduction(const Case &c, int root, bool in_place, const Op &op, const Datatype &type, int64_t count) {
+void check_reduction(const Case &c, int root, bool in_place, const Op &op, const Datatype &type,
+                     int64_t count) {
     bool to_all = c.operation == "allreduce";
-    std::string what = c.text() + " root " + std::to_string(root) + (in_place ? " in place" : "") + (op.commutative ? "" : " ordered");
+    std::string what = c.text() + " root " + std::to_string(root) + (in_place ? " in place" : "") +
+                       (op.commutative ? "" : " ordered");
     Machine machine(c.size, seed() + static_cast<uint64_t>(c.size * 3 + root));
     machine.place(c.nodes);
     Selection selection = forced(c.operation, c.algorithm);
@@ -143,17 +161,21 @@ void check_reduction(const Case &c, int root, bool in_place, const Op &op, const
         shape.op = &op;
         shape.result = {Space::receive, 0, count, &type};
         shape.contribution = {here ? Space::receive : Space::send, 0, count, &type};
-        (to_all ? make_allreduce : make_reduce)(selection, machine.rank(i).team, shape, machine.rank(i).schedule);
+        (to_all ? make_allreduce : make_reduce)(selection, machine.rank(i).team, shape,
+                                                machine.rank(i).schedule);
     }
     ASSERT_EQ(machine.run(), "") << what;
     for (int i = 0; i < c.size; ++i) {
         if (!to_all && i != root) continue;
         Memory result = result_of(machine.rank(i), Memory(count, type));
-        for (int64_t e = 0; e < count; ++e) ASSERT_EQ(result.get(e), everything(op, c.size, e)) << what << " rank " << i;
+        for (int64_t e = 0; e < count; ++e)
+            ASSERT_EQ(result.get(e), everything(op, c.size, e)) << what << " rank " << i;
     }
-    // Halving divides evenly for powers of two, what is ordered takes one more message to another root.
+    // The stated work is not exact for halving, which divides evenly only for powers of two, nor for
+    // operations that do not commute, for which a root other than 0 takes one more message.
     bool halving = c.algorithm.find("halving") != std::string::npos;
-    if (op.commutative && root == 0 && count == c.size) check_far(c, machine, count * 8, !halving && c.algorithm != "two_level_ring");
+    if (op.commutative && root == 0 && count == c.size)
+        check_far(c, machine, count * 8, !halving && c.algorithm != "two_level_ring");
 }
 
 void check_reductions(const std::string &operation) {
@@ -163,7 +185,8 @@ void check_reductions(const std::string &operation) {
         for (int root : roots) {
             check_reduction(c, root, root % 2 == 0, sum_op(), root % 2 ? gappy_pair() : plain_pair(), c.size);
             check_reduction(c, root, root % 2 == 1, sum_op(), gappy_pair(), 1);
-            // Where the order of nodes is not that of ranks, another algorithm must be taken, which the result shows.
+            // If the nodes do not follow the order of the ranks, another algorithm must be chosen for
+            // an operation that does not commute. The result would be wrong otherwise.
             check_reduction(c, root, root % 2 == 1, compose_op(), plain_pair(), 3);
             if (::testing::Test::HasFailure()) return;
         }
@@ -173,7 +196,8 @@ void check_reductions(const std::string &operation) {
 TEST(OverNodes, ReduceIsRightAndInOrder) { check_reductions("reduce"); }
 TEST(OverNodes, AllreduceIsRightAndInOrder) { check_reductions("allreduce"); }
 
-// Blocks for each rank: even ones of two elements, or uneven ones with gaps, in another order.
+// The layout of one block for each rank: even blocks of two elements, or uneven blocks in reverse
+// order, with gaps.
 struct Blocks {
     std::vector<int64_t> counts, displacements;
     int64_t elements = 0;
@@ -188,7 +212,8 @@ struct Blocks {
         }
     }
     Division division(Space space, bool even, const Datatype &type) const {
-        return even ? Division::even(space, 2, type) : Division::uneven(space, {counts.data(), 8}, {displacements.data(), 8}, type);
+        return even ? Division::even(space, 2, type)
+                    : Division::uneven(space, {counts.data(), 8}, {displacements.data(), 8}, type);
     }
     void fill(Memory &memory, int rank) const {
         for (int64_t e = 0; e < counts[static_cast<size_t>(rank)]; ++e)
@@ -224,16 +249,21 @@ TEST(OverNodes, AllgatherCollectsAllBlocks) {
                     int64_t bytes = 0;
                     for (int64_t count : blocks.counts) bytes += count * 8;
                     for (int i = 0; i < c.size; ++i) {
-                        Memory all(blocks.elements, *type), own = Blocks::of(i, blocks.counts[static_cast<size_t>(i)]);
+                        Memory all(blocks.elements, *type),
+                            own = Blocks::of(i, blocks.counts[static_cast<size_t>(i)]);
                         if (in_place) blocks.fill(all, i);
                         give(machine.rank(i), own, all);
                         MoveShape shape = move_shape(c, i, 0, in_place, even);
-                        if (!in_place) shape.sent = Division::even(Space::send, blocks.counts[static_cast<size_t>(i)], plain_pair());
+                        if (!in_place)
+                            shape.sent = Division::even(Space::send, blocks.counts[static_cast<size_t>(i)],
+                                                        plain_pair());
                         shape.received = blocks.division(Space::receive, even, *type);
-                        make_allgather(selection, machine.rank(i).team, shape, bytes, machine.rank(i).schedule);
+                        make_allgather(selection, machine.rank(i).team, shape, bytes,
+                                       machine.rank(i).schedule);
                     }
                     ASSERT_EQ(machine.run(), "") << c.text();
-                    for (int i = 0; i < c.size; ++i) ASSERT_EQ(machine.rank(i).receive, expected.bytes) << c.text() << " rank " << i;
+                    for (int i = 0; i < c.size; ++i)
+                        ASSERT_EQ(machine.rank(i).receive, expected.bytes) << c.text() << " rank " << i;
                     if (even) check_far(c, machine, bytes, true);
                 }
     });
@@ -258,7 +288,8 @@ void check_gather(const Case &c, int root, bool in_place, const Datatype &type) 
     }
     ASSERT_EQ(machine.run(), "") << c.text();
     ASSERT_EQ(machine.rank(root).receive, expected.bytes) << c.text() << " root " << root;
-    if (root == 0) check_far(c, machine, 16, c.algorithm != "two_level" || !c.nodes || c.nodes->most == c.nodes->fewest);
+    if (root == 0)
+        check_far(c, machine, 16, c.algorithm != "two_level" || !c.nodes || c.nodes->most == c.nodes->fewest);
 }
 
 void check_scatter(const Case &c, int root, bool in_place, const Datatype &type) {
@@ -279,22 +310,26 @@ void check_scatter(const Case &c, int root, bool in_place, const Datatype &type)
     ASSERT_EQ(machine.run(), "") << c.text();
     for (int i = 0; i < c.size; ++i) {
         if (in_place && i == root) continue;
-        ASSERT_EQ(machine.rank(i).receive, Blocks::of(i, 2).bytes) << c.text() << " root " << root << " rank " << i;
+        ASSERT_EQ(machine.rank(i).receive, Blocks::of(i, 2).bytes)
+            << c.text() << " root " << root << " rank " << i;
     }
-    if (root == 0) check_far(c, machine, 16, c.algorithm != "two_level" || !c.nodes || c.nodes->most == c.nodes->fewest);
+    if (root == 0)
+        check_far(c, machine, 16, c.algorithm != "two_level" || !c.nodes || c.nodes->most == c.nodes->fewest);
 }
 
 TEST(OverNodes, GatherCollectsAtTheRoot) {
     each_case("gather", [](const Case &c) {
         for (int root : {0, c.size / 2, c.size - 1})
-            for (const Datatype *type : {&plain_pair(), &gappy_pair()}) check_gather(c, root, type == &gappy_pair(), *type);
+            for (const Datatype *type : {&plain_pair(), &gappy_pair()})
+                check_gather(c, root, type == &gappy_pair(), *type);
     });
 }
 
 TEST(OverNodes, ScatterReachesEveryone) {
     each_case("scatter", [](const Case &c) {
         for (int root : {0, c.size / 2, c.size - 1})
-            for (const Datatype *type : {&plain_pair(), &gappy_pair()}) check_scatter(c, root, type == &gappy_pair(), *type);
+            for (const Datatype *type : {&plain_pair(), &gappy_pair()})
+                check_scatter(c, root, type == &gappy_pair(), *type);
     });
 }
 

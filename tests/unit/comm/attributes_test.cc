@@ -1,4 +1,5 @@
-// Attributes: life of keys and values, copy and delete functions, order, failures, functions that use attributes themselves.
+// Attributes: the life of keys and values, copy and delete functions, order, failures, and functions that
+// use attributes themselves.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +42,9 @@ struct AttributeTest : ::testing::Test {
         described.remove = delete_recorded;
         return create_keyval(described);
     }
-    Error set(int keyval, long n) { return set_attribute(object.attributes, ObjectKind::comm, &object, keyval, value(n)); }
+    Error set(int keyval, long n) {
+        return set_attribute(object.attributes, ObjectKind::comm, &object, keyval, value(n));
+    }
     long get(const Object &of, int keyval) {
         void *found_value = nullptr;
         bool found = false;
@@ -157,7 +160,8 @@ TEST_F(AttributeTest, KeysAreForOneKindOfObject) {
     EXPECT_EQ(code(set(abi::tag_ub, 1)), static_cast<int>(ErrorClass::keyval));
     EXPECT_EQ(code(set(12345, 1)), static_cast<int>(ErrorClass::keyval));
     int k = key();
-    EXPECT_EQ(code(delete_attribute(object.attributes, ObjectKind::comm, &object, k)), static_cast<int>(ErrorClass::keyval));
+    EXPECT_EQ(code(delete_attribute(object.attributes, ObjectKind::comm, &object, k)),
+              static_cast<int>(ErrorClass::keyval));
 }
 
 // A delete function that deletes another attribute and sets a third one, as libraries do.

@@ -1,5 +1,6 @@
-// Communicator creation among ranks that are threads: who gets which communicator, ids that agree and never repeat, messages
-// that come before their communicator exists, node memory given back.
+// Creation of communicators among ranks that are threads. Tests which rank gets which communicator, ids
+// that agree and never repeat, messages that arrive before their communicator exists, and the return of
+// node memory.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -15,7 +16,8 @@ namespace {
 using test::Rank;
 using test::run_job;
 
-// Sends my rank around the ring and expects the neighbour's: proves that context, peers and ranks agree.
+// Sends this rank's number to the right neighbour and expects that of the left one. This proves that
+// context, peers and ranks agree.
 void ring(Comm &comm) {
     if (comm.size == 1) return;
     Universe &universe = *comm.universe;
@@ -40,7 +42,8 @@ void ring(Comm &comm) {
     EXPECT_FALSE(receive.error);
 }
 
-// Which contexts exist: every member reports, and the reports of one context must tell of the same members.
+// The contexts that exist. Every member reports each of its contexts, and all reports of one context must
+// name the same members.
 struct Census {
     std::mutex lock;
     std::map<uint64_t, Peers> members;
@@ -104,8 +107,10 @@ TEST_P(Creation, SplitsByColorAndKey) {
                 continue;
             }
             for (int i = 0; i < part->size; ++i) EXPECT_EQ(static_cast<int>(part->peers[i]) % colors, color);
-            for (int i = 1; i < part->size; ++i) EXPECT_GT(part->peers[i - 1], part->peers[i]) << "the smallest key comes first";
-            EXPECT_EQ(part->team.node_area != nullptr, part->size > 1 && rank.universe.share_node(part->group->peers));
+            for (int i = 1; i < part->size; ++i)
+                EXPECT_GT(part->peers[i - 1], part->peers[i]) << "the smallest key comes first";
+            EXPECT_EQ(part->team.node_area != nullptr,
+                      part->size > 1 && rank.universe.share_node(part->group->peers));
             census.report(*part);
             ring(*part);
             ASSERT_FALSE(free_comm(part));
@@ -119,7 +124,8 @@ TEST_P(Creation, SplitsByNode) {
     run([&](Rank &rank) {
         Comm &world = rank.world(), *node = nullptr, *none = nullptr;
         ASSERT_FALSE(split_comm_by_type(world, abi::comm_type_shared, 0, nullptr, node));
-        EXPECT_EQ(node->size, std::min(ranks_per_node, world.size - world.rank / ranks_per_node * ranks_per_node));
+        EXPECT_EQ(node->size,
+                  std::min(ranks_per_node, world.size - world.rank / ranks_per_node * ranks_per_node));
         EXPECT_EQ(node->rank, world.rank % ranks_per_node);
         ring(*node);
         ASSERT_FALSE(split_comm_by_type(*node, abi::comm_type_hw_unguided, 0, nullptr, none));
@@ -144,7 +150,8 @@ TEST_P(Creation, SplitsByNode) {
     });
 }
 
-// Packages of four processes, cores of two, in each of which the second is not bound; nothing else is known.
+// Packages have four processes and cores two, of which the second is not bound to the core. Nothing else is
+// known.
 Locality described_locality(const Universe &universe) {
     Locality locality;
     std::fill_n(locality.instance, resources, Locality::unknown);
@@ -154,7 +161,7 @@ Locality described_locality(const Universe &universe) {
     return locality;
 }
 
-// Gives back what the info says afterwards.
+// Returns the resource type that the info holds afterwards.
 std::string split_by_hardware(Comm &parent, int type, const char *resource, Comm *&made) {
     Info *info = new_info();
     std::string way;
@@ -178,7 +185,8 @@ TEST_P(Creation, SplitsByHardware) {
                 split_by_hardware(world, type, name, part);
                 ASSERT_NE(part, nullptr);
                 ASSERT_EQ(part->size, end - begin);
-                for (int i = 0; i < part->size; ++i) EXPECT_EQ(static_cast<int>(part->peers[i]), end - 1 - i) << "by key";
+                for (int i = 0; i < part->size; ++i)
+                    EXPECT_EQ(static_cast<int>(part->peers[i]), end - 1 - i) << "by key";
                 census.report(*part);
                 ring(*part);
                 ASSERT_FALSE(free_comm(part));
@@ -193,8 +201,9 @@ TEST_P(Creation, SplitsByHardware) {
             split_by_hardware(world, abi::comm_type_hw_guided, unknown, core);
             EXPECT_EQ(core, nullptr) << unknown;
         }
-        // Some ask for nothing, and do not hold up the others.
-        split_by_hardware(world, world.rank % 3 ? abi::comm_type_hw_guided : abi::undefined, "hwloc://Package", part);
+        // Some ranks pass MPI_UNDEFINED, which does not block the others.
+        split_by_hardware(world, world.rank % 3 ? abi::comm_type_hw_guided : abi::undefined,
+                          "hwloc://Package", part);
         EXPECT_EQ(part != nullptr, world.rank % 3 != 0);
         if (part) {
             for (int i = 0; i < part->size; ++i) EXPECT_NE(part->peers[i] % 3, 0u);
@@ -209,7 +218,8 @@ TEST_P(Creation, SplitsByWhatDividesIt) {
     run([&](Rank &rank) {
         rank.universe.locality = described_locality;
         Comm &world = rank.world();
-        // Down from the world, each time by what divides it: nodes, packages, cores, and then nothing.
+        // Goes down from the world, each time by what divides the communicator: nodes, packages, cores,
+        // then nothing.
         Comm *parent = &world;
         std::vector<std::string> ways;
         while (parent) {
@@ -246,7 +256,7 @@ TEST_P(Creation, SplitsByWhatDividesIt) {
 TEST_P(Creation, CreatesFromGroups) {
     run([&](Rank &rank) {
         Comm &world = rank.world(), *odd_or_even = nullptr;
-        Peers half;  // the odd and the even, each backwards
+        Peers half;  // the odd or the even ranks, in reverse order
         for (int peer = world.size - 1; peer >= 0; --peer)
             if (peer % 2 == world.rank % 2) half.push_back(static_cast<uint32_t>(peer));
         Group *group = make_group(rank.universe, half);
@@ -261,7 +271,8 @@ TEST_P(Creation, CreatesFromGroups) {
         census.report(*again);
         ring(*again);
         ASSERT_FALSE(free_comm(odd_or_even));
-        ASSERT_FALSE(create_comm_from_group(*group, "org.example.test", nullptr, errors_return(), odd_or_even));
+        ASSERT_FALSE(
+            create_comm_from_group(*group, "org.example.test", nullptr, errors_return(), odd_or_even));
         EXPECT_EQ(odd_or_even->errhandler, &errors_return());
         census.report(*odd_or_even);
         ring(*odd_or_even);
@@ -276,7 +287,8 @@ TEST_P(Creation, OverlappingGroupsInTurn) {
     run([&](Rank &rank) {  // pairs (0,1), (1,2), ... all in the same parent with the same tag
         for (int first = 0; first + 1 < rank.world().size; ++first) {
             if (rank.world().rank != first && rank.world().rank != first + 1) continue;
-            Group *pair = make_group(rank.universe, {static_cast<uint32_t>(first + 1), static_cast<uint32_t>(first)});
+            Group *pair =
+                make_group(rank.universe, {static_cast<uint32_t>(first + 1), static_cast<uint32_t>(first)});
             for (int i = 0; i < 3; ++i) {
                 Comm *made = nullptr;
                 ASSERT_FALSE(create_comm_of_group(rank.world(), *pair, 0, made));
@@ -320,7 +332,9 @@ TEST_P(Creation, DuplicatesWithoutBlocking) {
 Error fails_on_rank_0(const Keyval &, void *object, void *value, void *&copied, bool &wanted) {
     copied = value;
     wanted = true;
-    return static_cast<Comm *>(object)->rank == 0 ? Error(ErrorClass::other, "the copy function fails on rank 0") : Error();
+    return static_cast<Comm *>(object)->rank == 0
+               ? Error(ErrorClass::other, "the copy function fails on rank 0")
+               : Error();
 }
 
 TEST_P(Creation, ARankWhoseAttributesFailDoesNotHoldUpTheOthers) {
@@ -344,8 +358,8 @@ TEST_P(Creation, ARankWhoseAttributesFailDoesNotHoldUpTheOthers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, Creation,
-                         ::testing::Values(Shape{1, 1, 1}, Shape{2, 2, 2}, Shape{3, 2, 3}, Shape{4, 1, 4}, Shape{5, 5, 5}, Shape{8, 4, 6},
-                                           Shape{13, 13, 7}));
+                         ::testing::Values(Shape{1, 1, 1}, Shape{2, 2, 2}, Shape{3, 2, 3}, Shape{4, 1, 4},
+                                           Shape{5, 5, 5}, Shape{8, 4, 6}, Shape{13, 13, 7}));
 
 TEST(CreationErrors, SayWhatIsWrong) {
     run_job(2, 2, 1, [](Rank &rank) {
@@ -354,8 +368,12 @@ TEST(CreationErrors, SayWhatIsWrong) {
         Group *other = make_group(rank.universe, {1 - rank.universe.own_peer});
         EXPECT_EQ(create_comm(*copy, CollectiveKind::comm_create, *other, made).take().code, abi::err_group);
         EXPECT_EQ(create_comm_of_group(*copy, *other, 0, made).take().code, abi::err_group);
-        EXPECT_EQ(create_comm_from_group(*other, "tag", nullptr, errors_return(), made).take().code, abi::err_group);
-        EXPECT_EQ(create_comm_from_group(*other, std::string(1024, 't'), nullptr, errors_return(), made).take().code, abi::err_arg);
+        EXPECT_EQ(create_comm_from_group(*other, "tag", nullptr, errors_return(), made).take().code,
+                  abi::err_group);
+        EXPECT_EQ(create_comm_from_group(*other, std::string(1024, 't'), nullptr, errors_return(), made)
+                      .take()
+                      .code,
+                  abi::err_arg);
         EXPECT_EQ(split_comm_by_type(*copy, 7, 0, nullptr, made).take().code, abi::err_arg);
         EXPECT_EQ(made, nullptr);
         ASSERT_FALSE(create_comm(*copy, CollectiveKind::comm_create, *rank.universe.empty_group, made));
@@ -365,7 +383,7 @@ TEST(CreationErrors, SayWhatIsWrong) {
     });
 }
 
-// Whoever is the last to leave, the memory comes back to the one who allocates.
+// Whichever rank leaves last, the memory returns to the rank that allocates.
 TEST(NodeAreas, DoNotPileUp) {
     test::HeapMemory *memory = nullptr;
     int most = 0;
@@ -379,12 +397,13 @@ TEST(NodeAreas, DoNotPileUp) {
             ASSERT_FALSE(free_comm(copy));
         }
     });
-    EXPECT_LE(most, 4);  // one in use, and those that somebody has not left yet
+    EXPECT_LE(most, 4);  // one in use, and those that some rank has not left yet
 }
 
 TEST(Contexts, AreTheCreatorsOwn) {
     std::set<uint64_t> seen;
-    for (ProcessName creator : {ProcessName{0, 0}, {0, 1}, {0, 77}, {100, 0}, {100, 1}, {100, 77}, {max_creators - 1, 0}})
+    for (ProcessName creator :
+         {ProcessName{0, 0}, {0, 1}, {0, 77}, {100, 0}, {100, 1}, {100, 77}, {max_creators - 1, 0}})
         for (uint64_t counter = 1; counter < 100; ++counter) {
             uint64_t context = context_of(creator, counter);
             EXPECT_EQ(context & (collective_bit | creation_bit | partitioned_bit | derived_bit), 0u);
@@ -396,7 +415,8 @@ TEST(Contexts, AreTheCreatorsOwn) {
     EXPECT_EQ(derived_context("a", processes, {0, 1}), derived_context("a", processes, {0, 1}));
 }
 
-// The same processes meet under the same id, whatever numbers they have here and there; those of another job do not.
+// The same processes derive the same id, whatever their peer numbers here and there. Processes of another
+// job derive another id.
 TEST(Contexts, AreDerivedFromNamesNotFromPeerNumbers) {
     Processes here(2), there, other;
     here.append({2, 0}, 2);
@@ -406,17 +426,19 @@ TEST(Contexts, AreDerivedFromNamesNotFromPeerNumbers) {
     EXPECT_NE(derived_context("a", here, {0, 1}), derived_context("a", other, {0, 1}));
 }
 
-// What is beyond the bits, and what two launchers' jobs make together, has derived ids.
+// Ids are derived if their parts exceed the bits, and if jobs of two launchers make them together.
 TEST(Contexts, BeyondTheBitsAreDerived) {
     std::set<uint64_t> seen;
-    for (ProcessName creator : {ProcessName{max_creators, 0}, {0, max_creators}, {UINT32_MAX, UINT32_MAX}, {0, 0}})
+    for (ProcessName creator :
+         {ProcessName{max_creators, 0}, {0, max_creators}, {UINT32_MAX, UINT32_MAX}, {0, 0}})
         for (uint64_t counter : {max_counter, max_counter + 1, max_counter << 1}) {
             uint64_t context = context_of(creator, counter);
             EXPECT_EQ(context & (collective_bit | creation_bit | partitioned_bit | derived_bit), derived_bit);
             EXPECT_TRUE(seen.insert(context).second);
         }
     for (const char *jobs : {"a and b", "a and c"})
-        for (uint64_t counter = 1; counter < 100; ++counter) EXPECT_TRUE(seen.insert(derived_context(jobs, {0, 0}, counter)).second);
+        for (uint64_t counter = 1; counter < 100; ++counter)
+            EXPECT_TRUE(seen.insert(derived_context(jobs, {0, 0}, counter)).second);
     EXPECT_EQ(derived_context("a and b", {0, 0}, 5), derived_context("a and b", {0, 0}, 5));
 }
 

@@ -1,4 +1,4 @@
-// MPI_Dims_create against a search through every product, its properties for large counts, and its errors.
+// MPI_Dims_create against a search through all products, its properties for large counts, and its errors.
 #include "comm/dims.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,8 @@ TEST(Dims, BestOfAllProducts) {
             std::vector<int> factors = balanced_factors(count, parts), none;
             expect_valid(count, factors);
             ASSERT_EQ(factors.size(), static_cast<size_t>(parts));
-            ASSERT_EQ(score(factors), best_score(count, parts, none)) << count << " in " << parts << ": " << ::testing::PrintToString(factors);
+            ASSERT_EQ(score(factors), best_score(count, parts, none))
+                << count << " in " << parts << ": " << ::testing::PrintToString(factors);
         }
 }
 
@@ -67,9 +68,11 @@ TEST(Dims, KnownProducts) {
     expect_valid(12, many);
 }
 
-// Counts with very many divisors, alone and beside a large prime: without bounds the search would run for hours.
+// Counts with very many divisors, alone and with a large prime factor. Without bounds, the search would run
+// for hours.
 TEST(Dims, AnswersAtOnce) {
-    for (int count : {2095133040, 1102701600, 735134400, 1 << 30, 1162261467, 1441440 * 1009, 720720 * 2003, 55440 * 30011, 2147483646})
+    for (int count : {2095133040, 1102701600, 735134400, 1 << 30, 1162261467, 1441440 * 1009, 720720 * 2003,
+                      55440 * 30011, 2147483646})
         for (int parts = 1; parts <= 33; ++parts) expect_valid(count, balanced_factors(count, parts));
 }
 
@@ -97,12 +100,16 @@ TEST(Dims, FixedOnes) {
     dims = {2, 3};
     EXPECT_FALSE(balance_dims(6, dims));
     EXPECT_FALSE(balance_dims(1, {}));
-    EXPECT_EQ(fails(7, {0, 2}, ErrorClass::dims), "nnodes is 7, which is no multiple of the dimensions given, up to dims[1] = 2");
-    EXPECT_EQ(fails(8, {2, 2}, ErrorClass::dims), "no element of dims is 0, and their product is 4, not nnodes = 8");
-    EXPECT_EQ(fails(65536, {65536, 65536}, ErrorClass::dims), "nnodes is 65536, which is no multiple of the dimensions given, up to dims[1] = 65536");
+    EXPECT_EQ(fails(7, {0, 2}, ErrorClass::dims),
+              "nnodes is 7, which is no multiple of the dimensions given, up to dims[1] = 2");
+    EXPECT_EQ(fails(8, {2, 2}, ErrorClass::dims),
+              "no element of dims is 0, and their product is 4, not nnodes = 8");
+    EXPECT_EQ(fails(65536, {65536, 65536}, ErrorClass::dims),
+              "nnodes is 65536, which is no multiple of the dimensions given, up to dims[1] = 65536");
     EXPECT_EQ(fails(4, {0, -1}, ErrorClass::dims), "dims[1] is -1 but must not be negative");
     EXPECT_EQ(fails(0, {0}, ErrorClass::arg), "nnodes is 0 but must be at least 1");
-    EXPECT_EQ(fails(2, {}, ErrorClass::dims), "no element of dims is 0, and their product is 1, not nnodes = 2");
+    EXPECT_EQ(fails(2, {}, ErrorClass::dims),
+              "no element of dims is 0, and their product is 1, not nnodes = 2");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Error codes: failures and their sentences, classes and codes the program adds and removes.
+// Error codes: failures and their sentences, and classes and codes that the program adds and removes.
 #include <gtest/gtest.h>
 
 #include "base/abi_constants.h"
@@ -37,7 +37,8 @@ TEST(Codes, StandardClassesAreKnownAndOthersAreNot) {
         EXPECT_TRUE(meaning_of(value).known) << value;
         EXPECT_EQ(meaning_of(value).error_class, value);
     }
-    for (int value : {-1, 63, 900, abi::err_lastcode + 100000}) EXPECT_FALSE(meaning_of(value).known) << value;
+    for (int value : {-1, 63, 900, abi::err_lastcode + 100000})
+        EXPECT_FALSE(meaning_of(value).known) << value;
 }
 
 TEST(Codes, TheProgramAddsAndRemoves) {
@@ -78,7 +79,7 @@ TEST(Errhandlers, AreCounted) {
     Errhandler *made = errhandler_pool().create(), *place = nullptr;
     replace_errhandler(place, errors_return());
     replace_errhandler(place, *made);
-    release_errhandler(made);  // the program's MPI_Errhandler_free
+    release_errhandler(made);  // as MPI_Errhandler_free of the program does
     EXPECT_TRUE(errhandler_pool().holds(made));
     replace_errhandler(place, errors_are_fatal());
     EXPECT_FALSE(errhandler_pool().holds(made));

@@ -1,4 +1,5 @@
-// Group algebra against plain sets: every operation is also done by the definition in MPI-5.0 7.3.2, with loops.
+// Group algebra against plain sets: each operation is also done with loops, by the definition in MPI-5.0
+// 7.3.2.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,12 +16,15 @@ protected:
     Peers random_peers(uint32_t most) {
         Peers all(most * 2);
         for (uint32_t i = 0; i < all.size(); ++i) all[i] = i;
-        if (random() % 4 == 0) return Peers(all.begin(), all.begin() + static_cast<long>(random() % (most + 1)));  // 0, 1, 2, ...
+        if (random() % 4 == 0)  // 0, 1, 2, ...
+            return Peers(all.begin(), all.begin() + static_cast<long>(random() % (most + 1)));
         std::shuffle(all.begin(), all.end(), random);
         all.resize(random() % (most + 1));
         return all;
     }
-    static bool has(const Peers &peers, uint32_t peer) { return std::count(peers.begin(), peers.end(), peer) > 0; }
+    static bool has(const Peers &peers, uint32_t peer) {
+        return std::count(peers.begin(), peers.end(), peer) > 0;
+    }
 
     std::mt19937 random{GetParam()};
 };
@@ -84,7 +88,8 @@ TEST_P(GroupAlgebra, ExpandsRanges) {
         int stride = static_cast<int>(random() % 7) - 3;
         if (stride == 0) continue;
         std::vector<int> wanted;
-        for (int rank = first; stride > 0 ? rank <= last : rank >= last; rank += stride) wanted.push_back(rank);
+        for (int rank = first; stride > 0 ? rank <= last : rank >= last; rank += stride)
+            wanted.push_back(rank);
         const int ranges[1][3] = {{first, last, stride}};
         ASSERT_FALSE(expand_ranges(ranges, 1, size, ranks));
         ASSERT_EQ(ranks, wanted) << first << " to " << last << " by " << stride << ", seed " << GetParam();
@@ -93,7 +98,7 @@ TEST_P(GroupAlgebra, ExpandsRanges) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, GroupAlgebra, ::testing::Values(1u, 2u, 3u));
 
-// The class and a word of the sentence of what must fail.
+// The error must have this class, and its sentence this word.
 void expect_error(Error error, ErrorClass error_class, const char *word) {
     ASSERT_TRUE(error) << word;
     ErrorRecord record = error.take();

@@ -1,5 +1,6 @@
-// Placement on simulated nodes: always a permutation that keeps to the nodes' capacities and never cuts more edges than the
-// given order; what a block per node can reach is reached.
+// Placement on simulated nodes. A placement is always a permutation, keeps to the capacity of each node,
+// and never cuts more edges than the given order. If a grid can be divided into one block for each node,
+// the placement cuts as few edges as these blocks.
 #include "comm/placement.h"
 
 #include <gtest/gtest.h>
@@ -29,13 +30,14 @@ struct Cuts {
     int64_t before, after;
 };
 
-// Checks what holds for every placement.
+// Checks the properties of every placement.
 Cuts check(const Adjacency &adjacency, const Placement &placement, const List &node_of_process) {
     List processes = placement, all(static_cast<size_t>(adjacency.places()));
     std::sort(processes.begin(), processes.end());
     std::iota(all.begin(), all.end(), 0);
     EXPECT_EQ(processes, all);
-    Cuts cuts{cut(adjacency, nodes_at(all, node_of_process)), cut(adjacency, nodes_at(placement, node_of_process))};
+    Cuts cuts{cut(adjacency, nodes_at(all, node_of_process)),
+              cut(adjacency, nodes_at(placement, node_of_process))};
     EXPECT_LE(cuts.after, cuts.before);
     if (cuts.after == cuts.before) {
         EXPECT_EQ(placement, all) << "ranks move for nothing";
@@ -44,10 +46,11 @@ Cuts check(const Adjacency &adjacency, const Placement &placement, const List &n
 }
 
 Cuts check_grid(const List &dims, const List &periodic, const List &node_of_process) {
-    return check(Adjacency::of_grid(dims, periodic), place_grid(dims, periodic, node_of_process), node_of_process);
+    return check(Adjacency::of_grid(dims, periodic), place_grid(dims, periodic, node_of_process),
+                 node_of_process);
 }
 
-// `processes` in order on nodes of `each`, or dealt out to them in turn.
+// `processes` in order on nodes of `each`, or dealt to the nodes in turn.
 List filled(int processes, int each) {
     List nodes;
     for (int i = 0; i < processes; ++i) nodes.push_back(i / each);
@@ -73,7 +76,8 @@ TEST(Placement, BlocksOfAGrid) {
     EXPECT_EQ(check_grid({8, 8}, {0, 0}, dealt(64, 4)).after, 16);
     // 4 x 4 x 4 on 8 nodes: cubes of 2.
     EXPECT_EQ(check_grid({4, 4, 4}, {0, 0, 0}, filled(64, 8)).after, 48);
-    // A line is cut least as it is; and when processes were dealt out in turn it is put together.
+    // A line is cut least in the given order. If its processes were dealt to the nodes in turn, it is put
+    // together.
     EXPECT_EQ(check_grid({12}, {0}, filled(12, 4)).after, 2);
     EXPECT_EQ(check_grid({12}, {1}, dealt(12, 3)).after, 3);
     // 2 x 6 in nodes of 4: squares.
@@ -81,9 +85,10 @@ TEST(Placement, BlocksOfAGrid) {
 }
 
 TEST(Placement, SquaresInTheirOrder) {
-    // Places of the first node are those of its square, taken in the order of ranks.
-    EXPECT_EQ(place_grid(List{4, 4}, List{0, 0}, filled(16, 4)), (Placement{0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15}));
-    // More processes than places: the first ones get them.
+    // The processes of a node take the places of its square in the order of ranks.
+    EXPECT_EQ(place_grid(List{4, 4}, List{0, 0}, filled(16, 4)),
+              (Placement{0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15}));
+    // If there are more processes than places, the first processes get the places.
     EXPECT_EQ(place_grid(List{2, 2}, List{0, 0}, dealt(9, 2)).size(), 4u);
 }
 
@@ -100,7 +105,8 @@ TEST(Placement, RandomGrids) {
         }
         List nodes;
         int count = 1 + static_cast<int>(random() % 6), spare = static_cast<int>(random() % 3);
-        for (int i = 0; i < places + spare; ++i) nodes.push_back(static_cast<int>(random() % static_cast<uint64_t>(count)));
+        for (int i = 0; i < places + spare; ++i)
+            nodes.push_back(static_cast<int>(random() % static_cast<uint64_t>(count)));
         if (random() % 2) std::sort(nodes.begin(), nodes.end());
         check_grid(dims, periodic, nodes);
     }
@@ -113,7 +119,8 @@ TEST(Placement, RandomGraphs) {
         int places = 1 + static_cast<int>(random() % 40);
         auto any = [&] { return static_cast<int>(random() % static_cast<uint64_t>(places)); };
         std::vector<WeightedEdge> edges;
-        for (auto e = random() % 120; e > 0; --e) edges.push_back({any(), any(), static_cast<int64_t>(random() % 10)});
+        for (auto e = random() % 120; e > 0; --e)
+            edges.push_back({any(), any(), static_cast<int64_t>(random() % 10)});
         List nodes;
         for (int i = 0; i < places; ++i) nodes.push_back(static_cast<int>(random() % 5));
         Adjacency adjacency(places, edges);
@@ -121,15 +128,18 @@ TEST(Placement, RandomGraphs) {
     }
 }
 
-// Groups that talk among themselves, mixed up: each is brought onto one node.
+// Clusters of processes that communicate with each other are mixed. Each is placed on one node.
 TEST(Placement, ClustersOfAGraph) {
     const int clusters = 6, members = 8, places = clusters * members;
     std::vector<WeightedEdge> edges;
     for (int place = 0; place < places; ++place)
-        for (int other = place + clusters; other < places; other += clusters) edges.push_back({place, other, 5});
+        for (int other = place + clusters; other < places; other += clusters)
+            edges.push_back({place, other, 5});
     for (int cluster = 1; cluster < clusters; ++cluster) edges.push_back({cluster - 1, cluster, 1});
     Adjacency adjacency(places, edges);
-    EXPECT_EQ(check(adjacency, place_graph(adjacency, filled(places, members)), filled(places, members)).after, clusters - 1);
+    EXPECT_EQ(
+        check(adjacency, place_graph(adjacency, filled(places, members)), filled(places, members)).after,
+        clusters - 1);
 }
 
 }  // namespace

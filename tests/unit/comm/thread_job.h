@@ -1,5 +1,6 @@
-// A job in one process, for tests of what needs several ranks: each rank is a thread with its own engine, messenger and
-// universe; frames go through queues with a lock, in random portions (a seed decides), so that messages come early and late.
+// A job in one process, for tests that need several ranks. Each rank is a thread with its own engine,
+// messenger and universe. Frames pass through locked queues in random portions, which a seed decides, so
+// that messages arrive early and late.
 #pragma once
 
 #include <deque>
@@ -29,9 +30,14 @@ struct Inbox {
 class QueuePath final : public Path {
 public:
     QueuePath(std::vector<Inbox> &inboxes, uint32_t own, unsigned seed)
-        : Path({.name = "queue", .max_eager = 1024, .max_bulk = 4096}), inboxes_(inboxes), own_(own), random_(seed + own) {}
+        : Path({.name = "queue", .max_eager = 1024, .max_bulk = 4096}),
+          inboxes_(inboxes),
+          own_(own),
+          random_(seed + own) {}
     bool reaches(uint32_t) const override { return true; }
-    Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override { return put({own_, envelope, {}, false, {}}, peer, payload); }
+    Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override {
+        return put({own_, envelope, {}, false, {}}, peer, payload);
+    }
     Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t) override {
         return put({own_, {}, header, true, {}}, peer, payload);
     }
@@ -76,7 +82,7 @@ struct YieldingIdle final : Idle {
     void wake() override {}
 };
 
-// One heap for all nodes; counts what is in use.
+// One heap for all nodes. Counts the areas in use.
 class HeapMemory final : public NodeMemory {
 public:
     bool allocate(size_t bytes, uint64_t &offset) override {
@@ -120,7 +126,8 @@ struct Rank {
     Processes processes;
     Universe universe;
 
-    Rank(uint32_t own, uint32_t size, std::vector<Inbox> &inboxes, NodeMemory &memory, uint32_t ranks_per_node, unsigned seed)
+    Rank(uint32_t own, uint32_t size, std::vector<Inbox> &inboxes, NodeMemory &memory,
+         uint32_t ranks_per_node, unsigned seed)
         : engine(idle),
           messenger(engine, settings, own, size),
           executor(messenger, nullptr),
@@ -141,8 +148,9 @@ struct Rank {
     Comm &world() { return *universe.world; }
 };
 
-// Runs `body` as each rank; returns how many areas of node memory were left in use.
-inline int run_job(uint32_t size, uint32_t ranks_per_node, unsigned seed, const std::function<void(Rank &)> &body) {
+// Runs `body` as each rank. Returns how many areas of node memory are still in use.
+inline int run_job(uint32_t size, uint32_t ranks_per_node, unsigned seed,
+                   const std::function<void(Rank &)> &body) {
     std::vector<Inbox> inboxes(size);
     HeapMemory memory;
     std::vector<std::unique_ptr<Rank>> ranks;

@@ -1,5 +1,6 @@
-// Communicators with a topology among ranks that are threads, on several simulated nodes: who gets which rank, that the lists
-// follow the ranks when these are given anew, and that edges arrive whoever names them.
+// Communicators with a topology, among ranks that are threads, on several simulated nodes. Tests which
+// process gets which rank, that the lists follow reordered ranks, and that edges arrive whichever rank
+// names them.
 #include "comm/topology.h"
 
 #include <gtest/gtest.h>
@@ -74,7 +75,7 @@ TEST(Topology, GridsOnSeveralNodes) {
         });
 }
 
-// Edges of all ranks: random, several times over, named by random ranks.
+// Edges of all ranks: random, some of them repeated, named by random ranks.
 struct Plan {
     std::vector<std::vector<NamedEdge>> named;  // by the rank that names them
     std::map<std::pair<int, int>, List> weights;  // by edge, in the order of the ranks that name it
@@ -97,10 +98,13 @@ struct Plan {
         EXPECT_EQ(graph.sources.size(), static_cast<size_t>(ends_at(rank, false)));
         EXPECT_EQ(graph.destinations.size(), static_cast<size_t>(ends_at(rank, true)));
         std::map<std::pair<int, int>, List> in, out;
-        for (size_t i = 0; i < graph.sources.size(); ++i) in[{graph.sources[i], rank}].push_back(graph.source_weights[i]);
-        for (size_t i = 0; i < graph.destinations.size(); ++i) out[{rank, graph.destinations[i]}].push_back(graph.destination_weights[i]);
+        for (size_t i = 0; i < graph.sources.size(); ++i)
+            in[{graph.sources[i], rank}].push_back(graph.source_weights[i]);
+        for (size_t i = 0; i < graph.destinations.size(); ++i)
+            out[{rank, graph.destinations[i]}].push_back(graph.destination_weights[i]);
         for (const auto *side : {&in, &out})
-            for (const auto &[edge, list] : *side) EXPECT_EQ(list, weights.at(edge)) << edge.first << " to " << edge.second;
+            for (const auto &[edge, list] : *side)
+                EXPECT_EQ(list, weights.at(edge)) << edge.first << " to " << edge.second;
     }
 };
 
@@ -114,9 +118,11 @@ TEST(Topology, EdgesNamedByAnyone) {
                 Comm *made = nullptr;
                 DistributedGraph own;
                 const auto &named = plan.named[static_cast<size_t>(rank.world().rank)];
-                ASSERT_FALSE(exchange_edges(rank.world(), CollectiveKind::dist_graph_create, named, true, {}, own));
+                ASSERT_FALSE(
+                    exchange_edges(rank.world(), CollectiveKind::dist_graph_create, named, true, {}, own));
                 plan.expect(own, rank.world().rank);
-                ASSERT_FALSE(create_distributed(rank.world(), CollectiveKind::dist_graph_create, own, nullptr, reorder, made));
+                ASSERT_FALSE(create_distributed(rank.world(), CollectiveKind::dist_graph_create, own, nullptr,
+                                                reorder, made));
                 plan.expect(*made->topology->distributed(), made->rank);
                 if (!reorder) {
                     EXPECT_EQ(made->rank, rank.world().rank);
@@ -126,33 +132,38 @@ TEST(Topology, EdgesNamedByAnyone) {
             });
             std::vector<WeightedEdge> edges;
             for (const auto &list : plan.named)
-                for (const NamedEdge &edge : list) edges.push_back({edge.source, edge.destination, edge.weight});
+                for (const NamedEdge &edge : list)
+                    edges.push_back({edge.source, edge.destination, edge.weight});
             List before, after;
             for (int process = 0; process < static_cast<int>(shape.size); ++process) {
                 before.push_back(process / static_cast<int>(shape.ranks_per_node));
-                after.push_back(processes[static_cast<size_t>(process)] / static_cast<int>(shape.ranks_per_node));
+                after.push_back(processes[static_cast<size_t>(process)] /
+                                static_cast<int>(shape.ranks_per_node));
             }
             Adjacency adjacency(static_cast<int>(shape.size), edges);
             EXPECT_LE(cut(adjacency, after), cut(adjacency, before)) << "LANYARD_TEST_SEED=" << seed();
         }
 }
 
-// What one process has wrong, all are told; the communicator stays usable.
+// If one process has wrong arguments, all processes learn of it, and the communicator stays usable.
 TEST(Topology, AllLearnOfARefusal) {
     run({5, 2}, [&](Rank &rank) {
         DistributedGraph own;
         int self = rank.world().rank;
         auto sentence = [&](const std::vector<NamedEdge> &named, bool weighted, Error refused) {
-            Error error = exchange_edges(rank.world(), CollectiveKind::dist_graph_create, named, weighted, refused, own);
+            Error error = exchange_edges(rank.world(), CollectiveKind::dist_graph_create, named, weighted,
+                                         refused, own);
             std::string text = error ? error.sentence() : "";
             EXPECT_TRUE(!error || error.code() == static_cast<int>(ErrorClass::arg));
             error.discard();
             return text;
         };
-        EXPECT_EQ(sentence({}, true, self == 3 ? Error(ErrorClass::arg, "mine") : Error()),
-                  self == 3 ? "mine" : "rank 3 of the communicator gave wrong arguments; its own error says which");
-        EXPECT_EQ(sentence({{self, self, 1}}, self != 1, {}), "rank 1 gives MPI_UNWEIGHTED but rank 4 gives weights; all must do the same");
-        // Who names no edges says nothing of weights.
+        EXPECT_EQ(
+            sentence({}, true, self == 3 ? Error(ErrorClass::arg, "mine") : Error()),
+            self == 3 ? "mine" : "rank 3 of the communicator gave wrong arguments; its own error says which");
+        EXPECT_EQ(sentence({{self, self, 1}}, self != 1, {}),
+                  "rank 1 gives MPI_UNWEIGHTED but rank 4 gives weights; all must do the same");
+        // A rank that names no edges states nothing about weights.
         std::vector<NamedEdge> named;
         if (self == 2) named.push_back({2, 0, 9});
         EXPECT_EQ(sentence(named, self == 2, {}), "");

@@ -11,7 +11,8 @@ namespace {
 
 const SettingRow &row_of(const std::string &name) {
     const std::vector<SettingRow> &table = setting_table();
-    auto row = std::find_if(table.begin(), table.end(), [&](const SettingRow &each) { return each.name == name; });
+    auto row =
+        std::find_if(table.begin(), table.end(), [&](const SettingRow &each) { return each.name == name; });
     if (row == table.end()) throw std::out_of_range(name);
     return *row;
 }
@@ -21,7 +22,9 @@ TEST(Settings, AreNamedLikeTheirMembersOnceEach) {
     for (const SettingRow &row : setting_table()) {
         EXPECT_TRUE(names.insert(row.name).second) << row.name;
         EXPECT_FALSE(row.sentence.empty()) << row.name;
-        EXPECT_TRUE(std::all_of(row.name.begin(), row.name.end(), [](char letter) { return letter == '_' || (letter >= 'A' && letter <= 'Z'); }));
+        EXPECT_TRUE(std::all_of(row.name.begin(), row.name.end(), [](char letter) {
+            return letter == '_' || (letter >= 'A' && letter <= 'Z');
+        }));
     }
     EXPECT_EQ(names.size(), 25u);
 }
@@ -51,7 +54,8 @@ TEST(Settings, OfNumbersTakeTheirRangeAndNoMore) {
     for (const SettingRow &row : setting_table()) {
         if (row.type != SettingType::integer) continue;
         Settings settings;
-        for (int64_t good : {row.minimum, row.maximum}) EXPECT_EQ(set_value(settings, row, std::to_string(good).c_str()), "") << row.name;
+        for (int64_t good : {row.minimum, row.maximum})
+            EXPECT_EQ(set_value(settings, row, std::to_string(good).c_str()), "") << row.name;
         for (int64_t bad : {row.minimum - 1, row.maximum + 1})
             EXPECT_NE(set_value(settings, row, std::to_string(bad).c_str()), "") << row.name;
         EXPECT_EQ(settings.*row.integer, row.maximum) << row.name;
@@ -60,7 +64,8 @@ TEST(Settings, OfNumbersTakeTheirRangeAndNoMore) {
 }
 
 TEST(Settings, AreReadFromTheEnvironment) {
-    char spin[] = "LANYARD_SPIN_US=7", copies[] = "LANYARD_COPIES=twice", empty[] = "LANYARD_CMA=", slip[] = "LANYARD_CHEKC=on";
+    char spin[] = "LANYARD_SPIN_US=7", copies[] = "LANYARD_COPIES=twice",
+         empty[] = "LANYARD_CMA=", slip[] = "LANYARD_CHEKC=on";
     char *environment[] = {spin, copies, empty, slip, nullptr};
     Settings settings;
     std::vector<std::string> warnings;

@@ -1,4 +1,4 @@
-// Parts of arrays against plain loops over indices, and what a datatype says of how it was made.
+// Datatypes of parts of arrays against plain loops over indices, and the arguments that a datatype returns.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -19,7 +19,9 @@ struct Shape {
     Integers sizes;
     int order;
 
-    int64_t elements() const { return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>()); }
+    int64_t elements() const {
+        return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
+    }
     // The index in each dimension of the element at `place` of the array in memory.
     Integers indices(int64_t place) const {
         Integers all(sizes.size());
@@ -66,7 +68,8 @@ TEST(Array, Subarrays) {
             starts.push_back(pick(random, 0, size - subsizes.back()));
         }
         Datatype *type = nullptr;
-        ASSERT_FALSE(make_subarray(shape.sizes, subsizes, starts, shape.order, *predefined_datatype(abi::type_int), &type));
+        ASSERT_FALSE(make_subarray(shape.sizes, subsizes, starts, shape.order,
+                                   *predefined_datatype(abi::type_int), &type));
         EXPECT_EQ(type->lower_bound, 0);
         EXPECT_EQ(type->extent, shape.elements() * 4);
         EXPECT_EQ(taken(*type, shape.elements()), expected(shape, [&](const Integers &indices) {
@@ -91,7 +94,8 @@ TEST(Array, DistributedArrays) {
             int64_t block = kind == abi::distribute_none ? size : (size + grid - 1) / grid;
             int argument = abi::distribute_dflt_darg;
             if (kind == abi::distribute_cyclic) block = 1;
-            if (kind == abi::distribute_none) argument = static_cast<int>(pick(random, -2, 2));  // means nothing
+            // Its argument has no meaning.
+            if (kind == abi::distribute_none) argument = static_cast<int>(pick(random, -2, 2));
             if (kind != abi::distribute_none && pick(random, 0, 1)) {
                 block = kind == abi::distribute_block ? block + pick(random, 0, 2) : pick(random, 1, 3);
                 argument = static_cast<int>(block);
@@ -109,7 +113,8 @@ TEST(Array, DistributedArrays) {
             EXPECT_EQ(type->extent, shape.elements() * 4);
             std::vector<int64_t> mine = expected(shape, [&](const Integers &indices) {
                 int64_t owner = 0;  // in the grid, row by row
-                for (size_t i = 0; i < indices.size(); ++i) owner = owner * d.grid[i] + indices[i] / blocks[i] % d.grid[i];
+                for (size_t i = 0; i < indices.size(); ++i)
+                    owner = owner * d.grid[i] + indices[i] / blocks[i] % d.grid[i];
                 return owner == d.rank;
             });
             EXPECT_EQ(taken(*type, shape.elements()), mine);
@@ -123,11 +128,14 @@ TEST(Array, DistributedArrays) {
 TEST(Array, RefuseBadArguments) {
     Datatype *type = nullptr;
     Datatype &old = *predefined_datatype(abi::type_int);
-    Error errors[] = {make_subarray({4}, {5}, {0}, abi::order_c, old, &type), make_subarray({4}, {2}, {3}, abi::order_c, old, &type),
-                      make_subarray({4}, {2}, {0}, 99, old, &type),
-                      make_darray({4, 0, {8}, {abi::distribute_block}, {abi::distribute_dflt_darg}, {3}, abi::order_c}, old, &type),
-                      make_darray({2, 0, {8}, {abi::distribute_block}, {3}, {2}, abi::order_c}, old, &type),
-                      make_darray({2, 2, {8}, {abi::distribute_block}, {4}, {2}, abi::order_c}, old, &type)};
+    Error errors[] = {
+        make_subarray({4}, {5}, {0}, abi::order_c, old, &type),
+        make_subarray({4}, {2}, {3}, abi::order_c, old, &type),
+        make_subarray({4}, {2}, {0}, 99, old, &type),
+        make_darray({4, 0, {8}, {abi::distribute_block}, {abi::distribute_dflt_darg}, {3}, abi::order_c}, old,
+                    &type),
+        make_darray({2, 0, {8}, {abi::distribute_block}, {3}, {2}, abi::order_c}, old, &type),
+        make_darray({2, 2, {8}, {abi::distribute_block}, {4}, {2}, abi::order_c}, old, &type)};
     for (Error &error : errors) {
         EXPECT_TRUE(error);
         if (error) error.discard();

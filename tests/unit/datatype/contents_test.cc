@@ -1,5 +1,5 @@
-// What a datatype says of how it was made suffices to make it again: for random datatypes, in the form with int and with large counts.
-// And the predefined datatypes without names.
+// The contents of a datatype suffice to make it again: for random datatypes, with int counts and with large
+// counts. Also tests the predefined datatypes without names.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -15,52 +15,61 @@ namespace lanyard {
 namespace {
 
 Integers part(const Integers &all, size_t from, size_t count) {
-    return {all.begin() + static_cast<std::ptrdiff_t>(from), all.begin() + static_cast<std::ptrdiff_t>(from + count)};
+    return {all.begin() + static_cast<std::ptrdiff_t>(from),
+            all.begin() + static_cast<std::ptrdiff_t>(from + count)};
 }
 std::vector<int> ints(const Integers &all, size_t from, size_t count) {
     Integers some = part(all, from, count);
     return {some.begin(), some.end()};
 }
 
-// From the three lists of MPI_Type_get_contents alone, as the standard's table orders them.
-Error rebuild(int combiner, const TypeContents &contents, bool large, const std::vector<Datatype *> &types, Datatype **made) {
+// Makes a datatype from the three lists of MPI_Type_get_contents alone, in the order of the standard's
+// table.
+Error rebuild(int combiner, const TypeContents &contents, bool large, const std::vector<Datatype *> &types,
+              Datatype **made) {
     const Integers &counts = large ? contents.large_counts : contents.integers, &in = contents.integers;
     size_t n = counts.empty() ? 0 : static_cast<size_t>(counts[0]), dimensions;
-    Integers places = contents.addresses;  // bytes, which are among the large counts where there are some
+    Integers places = contents.addresses;  // in bytes; with large counts, they are among those
     auto bytes_from = [&](size_t from) { return large ? part(counts, from, counts.size() - from) : places; };
     switch (combiner) {
     case abi::combiner_dup: return make_dup(*types[0], made);
     case abi::combiner_contiguous: return make_contiguous(counts[0], *types[0], made);
     case abi::combiner_vector: return make_vector(counts[0], counts[1], counts[2], *types[0], made);
     case abi::combiner_hvector: return make_hvector(counts[0], counts[1], bytes_from(2)[0], *types[0], made);
-    case abi::combiner_indexed: return make_indexed(part(counts, 1, n), part(counts, 1 + n, n), *types[0], made);
+    case abi::combiner_indexed:
+        return make_indexed(part(counts, 1, n), part(counts, 1 + n, n), *types[0], made);
     case abi::combiner_hindexed: return make_hindexed(part(counts, 1, n), bytes_from(1 + n), *types[0], made);
-    case abi::combiner_indexed_block: return make_indexed_block(counts[1], part(counts, 2, n), *types[0], made);
+    case abi::combiner_indexed_block:
+        return make_indexed_block(counts[1], part(counts, 2, n), *types[0], made);
     case abi::combiner_hindexed_block: return make_hindexed_block(counts[1], bytes_from(2), *types[0], made);
     case abi::combiner_struct: return make_struct(part(counts, 1, n), bytes_from(1 + n), types, made);
     case abi::combiner_resized: return make_resized(*types[0], bytes_from(0)[0], bytes_from(0)[1], made);
     case abi::combiner_subarray:
         dimensions = static_cast<size_t>(in[0]);
-        return make_subarray(part(counts, large ? 0 : 1, dimensions), part(counts, (large ? 0 : 1) + dimensions, dimensions),
-            part(counts, (large ? 0 : 1) + 2 * dimensions, dimensions), static_cast<int>(in.back()), *types[0], made);
+        return make_subarray(part(counts, large ? 0 : 1, dimensions),
+                             part(counts, (large ? 0 : 1) + dimensions, dimensions),
+                             part(counts, (large ? 0 : 1) + 2 * dimensions, dimensions),
+                             static_cast<int>(in.back()), *types[0], made);
     case abi::combiner_darray: {
         dimensions = static_cast<size_t>(in[2]);
         size_t rest = large ? 3 : 3 + dimensions;
-        return make_darray({in[0], in[1], part(large ? counts : in, large ? 0 : 3, dimensions), ints(in, rest, dimensions),
-                               ints(in, rest + dimensions, dimensions), ints(in, rest + 2 * dimensions, dimensions), static_cast<int>(in.back())},
-            *types[0], made);
+        return make_darray({in[0], in[1], part(large ? counts : in, large ? 0 : 3, dimensions),
+                            ints(in, rest, dimensions), ints(in, rest + dimensions, dimensions),
+                            ints(in, rest + 2 * dimensions, dimensions), static_cast<int>(in.back())},
+                           *types[0], made);
     }
     }
     return Error(ErrorClass::intern, "no such combiner");
 }
 
-// Runs of two elements, as addresses from nowhere.
+// The runs of two elements, at addresses without memory.
 std::vector<std::pair<intptr_t, size_t>> runs(const Datatype &type) {
     std::vector<std::pair<intptr_t, size_t>> all;
     Cursor cursor({reinterpret_cast<std::byte *>(intptr_t{1} << 40), 2, &type});
     iovec some[100];
     while (int listed = cursor.runs(some, 100, SIZE_MAX / 2))
-        for (int i = 0; i < listed; ++i) all.emplace_back(reinterpret_cast<intptr_t>(some[i].iov_base), some[i].iov_len);
+        for (int i = 0; i < listed; ++i)
+            all.emplace_back(reinterpret_cast<intptr_t>(some[i].iov_base), some[i].iov_len);
     return all;
 }
 
@@ -76,7 +85,8 @@ TEST(Contents, SufficeToMakeTheSameDatatypeAgain) {
         for (bool large : {false, true}) {
             made.real->large_counts = large;
             Datatype *again = nullptr;
-            Error error = rebuild(definition.combiner, contents_of(*made.real), large, definition.datatypes, &again);
+            Error error =
+                rebuild(definition.combiner, contents_of(*made.real), large, definition.datatypes, &again);
             ASSERT_FALSE(error) << error.take().sentence;
             EXPECT_EQ(again->size, made.real->size);
             EXPECT_EQ(again->extent, made.real->extent);
@@ -94,9 +104,10 @@ TEST(Contents, SufficeToMakeTheSameDatatypeAgain) {
 
 constexpr int any = abi::undefined;
 
-// Of optional datatypes that a compiler lacks: what is made of them lacks as much.
+// A datatype made from an optional datatype that the compiler lacks is unsupported as well.
 TEST(Contents, OfUnsupportedDatatypesAreUnsupported) {
-    Datatype &real = *predefined_datatype(abi::type_real16), *types[] = {predefined_datatype(abi::type_int), &real};
+    Datatype &real = *predefined_datatype(abi::type_real16),
+             *types[] = {predefined_datatype(abi::type_int), &real};
     bool supported = std::exchange(real.supported, false);
     Datatype *vector = nullptr, *structure = nullptr, *copy = nullptr, *found = nullptr, *without = nullptr;
     ASSERT_FALSE(make_vector(2, 1, 3, real, &vector));
@@ -113,13 +124,14 @@ TEST(Contents, OfUnsupportedDatatypesAreUnsupported) {
 }
 
 struct Asked {
-    int precision, range, bytes;  // 0: there is none
+    int precision, range, bytes;  // 0: there is no such datatype
 };
 
 TEST(Unnamed, AreFoundByPrecisionAndRange) {
-    for (auto [precision, range, bytes] : {Asked{6, 37, 4}, {0, 0, 4}, {6, any, 4}, {any, 37, 4}, {7, any, 8}, {any, 38, 8},
-                                           {15, 307, 8}, {16, any, 16}, {any, 308, 16}, {18, 4931, 16}, {33, 4931, 16}, {34, any, 0},
-                                           {any, 4932, 0}, {any, any, 0}}) {
+    for (auto [precision, range, bytes] :
+         {Asked{6, 37, 4}, {0, 0, 4}, {6, any, 4}, {any, 37, 4}, {7, any, 8}, {any, 38, 8}, {15, 307, 8},
+          {16, any, 16}, {any, 308, 16}, {18, 4931, 16}, {33, 4931, 16}, {34, any, 0}, {any, 4932, 0},
+          {any, any, 0}}) {
         SCOPED_TRACE(std::to_string(precision) + ", " + std::to_string(range));
         Datatype *real = nullptr, *complex = nullptr, *again = nullptr;
         Error error = f90_real(precision, range, &real), other = f90_complex(precision, range, &complex);
@@ -142,7 +154,8 @@ TEST(Unnamed, AreFoundByPrecisionAndRange) {
         ASSERT_FALSE(f90_real(precision, range, &again));
         EXPECT_EQ(again, real);
     }
-    for (auto [range, bytes] : {std::pair(0, 1), {2, 1}, {3, 2}, {4, 2}, {5, 4}, {9, 4}, {10, 8}, {18, 8}, {19, 16}, {38, 16}, {39, 0}, {any, 0}}) {
+    for (auto [range, bytes] : {std::pair(0, 1), {2, 1}, {3, 2}, {4, 2}, {5, 4}, {9, 4}, {10, 8}, {18, 8},
+                                {19, 16}, {38, 16}, {39, 0}, {any, 0}}) {
         Datatype *type = nullptr, *again = nullptr;
         Error error = f90_integer(range, &type);
         ASSERT_EQ(!error, bytes > 0) << range;

@@ -1,4 +1,4 @@
-// external32: known bytes, and the way there and back for random values and layouts.
+// external32: known bytes, and conversions there and back for random values and layouts.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -46,16 +46,20 @@ TEST(External32, KnownBytes) {
 
 // 1.5 in IEEE binary128: exponent 0x3fff, first fraction bit set. Memory holds another format on x86-64.
 TEST(External32, LongDouble) {
-    EXPECT_EQ(external<long double>(abi::type_long_double, 1.5L), (Bytes{0x3f, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
+    EXPECT_EQ(external<long double>(abi::type_long_double, 1.5L),
+              (Bytes{0x3f, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
     EXPECT_EQ(external<long double>(abi::type_long_double, -0.1L).size(), 16u);
 }
 
 TEST(External32, ComplexNumbersAndPairs) {
     struct Complex {
         float parts[2];
-        bool operator==(const Complex &other) const { return parts[0] == other.parts[0] && parts[1] == other.parts[1]; }
+        bool operator==(const Complex &other) const {
+            return parts[0] == other.parts[0] && parts[1] == other.parts[1];
+        }
     };
-    EXPECT_EQ(external<Complex>(abi::type_c_float_complex, {{1, -1}}), (Bytes{0x3f, 0x80, 0, 0, 0xbf, 0x80, 0, 0}));
+    EXPECT_EQ(external<Complex>(abi::type_c_float_complex, {{1, -1}}),
+              (Bytes{0x3f, 0x80, 0, 0, 0xbf, 0x80, 0, 0}));
     struct Pair {
         short value;
         int index;
@@ -66,7 +70,8 @@ TEST(External32, ComplexNumbersAndPairs) {
     EXPECT_EQ(external32_size(*predefined_datatype(abi::type_long_double_int)), 20);
 }
 
-// One number of every predefined datatype, the optional ones included: out, checked as a big-endian number where it is an integer, and back.
+// One number of every predefined datatype, including the optional ones: converted, checked as a big-endian
+// number if it is an integer, and converted back.
 TEST(External32, EveryPredefinedDatatypeThereAndBack) {
     int tried = 0;
     for (const predefined::Type &type : predefined::types) {
@@ -74,15 +79,18 @@ TEST(External32, EveryPredefinedDatatypeThereAndBack) {
         if (!datatype.supported) continue;
         SCOPED_TRACE(type.name);
         ++tried;
-        std::vector<std::byte> memory(type.extent, std::byte{0}), back(type.extent, std::byte{0}), out(type.external32_size);
+        std::vector<std::byte> memory(type.extent, std::byte{0}), back(type.extent, std::byte{0}),
+            out(type.external32_size);
         auto put = [&](predefined::Element element, int64_t offset, int number) {
             return with_element_type(element, [&](auto zero) {
                 using T = decltype(zero);
                 if constexpr (!std::is_same_v<T, NoType>) {
                     T value = static_cast<T>(number);
-                    constexpr bool padded = std::is_same_v<T, long double> && LDBL_MANT_DIG == 64;  // with whatever is in it
+                    // Padding may hold anything.
+                    constexpr bool padded = std::is_same_v<T, long double> && LDBL_MANT_DIG == 64;
                     size_t bytes = padded ? 10 : sizeof value;
-                    std::memcpy(memory.data() + offset, &value, std::min(bytes, memory.size() - static_cast<size_t>(offset)));
+                    std::memcpy(memory.data() + offset, &value,
+                                std::min(bytes, memory.size() - static_cast<size_t>(offset)));
                 }
                 return static_cast<int64_t>(sizeof(T));
             });
@@ -94,7 +102,8 @@ TEST(External32, EveryPredefinedDatatypeThereAndBack) {
         from_external32(out.data(), {back.data(), 1, &datatype});
         EXPECT_EQ(back, memory);
         bool integer = type.element < predefined::Element::float16 && type.index == predefined::Element::none;
-        for (size_t i = 0; integer && i < out.size(); ++i) EXPECT_EQ(static_cast<int>(out[i]), i + 1 == out.size() ? 107 : 0);
+        for (size_t i = 0; integer && i < out.size(); ++i)
+            EXPECT_EQ(static_cast<int>(out[i]), i + 1 == out.size() ? 107 : 0);
     }
     EXPECT_GE(tried, 68);  // of 70; a compiler may lack two of the optional floating-point kinds
 }
@@ -114,7 +123,7 @@ TEST(External32, ThereAndBackThroughLayouts) {
         std::vector<std::byte> memory(static_cast<size_t>(most - least)), back(memory.size());
         for (std::byte &b : memory) b = static_cast<std::byte>(random());
         std::vector<std::byte> out(static_cast<size_t>(count * external32_size(*made.real)));
-        ASSERT_EQ(out.size(), offsets.size());  // none of the random leaves has another size outside
+        ASSERT_EQ(out.size(), offsets.size());  // no random leaf has another size in external32
         to_external32({memory.data() - least, count, made.real}, out.data());
         from_external32(out.data(), {back.data() - least, count, made.real});
         for (int64_t offset : offsets) {

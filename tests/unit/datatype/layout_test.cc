@@ -1,4 +1,5 @@
-// Random nested datatypes against the reference: sizes, bounds, and every way a Cursor moves bytes.
+// Random nested datatypes against the reference: sizes, bounds, and every operation by which a Cursor moves
+// bytes.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -16,7 +17,7 @@ using reference::Made;
 using reference::pick;
 using reference::Random;
 
-// One random datatype with memory around it, filled with a pattern.
+// One random datatype, with memory for it that is filled with random bytes.
 struct Case {
     Random random;
     Made made;
@@ -25,7 +26,8 @@ struct Case {
     int64_t least = 0;
     std::vector<std::byte> memory;
 
-    explicit Case(uint64_t seed) : random(seed), made(reference::random_type(random, 1 + static_cast<int>(seed % 4))) {
+    explicit Case(uint64_t seed)
+        : random(seed), made(reference::random_type(random, 1 + static_cast<int>(seed % 4))) {
         count = pick(random, 0, 4);
         offsets = byte_offsets(made.expected, count);
         int64_t most = 0;
@@ -46,9 +48,12 @@ struct Case {
         for (int64_t offset : offsets) bytes.push_back(at(offset));
         return bytes;
     }
-    bool overlaps() const { return std::set<int64_t>(offsets.begin(), offsets.end()).size() != offsets.size(); }
+    bool overlaps() const {
+        return std::set<int64_t>(offsets.begin(), offsets.end()).size() != offsets.size();
+    }
     std::string text(uint64_t seed) const {
-        return "LANYARD_TEST_SEED=" + std::to_string(seed) + " repeats this: " + std::to_string(count) + " x " + made.text;
+        return "LANYARD_TEST_SEED=" + std::to_string(seed) + " repeats this: " + std::to_string(count) +
+               " x " + made.text;
     }
 };
 
@@ -101,7 +106,8 @@ TEST(Cursor, PacksAnyFragments) {
         int64_t total = static_cast<int64_t>(expected.size());
         for (int64_t done = 0; done < total;) {
             int64_t some = pick(c.random, 1, pick(c.random, 1, 200));
-            size_t moved = cursor.pack(packed.data() + done, static_cast<size_t>(std::min(some, total - done)));
+            size_t moved =
+                cursor.pack(packed.data() + done, static_cast<size_t>(std::min(some, total - done)));
             ASSERT_GT(moved, 0u);
             done += static_cast<int64_t>(moved);
         }
@@ -123,17 +129,18 @@ TEST(Cursor, PacksFromAnyPosition) {
             Cursor cursor(c.buffer(), from);
             ASSERT_EQ(cursor.pack(packed.data(), packed.size()), packed.size());
             ASSERT_EQ(cursor.position(), from + some);
-            ASSERT_EQ(std::memcmp(packed.data(), expected.data() + from, packed.size()), 0) << from << " " << some;
+            ASSERT_EQ(std::memcmp(packed.data(), expected.data() + from, packed.size()), 0)
+                << from << " " << some;
         }
     }
 }
 
-// Fragments in random order, as bulk that overtakes itself arrives.
+// Fragments in random order, like bulk that arrives out of order.
 TEST(Cursor, UnpacksInAnyOrder) {
     for (uint64_t seed : reference::seeds(cases)) {
         Case c(seed);
         SCOPED_TRACE(c.text(seed));
-        if (c.overlaps()) continue;  // such a type may not be received into
+        if (c.overlaps()) continue;  // such a datatype may not be used to receive
         std::vector<std::byte> stream(c.offsets.size()), expected = c.memory;
         for (size_t i = 0; i < stream.size(); ++i) {
             stream[i] = static_cast<std::byte>(c.random());
@@ -150,7 +157,8 @@ TEST(Cursor, UnpacksInAnyOrder) {
         Cursor cursor(c.buffer());
         for (auto [from, some] : fragments) {
             cursor.seek(from);
-            ASSERT_EQ(cursor.unpack(stream.data() + from, static_cast<size_t>(some)), static_cast<size_t>(some));
+            ASSERT_EQ(cursor.unpack(stream.data() + from, static_cast<size_t>(some)),
+                      static_cast<size_t>(some));
         }
         ASSERT_EQ(c.memory, expected);
     }
@@ -185,7 +193,8 @@ TEST(Cursor, ListsRuns) {
 // More records than are copied at a time.
 TEST(Cursor, ManyRecords) {
     Datatype *record = nullptr, *many = nullptr;
-    Datatype &integer = *predefined_datatype(lanyard::abi::type_int), &number = *predefined_datatype(lanyard::abi::type_double);
+    Datatype &integer = *predefined_datatype(lanyard::abi::type_int),
+             &number = *predefined_datatype(lanyard::abi::type_double);
     ASSERT_FALSE(make_struct({1, 1}, {0, 8}, {&integer, &number}, &record));
     ASSERT_FALSE(make_contiguous(3000, *record, &many));
     struct Record {
@@ -195,7 +204,8 @@ TEST(Cursor, ManyRecords) {
     std::vector<Record> from(3000), to(3000);
     for (int i = 0; i < 3000; ++i) from[static_cast<size_t>(i)] = {i, i + 0.5};
     std::vector<std::byte> packed(36000);
-    Buffer source{reinterpret_cast<std::byte *>(from.data()), 1, many}, target{reinterpret_cast<std::byte *>(to.data()), 3000, record};
+    Buffer source{reinterpret_cast<std::byte *>(from.data()), 1, many},
+        target{reinterpret_cast<std::byte *>(to.data()), 3000, record};
     ASSERT_EQ(Cursor(source).pack(packed.data(), 36000), 36000u);
     ASSERT_EQ(Cursor(target).unpack(packed.data(), 36000), 36000u);
     for (size_t i = 0; i < 3000; ++i) {

@@ -1,6 +1,6 @@
-// Every predefined operation on every predefined datatype: against a plain loop where the standard allows the
-// two together, and an error where it does not, though some of that is computed, too. The tables are written
-// out here once more.
+// Every predefined operation on every predefined datatype. It is compared with a plain loop if the standard
+// allows the combination. If not, it must be an error, although some of these combinations are computed,
+// too. The tables of the library are repeated here.
 #include <gtest/gtest.h>
 
 #include <climits>
@@ -27,7 +27,8 @@ constexpr int ops[] = {op_sum,  op_min, op_max,  op_prod,   op_band,   op_bor,  
 
 bool allowed(int op, ReductionGroup group) {
     bool arithmetic = op == op_sum || op == op_prod, order = op == op_min || op == op_max;
-    bool bits = op == op_band || op == op_bor || op == op_bxor, logic = op == op_land || op == op_lor || op == op_lxor;
+    bool bits = op == op_band || op == op_bor || op == op_bxor,
+         logic = op == op_land || op == op_lor || op == op_lxor;
     bool place = op == op_minloc || op == op_maxloc;
     switch (group) {
     case ReductionGroup::c_integer: return arithmetic || order || bits || logic;
@@ -44,14 +45,14 @@ bool allowed(int op, ReductionGroup group) {
     return false;
 }
 
-// What the standard does not define, but other libraries compute.
+// Combinations that the standard does not define but other libraries compute.
 bool accepted(int op, int type) {
     if (type == type_char) return allowed(op, ReductionGroup::c_integer);
     return (type == type_aint || type == type_offset || type == type_count) &&
            allowed(op, ReductionGroup::logical);
 }
 
-// One element: value (two for complex numbers) and index, in the widest form.
+// The result of an operation on two numbers.
 template <class T>
 T plain(int op, T a, T b) {
     switch (op) {
@@ -82,7 +83,7 @@ T small(reference::Random &random, bool logical) {
     return static_cast<T>(static_cast<int>(reference::pick(random, least, 7)));
 }
 
-constexpr int64_t count = 1003;  // not a multiple of anything, so that vector loops have remainders
+constexpr int64_t count = 1003;  // a multiple of no vector length, so that vector loops have remainders
 
 template <class T>
 void check_numbers(const Op &op, const Datatype &type, reference::Random &random) {
@@ -141,7 +142,8 @@ void check(const Op &op, const Datatype &type, reference::Random &random) {
     case type_2double_precision: return check_pairs<double, double>(op, type, random);
     }
     with_element_type(type.basic->element, [&](auto zero) {
-        if constexpr (!std::is_same_v<decltype(zero), NoType>) check_numbers<decltype(zero)>(op, type, random);
+        if constexpr (!std::is_same_v<decltype(zero), NoType>)
+            check_numbers<decltype(zero)>(op, type, random);
     });
 }
 
@@ -153,7 +155,8 @@ TEST(Op, EveryOperationOnEveryDatatype) {
             const Op &op = *predefined_op(value);
             for (const predefined::Type &row : predefined::types) {
                 const Datatype &type = *predefined_datatype(row.value);
-                SCOPED_TRACE("op " + std::to_string(value) + " on " + row.name + ", LANYARD_TEST_SEED=" + std::to_string(seed));
+                SCOPED_TRACE("op " + std::to_string(value) + " on " + row.name +
+                             ", LANYARD_TEST_SEED=" + std::to_string(seed));
                 Error error = check_op(op, type);
                 ASSERT_EQ(static_cast<bool>(error), !allowed(value, row.group) || !type.supported);
                 if (error) {
@@ -223,13 +226,16 @@ TEST(Op, OneSidedOnly) {
     EXPECT_EQ(inout[1], 2);
 }
 
-// The program's function is called through `call`; one that takes an int never gets more than fits.
+// The program's function is called through `call`. A function with int counts never gets more than an int
+// holds.
 TEST(Op, LargeCountsComeInPieces) {
     static std::vector<std::pair<const char *, int64_t>> calls;
     calls.clear();
     Op op;
     op.function = [] {};
-    op.call = [](const Op &, const void *in, void *, int64_t piece, const Datatype &) { calls.push_back({static_cast<const char *>(in), piece}); };
+    op.call = [](const Op &, const void *in, void *, int64_t piece, const Datatype &) {
+        calls.push_back({static_cast<const char *>(in), piece});
+    };
     const Datatype &type = *predefined_datatype(type_double);
     const int64_t five_billion = 5'000'000'000;
     reduce(op, nullptr, nullptr, five_billion, type);

@@ -13,7 +13,7 @@
 namespace lanyard {
 namespace {
 
-// A datatype that a test made, let go of at its end.
+// A datatype that a test has made, released at the end of the test.
 struct Own {
     Datatype *type = nullptr;
     ~Own() {
@@ -98,10 +98,11 @@ TEST(Constructors, EmptyTypes) {
 
 TEST(Constructors, RefuseBadArguments) {
     Datatype *made = nullptr;
-    for (Error error : {make_contiguous(-1, of(abi::type_int), &made), make_vector(3, -2, 1, of(abi::type_int), &made),
-                        make_indexed({1, -1}, {0, 0}, of(abi::type_int), &made),
-                        make_hvector(4, 1, int64_t{1} << 61, of(abi::type_int), &made),
-                        make_contiguous(int64_t{1} << 60, of(abi::type_double), &made)}) {
+    for (Error error :
+         {make_contiguous(-1, of(abi::type_int), &made), make_vector(3, -2, 1, of(abi::type_int), &made),
+          make_indexed({1, -1}, {0, 0}, of(abi::type_int), &made),
+          make_hvector(4, 1, int64_t{1} << 61, of(abi::type_int), &made),
+          make_contiguous(int64_t{1} << 60, of(abi::type_double), &made)}) {
         EXPECT_TRUE(error);
         EXPECT_EQ(error.code(), static_cast<int>(ErrorClass::arg));
         error.discard();
@@ -109,7 +110,7 @@ TEST(Constructors, RefuseBadArguments) {
     EXPECT_EQ(made, nullptr);
 }
 
-// Parents keep what they were made from.
+// A datatype keeps those from which it was made.
 TEST(Constructors, LiveAsLongAsTheyAreUsed) {
     Own inner, outer;
     ok(make_vector(3, 1, 2, of(abi::type_int), &inner));
@@ -138,7 +139,7 @@ TEST(Constructors, EqualLayoutsMeet) {
     EXPECT_TRUE(whole->contiguous);
 }
 
-// Nothing is touched: positions and addresses beyond 5 GiB are arithmetic.
+// No memory is touched: positions and addresses beyond 5 GiB are only computed.
 TEST(Large, CountsAndExtents) {
     constexpr int64_t billion = 1'000'000'000;
     Own big, column, huge;
@@ -164,12 +165,14 @@ TEST(Large, CountsAndExtents) {
 
 TEST(Elements, CountedInsideParts) {
     Own made;
-    ok(make_struct({2, 1, 3}, {0, 8, 32}, {&of(abi::type_int), &of(abi::type_double_int), &of(abi::type_short)}, &made));
+    ok(make_struct({2, 1, 3}, {0, 8, 32},
+                   {&of(abi::type_int), &of(abi::type_double_int), &of(abi::type_short)}, &made));
     ASSERT_EQ(made->size, 26);
     ASSERT_EQ(made->elements, 7);
     const int64_t undefined = abi::undefined;
     const int64_t expected[] = {0, undefined, undefined, undefined, 1, undefined, undefined, undefined, 2};
-    for (int64_t bytes = 0; bytes < 9; ++bytes) EXPECT_EQ(basic_elements(*made, bytes), expected[bytes]) << bytes;
+    for (int64_t bytes = 0; bytes < 9; ++bytes)
+        EXPECT_EQ(basic_elements(*made, bytes), expected[bytes]) << bytes;
     EXPECT_EQ(basic_elements(*made, 16), 3);
     EXPECT_EQ(basic_elements(*made, 20), 4);
     EXPECT_EQ(basic_elements(*made, 22), 5);

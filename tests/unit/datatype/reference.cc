@@ -57,15 +57,19 @@ Type basic(int abi_value) {
     struct Pair {
         int value, bytes, offset, alignment;
     };
-    constexpr Pair pairs[] = {{lanyard::abi::type_double_int, 8, 8, 8}, {lanyard::abi::type_short_int, 2, 4, 4},
-                               {lanyard::abi::type_2int, 4, 4, 4}};
+    constexpr Pair pairs[] = {{lanyard::abi::type_double_int, 8, 8, 8},
+                              {lanyard::abi::type_short_int, 2, 4, 4},
+                              {lanyard::abi::type_2int, 4, 4, 4}};
     for (const Pair &pair : pairs)
-        if (pair.value == abi_value) return {{{0, pair.bytes, pair.alignment}, {pair.offset, 4, 4}}, {}, {}, {}};
+        if (pair.value == abi_value)
+            return {{{0, pair.bytes, pair.alignment}, {pair.offset, 4, 4}}, {}, {}, {}};
     const Datatype &type = *lanyard::predefined_datatype(abi_value);
     return {{{0, type.size, type.alignment}}, {}, {}, {}};
 }
 
-int64_t pick(Random &random, int64_t least, int64_t most) { return std::uniform_int_distribution<int64_t>(least, most)(random); }
+int64_t pick(Random &random, int64_t least, int64_t most) {
+    return std::uniform_int_distribution<int64_t>(least, most)(random);
+}
 
 namespace {
 
@@ -81,7 +85,7 @@ Integers some(Random &random, int64_t count, int64_t least, int64_t most) {
     return numbers;
 }
 
-// Displacements that mostly ascend without overlap, with a wild one now and then.
+// Displacements that mostly ascend without overlap. Now and then one is arbitrary.
 Integers displacements(Random &random, const Integers &lengths, int64_t unit) {
     Integers places;
     int64_t next = pick(random, -3, 3) * unit;
@@ -106,8 +110,10 @@ Made blocks(Random &random, const Made &old, bool in_bytes) {
     int64_t extent = old.expected.extent();
     Integers places = displacements(random, lengths, in_bytes ? std::max<int64_t>(extent, 1) : 1);
     Made made;
-    for (size_t i = 0; i < lengths.size(); ++i) made.expected.add(old.expected, lengths[i], places[i] * (in_bytes ? 1 : extent));
-    made.text = (in_bytes ? "hindexed(" : "indexed(") + list(lengths) + "," + list(places) + "," + old.text + ")";
+    for (size_t i = 0; i < lengths.size(); ++i)
+        made.expected.add(old.expected, lengths[i], places[i] * (in_bytes ? 1 : extent));
+    made.text =
+        (in_bytes ? "hindexed(" : "indexed(") + list(lengths) + "," + list(places) + "," + old.text + ")";
     auto make = in_bytes ? lanyard::make_hindexed : lanyard::make_indexed;
     make(lengths, places, *old.real, &made.real).discard();
     return made;
@@ -115,10 +121,12 @@ Made blocks(Random &random, const Made &old, bool in_bytes) {
 
 Made equal_blocks(Random &random, const Made &old, bool in_bytes) {
     int64_t length = pick(random, 0, 3), extent = old.expected.extent();
-    Integers places = displacements(random, Integers(static_cast<size_t>(pick(random, 0, 6)), length), in_bytes ? std::max<int64_t>(extent, 1) : 1);
+    Integers places = displacements(random, Integers(static_cast<size_t>(pick(random, 0, 6)), length),
+                                    in_bytes ? std::max<int64_t>(extent, 1) : 1);
     Made made;
     for (int64_t place : places) made.expected.add(old.expected, length, place * (in_bytes ? 1 : extent));
-    made.text = (in_bytes ? "hindexed_block(" : "indexed_block(") + std::to_string(length) + "," + list(places) + "," + old.text + ")";
+    made.text = (in_bytes ? "hindexed_block(" : "indexed_block(") + std::to_string(length) + "," +
+                list(places) + "," + old.text + ")";
     auto make = in_bytes ? lanyard::make_hindexed_block : lanyard::make_indexed_block;
     make(length, places, *old.real, &made.real).discard();
     return made;
@@ -128,7 +136,8 @@ Made vector(Random &random, const Made &old, bool in_bytes) {
     int64_t count = pick(random, 0, 7), length = pick(random, 0, 4), stride = pick(random, -4, 9);
     if (in_bytes) stride *= pick(random, 1, 16);
     Made made;
-    for (int64_t i = 0; i < count; ++i) made.expected.add(old.expected, length, i * stride * (in_bytes ? 1 : old.expected.extent()));
+    for (int64_t i = 0; i < count; ++i)
+        made.expected.add(old.expected, length, i * stride * (in_bytes ? 1 : old.expected.extent()));
     made.text = (in_bytes ? "hvector(" : "vector(") + list({count, length, stride}) + "," + old.text + ")";
     auto make = in_bytes ? lanyard::make_hvector : lanyard::make_vector;
     make(count, length, stride, *old.real, &made.real).discard();
@@ -176,7 +185,7 @@ Made contiguous(Random &random, const Made &old) {
     return made;
 }
 
-// The parts of an array whose indices are wanted, in the order of memory.
+// Adds the parts of an array whose indices are wanted, in the order of memory.
 template <class Wanted>
 void add_array(Made &made, const Made &old, const Integers &sizes, int order, Wanted wanted) {
     int64_t all = 1;
@@ -189,7 +198,8 @@ void add_array(Made &made, const Made &old, const Integers &sizes, int order, Wa
             indices[dimension] = rest % sizes[dimension];
             rest /= sizes[dimension];
         }
-        if (wanted(indices)) made.expected.add({old.expected.map, {}, {}, {}}, 1, place * old.expected.extent());
+        if (wanted(indices))
+            made.expected.add({old.expected.map, {}, {}, {}}, 1, place * old.expected.extent());
     }
     made.expected.lower_markers = {0};
     made.expected.upper_markers = {all * old.expected.extent()};
@@ -208,7 +218,8 @@ Made subarray(Random &random, const Made &old) {
             if (indices[i] < starts[i] || indices[i] >= starts[i] + subsizes[i]) return false;
         return true;
     });
-    made.text = "subarray(" + list(sizes) + "," + list(subsizes) + "," + list(starts) + "," + std::to_string(order) + "," + old.text + ")";
+    made.text = "subarray(" + list(sizes) + "," + list(subsizes) + "," + list(starts) + "," +
+                std::to_string(order) + "," + old.text + ")";
     lanyard::make_subarray(sizes, subsizes, starts, order, *old.real, &made.real).discard();
     return made;
 }
@@ -218,22 +229,25 @@ Made distributed(Random &random, const Made &old) {
     d.order = pick(random, 0, 1) ? lanyard::abi::order_c : lanyard::abi::order_fortran;
     Integers blocks;
     for (size_t i = 0; i < d.sizes.size(); ++i) {
-        d.kinds.push_back(pick(random, 0, 1) ? lanyard::abi::distribute_block : lanyard::abi::distribute_cyclic);
+        d.kinds.push_back(pick(random, 0, 1) ? lanyard::abi::distribute_block
+                                             : lanyard::abi::distribute_cyclic);
         d.grid.push_back(static_cast<int>(pick(random, 1, 3)));
         d.processes *= d.grid[i];
         int64_t fair = (d.sizes[i] + d.grid[i] - 1) / d.grid[i];
-        d.arguments.push_back(static_cast<int>(d.kinds[i] == lanyard::abi::distribute_block ? fair : pick(random, 1, 2)));
+        d.arguments.push_back(
+            static_cast<int>(d.kinds[i] == lanyard::abi::distribute_block ? fair : pick(random, 1, 2)));
         blocks.push_back(d.arguments[i]);
     }
     d.rank = pick(random, 0, d.processes - 1);
     Made made;
     add_array(made, old, d.sizes, d.order, [&](const Integers &indices) {
         int64_t owner = 0;
-        for (size_t i = 0; i < indices.size(); ++i) owner = owner * d.grid[i] + indices[i] / blocks[i] % d.grid[i];
+        for (size_t i = 0; i < indices.size(); ++i)
+            owner = owner * d.grid[i] + indices[i] / blocks[i] % d.grid[i];
         return owner == d.rank;
     });
-    made.text = "darray(" + std::to_string(d.rank) + " of " + std::to_string(d.processes) + "," + list(d.sizes) + "," + list(blocks) + "," +
-                std::to_string(d.order) + "," + old.text + ")";
+    made.text = "darray(" + std::to_string(d.rank) + " of " + std::to_string(d.processes) + "," +
+                list(d.sizes) + "," + list(blocks) + "," + std::to_string(d.order) + "," + old.text + ")";
     lanyard::make_darray(d, *old.real, &made.real).discard();
     return made;
 }
@@ -273,7 +287,8 @@ Made random_type(Random &random, int depth) {
 std::vector<uint64_t> seeds(int cases) {
     const char *first = std::getenv("LANYARD_TEST_SEED");
     std::vector<uint64_t> all;
-    for (int i = 0; i < cases; ++i) all.push_back((first ? std::strtoull(first, nullptr, 10) : 1000) + static_cast<uint64_t>(i));
+    for (int i = 0; i < cases; ++i)
+        all.push_back((first ? std::strtoull(first, nullptr, 10) : 1000) + static_cast<uint64_t>(i));
     return all;
 }
 

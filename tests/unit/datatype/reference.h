@@ -1,6 +1,6 @@
-// The slow, obvious datatype: a list of (offset, basic element) as the standard defines type maps (MPI-5.0 section 5.1),
-// with bounds computed from that list and from the padding of the parts, which all libraries count. Random nested types are
-// made twice, as this and as the real thing.
+// A slow, obvious datatype: a list of (offset, basic element), as the standard defines type maps (MPI-5.0
+// section 5.1). Its bounds are computed from that list and from the padding of the parts, which all
+// libraries count. Random nested datatypes are made twice, as this one and as the library's.
 #pragma once
 
 #include <cstddef>
@@ -32,13 +32,13 @@ struct Type {
     int64_t extent() const { return upper_bound() - lower_bound(); }
     int64_t true_lower_bound() const;
     int64_t true_extent() const;
-    // Adds `count` copies of `other`, each an extent after the one before.
+    // Adds `count` copies of `other`, each one extent behind the previous one.
     void add(const Type &other, int64_t count, int64_t offset);
 };
 
 Type basic(int abi_value);
 
-// A datatype made twice.
+// A datatype made twice: the reference, and the library's.
 struct Made {
     Type expected;
     lanyard::Datatype *real = nullptr;
@@ -48,13 +48,14 @@ struct Made {
 using Random = std::mt19937_64;
 int64_t pick(Random &random, int64_t least, int64_t most);
 
-// A random datatype, nested up to `depth` levels, spanning at most some 100 KiB.
+// A random datatype, nested up to `depth` levels, that spans at most about 100 KiB.
 Made random_type(Random &random, int depth);
 
-// `cases` seeds from the first one on, which LANYARD_TEST_SEED names: a case that failed comes first when it is set to its seed.
+// `cases` consecutive seeds. LANYARD_TEST_SEED sets the first one, so a failed case runs first if this is
+// set to its seed.
 std::vector<uint64_t> seeds(int cases);
 
-// The stream of `count` elements as addresses of its bytes, relative to the buffer.
+// The stream of `count` elements, as offsets of its bytes from the buffer's address.
 std::vector<int64_t> byte_offsets(const Type &type, int64_t count);
 
 }  // namespace reference

@@ -1,5 +1,5 @@
-// Numbers, texts and statuses between the program and the typed functions: with an ABI that has the standard's values, for which
-// all passes as it is, and with one that has others.
+// Numbers, texts and statuses between the program and the typed functions: with an ABI that has the
+// standard's values, for which everything passes unchanged, and with an ABI that has others.
 #include "doors/numbers.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ struct Same : StandardValues {
     using MPI_Status = Status;
 };
 
-// Ranks are 1000 more than the standard's; a status is three numbers.
+// Ranks are 1000 more than the standard's. A status has its fields in another order.
 struct Other : StandardValues {
     static constexpr bool of_the_standard = false;
     struct MPI_Status {
@@ -133,7 +133,7 @@ TEST(DoorStatuses, AnotherFormIsCopied) {
     Other::MPI_Status place{11, 12, 13, 14};
     ResultStatus<Other> result(&place);
     result.store(&place);
-    EXPECT_EQ(place.MPI_SOURCE, 12);  // the library set nothing
+    EXPECT_EQ(place.MPI_SOURCE, 12);  // the library has set nothing
     result.data()->source = 3;
     result.data()->tag = 4;
     result.data()->set_count(5);

@@ -1,5 +1,5 @@
-// Two real processes: one computes outside MPI with nothing under way, but attends; the other asks it, as who puts into a window, and is
-// answered meanwhile.
+// Two real processes. One computes outside MPI with nothing under way, but holds an attention. The other
+// sends it requests, as a process that puts into a window does, and is answered meanwhile.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t question = 1, end = 2;
 constexpr int questions = 50;
 
-// Answers each question with its number; knows which thread did.
+// Answers each question by sending it back, and counts the answers that the helper gives.
 class Answering final : public NoSink {
 public:
     explicit Answering(Path &path) : path_(path) {}
@@ -51,7 +51,7 @@ struct Process {
     conformance::ExamplePath path;
 };
 
-// The exit code: how many questions the helper has not answered.
+// Returns the exit code: how many questions the helper has not answered.
 int compute(int socket) {
     Process process(socket, 1);
     Answering sink(process.path);
@@ -66,6 +66,10 @@ int compute(int socket) {
     for (int turn = 0; turn < 6000 && !sink.ended; ++turn) usleep(10'000);  // never in MPI
     helper.stop();
     process.engine.set_helper(nullptr);
+    {
+        EngineGuard guard(process.engine);
+        attention.reset();
+    }
     return questions - sink.answered_by_helper;
 }
 
@@ -94,7 +98,9 @@ TEST(Attention, AnswersFromAProcessThatComputes) {
             auto &asking = *static_cast<const Asking *>(subject);
             return asking.answers == asking.wanted;
         };
-        ASSERT_TRUE(process.engine.wait_owned(Condition{answered, &sink}, process.engine.read_now_ns() + 30'000'000'000)) << sink.wanted;
+        ASSERT_TRUE(process.engine.wait_owned(Condition{answered, &sink},
+                                              process.engine.read_now_ns() + 30'000'000'000))
+            << sink.wanted;
     }
     Envelope envelope{};
     envelope.context = end;

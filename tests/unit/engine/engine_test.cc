@@ -1,5 +1,5 @@
-// Owning the engine and sleeping for it, with real threads: nobody is forgotten. What could hang is watched by a clock, which
-// ends the test with a sentence.
+// Owning the engine and sleeping for it, with real threads: no thread is left asleep. A test that would
+// hang is ended by a deadline, with a message.
 #include "engine/engine.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace lanyard {
 namespace {
 
-// Ends the process when it lives for too long.
+// Ends the process if it lives for too long.
 class Deadline {
 public:
     explicit Deadline(const char *what) : thread_([this, what] { watch(what); }) {}
@@ -30,7 +30,8 @@ public:
 
 private:
     void watch(const char *what) {
-        for (int turn = 0; turn < 6000 && !over_; ++turn) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        for (int turn = 0; turn < 6000 && !over_; ++turn)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
         if (over_) return;
         std::fprintf(stderr, "after a minute: %s\n", what);
         std::_Exit(1);
@@ -39,7 +40,7 @@ private:
     std::thread thread_;
 };
 
-// Completions that somebody outside the engine brings about, as a peer's frames would.
+// Completions that are caused outside the engine, as a peer's frames would.
 class OutsidePath final : public StubPath {
 public:
     int poll(Sink &, int, uint64_t) override {
@@ -103,7 +104,7 @@ TEST(Engine, PassesTheWatchOn) {
             rest_ms(round % 3);  // the first becomes the watcher
         }
         rest_ms(1);
-        // The watcher and the one that would be next leave together; those who stay must still be told.
+        // The watcher and the thread that would be next leave together. The others must still be woken.
         path.arrive({&completions[0], &completions[1]}, idle);
         rest_ms(2);
         path.arrive({&completions[2 + round % 2]}, idle);
@@ -113,7 +114,7 @@ TEST(Engine, PassesTheWatchOn) {
     }
 }
 
-// A wait that has a limit ends there, asleep or not, and says whether it is met.
+// A wait with a limit ends there, asleep or not, and reports whether its condition is met.
 TEST(Engine, WaitsUntilALimit) {
     Deadline deadline("a wait goes on beyond its limit");
     for (IdlePolicy policy : {sleep_at_once, IdlePolicy{1'000'000'000, 0, false}}) {
@@ -142,7 +143,8 @@ TEST(Engine, WaitsUntilALimit) {
     }
 }
 
-// Who falls asleep again and again keeps the memory that it needs again and again.
+// Memory is trimmed only now and then, so a process that falls asleep again and again keeps the memory that
+// it needs each time.
 TEST(Engine, RestsNowAndThen) {
     struct Resting final : NoSink {
         void trim_memory() override { ++times; }
@@ -168,7 +170,9 @@ TEST(Engine, RestsNowAndThen) {
         }
         outside.join();
     }
-    auto passed_ms = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin).count();
+    auto passed_ms =
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin)
+            .count();
     EXPECT_GE(sink.times, 1);
     EXPECT_LE(sink.times, 1 + passed_ms / 50);
 }
@@ -202,7 +206,8 @@ TEST(Engine, CompletesUnderManyWaitersAndTests) {
     for (auto &thread : threads) thread.join();
 }
 
-// As one of an I/O thread that has read a file: it finishes what a thread in MPI waits for, which no thread but the engine's owner may.
+// Like the task of an I/O thread that has read a file: it finishes what a thread in MPI waits for, which
+// only the owner of the engine may do.
 struct FinishingTask : Task {
     FinishingTask() { run = finish; }
     static int finish(Task &task) {
@@ -215,7 +220,8 @@ struct FinishingTask : Task {
     std::thread::id by;
 };
 
-// Several threads post, several wait and sleep: nobody is forgotten, and no task runs on a thread that only posts.
+// Several threads post, and several wait and sleep. No thread is left asleep, and no task runs on a thread
+// that only posts.
 TEST(Engine, RunsWhatOtherThreadsPost) {
     Deadline deadline("a posted task has not run");
     for (IdlePolicy policy : {sleep_at_once, IdlePolicy{20'000, 0, false}}) {
@@ -247,12 +253,14 @@ TEST(Engine, RunsWhatOtherThreadsPost) {
             });
         }
         for (std::thread &thread : threads) thread.join();
-        for (const FinishingTask &task : tasks) EXPECT_NE(std::find(waiting, waiting + pairs, task.by), waiting + pairs);
+        for (const FinishingTask &task : tasks)
+            EXPECT_NE(std::find(waiting, waiting + pairs, task.by), waiting + pairs);
         EXPECT_FALSE(engine.has_posted());
     }
 }
 
-// In the order of posting, in the next step, behind what was ready before; and a task that has run may be posted again, by itself too.
+// Posted tasks run in the order of posting, in the next step, after those that were ready before. A task
+// that has run may be posted again, also by itself.
 TEST(Engine, RunsPostedTasksInOrderAndAgain) {
     ProcessIdle idle(sleep_at_once);
     Engine engine(idle);
@@ -296,7 +304,7 @@ TEST(Completion, TellsItsWaiterOnce) {
     completion.finish();
     EXPECT_TRUE(waiter.done() && completion.complete());
     EXPECT_FALSE(completion.await(waiter)) << "complete already";
-    completion.forget(waiter);  // told already: nothing happens
+    completion.forget(waiter);  // counted already, so nothing happens
     completion.reset();
     waiter.remaining = 1;
     EXPECT_TRUE(completion.await(waiter));

@@ -1,5 +1,5 @@
-// The helper with real threads and a path whose work this test makes: it steps when the program is away and something is under way, and
-// only then.
+// The helper with real threads and a path whose work this test makes. The helper makes steps if the program
+// is away and something is under way, and only then.
 #include "engine/helper.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace lanyard {
 namespace {
 
-// Becomes readable when the test gives it work; counts by whom it is polled.
+// Becomes readable when the test gives it work. Counts the polls by other threads than the program's.
 class EventPath final : public StubPath {
 public:
     EventPath() : StubPath(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)), event_(info.descriptor) {}
@@ -81,7 +81,8 @@ TEST(Helper, GoesOnWithWhatIsUnderWay) {
     }
 }
 
-// What a path found by itself while the program was inside must be able to wake the helper that is armed still.
+// The helper may stay armed while the program is inside. What a path finds by itself meanwhile must be able
+// to wake it.
 TEST(Helper, IsShownEverythingWhereItIsArmedStill) {
     Program program;
     program.path.is_busy = true;
@@ -108,7 +109,7 @@ TEST(Helper, IsArmedOnceForManyCalls) {
     EXPECT_GT(program.helper.times_armed(), 0u);
 }
 
-// Something begins and is over before the program has done anything else.
+// Something begins and ends before the program does anything else.
 void exchanges(Program &program) {
     program.path.is_busy = true;
     program.calls_mpi();
@@ -121,7 +122,8 @@ TEST(Helper, IsNotArmedForAProgramThatComesBackAtOnce) {
     for (int exchange = 0; exchange < 1000; ++exchange) exchanges(program);
     uint64_t armings = program.helper.times_armed();
     EXPECT_LT(armings, 500u);
-    // And goes on nevertheless where it stays away this time, and is armed for the next time.
+    // Nevertheless, the helper makes progress if the program stays away this time, and is armed the next
+    // time.
     program.path.is_busy = true;
     program.calls_mpi();
     program.path.give_work();
@@ -198,7 +200,9 @@ TEST(Helper, LeavesTheSocketsToWhoSleepsInside) {
     rest_ms(30);
     std::thread inside([&] {
         EngineGuard guard(program.engine);
-        program.engine.wait_owned(Condition{[](const void *subject) { return static_cast<const EventPath *>(subject)->done == 5; }, &program.path});
+        program.engine.wait_owned(
+            Condition{[](const void *subject) { return static_cast<const EventPath *>(subject)->done == 5; },
+                      &program.path});
     });
     EXPECT_TRUE(soon([&] { return program.engine.someone_sleeps(); }));
     rest_ms(30);
@@ -222,7 +226,8 @@ struct NotingTask : Task {
     std::atomic<int> runs{0};
 };
 
-// The helper is not made yet, sleeps without a limit, or is told while the program comes and goes.
+// The helper has not been created yet, sleeps without a limit, or is notified while the program enters and
+// leaves MPI.
 TEST(Helper, RunsPostedTasksWhileTheProgramIsAway) {
     Program program;
     NotingTask task;
@@ -256,7 +261,7 @@ TEST(Helper, AttendsToWhatComesThoughNothingIsUnderWay) {
         EngineGuard guard(program.engine);
         program.engine.attend_no_more();
     }
-    program.path.give_work();  // for this it is armed still
+    program.path.give_work();  // the helper is still armed for this
     rest_ms(50);
     int polls = program.path.polls_by_helper;
     program.calls_mpi();
@@ -265,7 +270,7 @@ TEST(Helper, AttendsToWhatComesThoughNothingIsUnderWay) {
     EXPECT_EQ(program.path.polls_by_helper, polls);
 }
 
-// Neither spells that were brief nor scarce processors keep it from being armed.
+// Neither brief spells nor scarce processors prevent the helper from being armed.
 TEST(Helper, AttendsWhateverTheHeuristicsSay) {
     for (bool patient : {false, true}) {
         Program program;
@@ -323,11 +328,13 @@ TEST(Helper, WithAPeriodLeavesTheEngineToWhoSleepsInside) {
     Program program(period_ns);
     std::thread inside([&] {
         EngineGuard guard(program.engine);
-        program.engine.wait_owned(Condition{[](const void *subject) { return static_cast<const EventPath *>(subject)->done == 1; }, &program.path});
+        program.engine.wait_owned(
+            Condition{[](const void *subject) { return static_cast<const EventPath *>(subject)->done == 1; },
+                      &program.path});
     });
     EXPECT_TRUE(soon([&] { return program.engine.someone_sleeps(); }));
     rest_ms(5);
-    int polls = program.path.polls_by_helper;  // by the thread inside, too, which sleeps
+    int polls = program.path.polls_by_helper;  // also those by the thread inside, which sleeps
     rest_ms(20);
     EXPECT_EQ(program.path.polls_by_helper, polls);
     program.path.give_work();

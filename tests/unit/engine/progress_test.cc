@@ -1,4 +1,5 @@
-// A turn of everything, and what it is made of, without threads: each with a clock that stands still until the test moves it.
+// One turn of everything, and the parts of a turn, without threads. The clock stands still until the test
+// moves it.
 #include "engine/progress.h"
 
 #include <gtest/gtest.h>
@@ -23,13 +24,13 @@ public:
     uint64_t time_ns = 1;
 };
 
-// Of which a test sees what becomes of it.
+// Lets a test see the paths.
 class OpenProgress final : public Progress {
 public:
     using Progress::paths, Progress::Progress;
 };
 
-// Counts how often it is polled, and says what it is told to.
+// Counts its polls, and reports what the test has set.
 class CountedPath final : public StubPath {
 public:
     explicit CountedPath(int descriptor) : StubPath(descriptor) {}
@@ -92,7 +93,7 @@ TEST_F(ProgressTest, RunsEachTaskOnceATurn) {
     EXPECT_EQ(turn(), 1);
     EXPECT_EQ(first.runs, 2);
     EXPECT_EQ(second.runs, 1);
-    // A task may take another out, the last one too.
+    // A task may remove another one, even the last.
     first.again = 0;
     first.removes = &third;
     progress.ready(third);
@@ -129,7 +130,7 @@ TEST_F(ProgressTest, PollsThroughThatUnlinkThemselves) {
 TEST_F(ProgressTest, RingsOneAlarmAtATime) {
     CountingTask first(progress), second(progress);
     progress.set_alarm(1'000, first);
-    progress.set_alarm(500, second);  // there is one
+    progress.set_alarm(500, second);  // one is set already
     EXPECT_EQ(progress.deadline_ns(), 1'000u);
     clock.time_ns = 999;
     progress.read_clock();
@@ -188,7 +189,7 @@ TEST_F(ProgressTest, CountsWhatIsUnderWay) {
     EXPECT_FALSE(progress.under_way());
 }
 
-// Some ticks of the processor are 8 us, which is found out by the first few answers.
+// The pace is a number of processor ticks that last 8 us, which the first few answers determine.
 TEST_F(ProgressTest, HasSocketsTestedNowAndThen) {
     TestPace pace;
     clock.time_ns = clock_ns();
@@ -204,7 +205,7 @@ TEST_F(ProgressTest, HasSocketsTestedNowAndThen) {
     EXPECT_LE(due, 20'000u / 8 + 100);
 }
 
-// Counts what it is told of batches.
+// Counts the calls that concern batches.
 class BatchingPath final : public StubPath {
 public:
     BatchingPath() : StubPath(-1, true) {}
@@ -238,7 +239,7 @@ TEST(Batching, LastsUntilAThreadLeavesThatIsInNoSuchCall) {
     batching.end();
     EXPECT_EQ(path.flushed, 2);
     batching.begin();
-    batching.allow(false);  // the helper has gone
+    batching.allow(false);  // the helper has ended
     EXPECT_EQ(path.flushed, 3);
     EXPECT_EQ(path.held, 3);
 }

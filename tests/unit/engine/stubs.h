@@ -1,4 +1,5 @@
-// What the engine's tests have in common: a path that carries nothing, to be given work of the test's own, and a sink for what never comes.
+// What the engine's tests share: a path that carries nothing, to which tests add work of their own, and a
+// sink for what never arrives.
 #pragma once
 
 #include "path/path.h"
@@ -8,7 +9,8 @@ namespace lanyard {
 class StubPath : public Path {
 public:
     explicit StubPath(int descriptor = -1, bool batches = false)
-        : Path({.name = "stub", .max_eager = 0, .max_bulk = 1, .batches = batches, .descriptor = descriptor}) {}
+        : Path({.name = "stub", .max_eager = 0, .max_bulk = 1, .batches = batches,
+                .descriptor = descriptor}) {}
     StubPath(ShortLane &lane) : Path({.name = "stub", .max_eager = 0, .max_bulk = 1, .short_lane = &lane}) {}
     bool reaches(uint32_t) const override { return false; }
     Sent send(uint32_t, const Envelope &, Payload) override { return Sent::full; }

@@ -1,4 +1,4 @@
-// Host files, host lists and the mapping, also against a slow reference and against random text.
+// Host files, host lists and the mapping, also with random placements and random text.
 #include "launch/hosts.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,8 @@ TEST(Hostfile, BothDialects) {
     EXPECT_EQ(read_file("a\nb:4\nc slots=2 max_slots=8\n"), "a:1 b:4 c:2/8");
     EXPECT_EQ(read_file("# hosts\r\n\r\n  a:2   # two\r\n\tb\tslots=3\r\n"), "a:2 b:3");
     EXPECT_EQ(read_file("me@a.example.org:2\nb user=you slots=2"), "me@a.example.org:2 you@b:2");
-    EXPECT_EQ(read_file("[fe80::1]:4\nfe80::2\n[fe80::3%eth0]\n10.0.0.7:2"), "fe80::1:4 fe80::2:1 fe80::3%eth0:1 10.0.0.7:2");
+    EXPECT_EQ(read_file("[fe80::1]:4\nfe80::2\n[fe80::3%eth0]\n10.0.0.7:2"),
+              "fe80::1:4 fe80::2:1 fe80::3%eth0:1 10.0.0.7:2");
     EXPECT_EQ(read_file("a slots=1 max-slots=1"), "a:1/1");
 }
 
@@ -56,16 +57,22 @@ TEST(Hostfile, SaysWhereAndWhatIsWrong) {
     EXPECT_EQ(read_file("a = 2"), "hosts.txt:1: \"a=2\" is not the name of a host");
     EXPECT_EQ(read_file("a\na:2:2"), "hosts.txt:2: \"a:2:2\" is neither HOST:SLOTS nor an IPv6 address");
     EXPECT_EQ(read_file("a slots=0"), "hosts.txt:1: slots=0 is not from 1 to 65536");
-    EXPECT_EQ(read_file("a:99999999999999999999"), "hosts.txt:1: the number of slots after ':', \"99999999999999999999\" is not a number");
+    EXPECT_EQ(read_file("a:99999999999999999999"),
+              "hosts.txt:1: the number of slots after ':', \"99999999999999999999\" is not a number");
     EXPECT_EQ(read_file("a slots=4 max_slots=2"), "hosts.txt:1: max_slots=2 is less than the 4 slots");
-    EXPECT_EQ(read_file("a ifname=eth0"), "hosts.txt:1: \"ifname=eth0\" is not known; a line is HOST, HOST:SLOTS or HOST slots=N max_slots=N");
-    EXPECT_EQ(read_file("ok\n-oProxyCommand=x"), "hosts.txt:2: \"-oProxyCommand=x\" is not the name of a host");
+    EXPECT_EQ(
+        read_file("a ifname=eth0"),
+        "hosts.txt:1: \"ifname=eth0\" is not known; a line is HOST, HOST:SLOTS or HOST slots=N max_slots=N");
+    EXPECT_EQ(read_file("ok\n-oProxyCommand=x"),
+              "hosts.txt:2: \"-oProxyCommand=x\" is not the name of a host");
     EXPECT_EQ(read_file("a;b"), "hosts.txt:1: \"a;b\" is not the name of a host");
     EXPECT_EQ(read_file("[fe80::1:4"), "hosts.txt:1: \"[fe80::1:4\" lacks the ']' after the address");
     EXPECT_EQ(read_file("[fe80::1]4"), "hosts.txt:1: after ']' in \"[fe80::1]4\" only :SLOTS may follow");
     EXPECT_EQ(read_file("\177ELF\2\1"), "hosts.txt:1: \"?ELF??\" is not the name of a host");
-    EXPECT_EQ(read_file(std::string(300, 'a')), "hosts.txt:1: \"" + std::string(100, 'a') + "...\" is not the name of a host");
-    EXPECT_EQ(read_file("# nobody\n\n"), "hosts.txt: the file names no host; write one a line, as HOST or HOST:SLOTS");
+    EXPECT_EQ(read_file(std::string(300, 'a')),
+              "hosts.txt:1: \"" + std::string(100, 'a') + "...\" is not the name of a host");
+    EXPECT_EQ(read_file("# nobody\n\n"),
+              "hosts.txt: the file names no host; write one a line, as HOST or HOST:SLOTS");
 }
 
 TEST(Hostfile, SpacesAroundTheEqualsSign) {
@@ -100,8 +107,10 @@ TEST(HostList, OnTheCommandLine) {
 }
 
 TEST(Hosts, ThisMachineHasOneName) {
-    for (const char *name : {"localhost", "127.0.0.1", "::1", "own.site", "own"}) EXPECT_TRUE(is_this_host(name, "own.site")) << name;
-    for (const char *name : {"", "own.other", "ow", "own.site.org", "localhost2"}) EXPECT_FALSE(is_this_host(name, "own.site")) << name;
+    for (const char *name : {"localhost", "127.0.0.1", "::1", "own.site", "own"})
+        EXPECT_TRUE(is_this_host(name, "own.site")) << name;
+    for (const char *name : {"", "own.other", "ow", "own.site.org", "localhost2"})
+        EXPECT_FALSE(is_this_host(name, "own.site")) << name;
     HostList hosts = {{"localhost", 1, 0}, {"b", 1, 0}, {"own", 2, 0}};
     name_this_host(hosts, "own");
     EXPECT_EQ(shown(hosts), "own:3 b:1");
@@ -131,9 +140,12 @@ TEST(Mapping, Limits) {
     HostList hosts = {{"a", 1, 2}, {"b", 1, 0}};
     EXPECT_EQ(placed(hosts, {}, 6), "ababbb");
     hosts[1].max_slots = 1;
-    EXPECT_EQ(placed(hosts, {}, 4), "the 2 hosts have room for 3 ranks (max_slots), and the job has 4; name more hosts, or ask for fewer ranks");
+    EXPECT_EQ(placed(hosts, {}, 4),
+              "the 2 hosts have room for 3 ranks (max_slots), and the job has 4; name more hosts, or ask for "
+              "fewer ranks");
     EXPECT_EQ(placed(hosts, {.ranks_per_host = 1, .strict = true}, 3),
-              "the 2 hosts have room for 2 ranks (1 on each), and the job has 3; name more hosts, or ask for fewer ranks");
+              "the 2 hosts have room for 2 ranks (1 on each), and the job has 3; name more hosts, or ask for "
+              "fewer ranks");
     EXPECT_EQ(placed({{"a", 1, 0}, {"b", 2, 0}}, {.ranks_per_host = 2, .strict = true}, 4), "aabb");
 }
 
@@ -158,7 +170,7 @@ unsigned seed() {
     return text ? static_cast<unsigned>(atoi(text)) : 1;
 }
 
-// What the library reads back is what was placed, and no host has more than it may.
+// The library reads back what was placed, and no host has more ranks than allowed.
 TEST(Mapping, RandomPlacementsKeepTheirPromises) {
     SCOPED_TRACE("LANYARD_TEST_SEED=" + std::to_string(seed()));
     std::mt19937 random(seed());
@@ -167,7 +179,8 @@ TEST(Mapping, RandomPlacementsKeepTheirPromises) {
         HostList hosts;
         for (int i = 1 + below(6); i > 0; --i) {
             int slots = 1 + below(4);
-            hosts.push_back({std::string(1, static_cast<char>('a' + i)), slots, below(3) ? 0 : slots + below(3)});
+            hosts.push_back(
+                {std::string(1, static_cast<char>('a' + i)), slots, below(3) ? 0 : slots + below(3)});
         }
         Mapping mapping{below(2) == 1, below(3), false};
         int ranks = 1 + below(30);
@@ -187,9 +200,10 @@ TEST(Mapping, RandomPlacementsKeepTheirPromises) {
             least = std::min(least, (used[host.name] + share) / share);  // rounds begun or finished
             most = std::max(most, (used[host.name] + share - 1) / share);
         }
-        ASSERT_LE(most, least + 1);  // none gets a further round before all have had the last
+        ASSERT_LE(most, least + 1);  // no host begins a round before all have had the previous one
         std::vector<int> read_back;
-        ASSERT_TRUE(lanyard::parse_process_mapping(process_mapping(placement.node_of_rank), ranks, read_back));
+        ASSERT_TRUE(
+            lanyard::parse_process_mapping(process_mapping(placement.node_of_rank), ranks, read_back));
         ASSERT_EQ(read_back, placement.node_of_rank);
     }
 }
@@ -197,16 +211,17 @@ TEST(Mapping, RandomPlacementsKeepTheirPromises) {
 TEST(Hostfile, RandomTextIsReadOrRefused) {
     SCOPED_TRACE("LANYARD_TEST_SEED=" + std::to_string(seed()));
     std::mt19937 random(seed());
-    const std::string pieces[] = {"a", "b:2", " ", "\n", "slots=",
-                                  "max_slots=9", "#", "[", "]", ":", "::1", "=", "99999999999", "-", "@", ",", "\xff",
-                                  "\r\n"};
+    const std::string pieces[] = {"a",           "b:2", " ", "\n", "slots=", "max_slots=9",
+                                  "#",           "[",   "]", ":",  "::1",    "=",
+                                  "99999999999", "-",   "@", ",",  "\xff",   "\r\n"};
     for (int turn = 0; turn < 20000; ++turn) {
         std::string text;
         for (unsigned i = random() % 12; i > 0; --i) text += pieces[random() % std::size(pieces)];
         HostList hosts;
         std::string wrong = parse_hostfile(text, "f", hosts);
         ASSERT_TRUE(wrong.empty() || wrong.starts_with("f:")) << wrong;
-        for (const ListedHost &host : hosts) ASSERT_TRUE(!host.name.empty() && host.name[0] != '-' && host.slots >= 1) << text;
+        for (const ListedHost &host : hosts)
+            ASSERT_TRUE(!host.name.empty() && host.name[0] != '-' && host.slots >= 1) << text;
     }
 }
 

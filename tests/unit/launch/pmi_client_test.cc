@@ -1,4 +1,5 @@
-// What several threads may ask of a launcher at once. (What a launcher may answer is tests/fuzz/pmi_client.cc's.)
+// What several threads may request from a launcher at once. (tests/fuzz/pmi_client.cc tests what a launcher
+// may answer.)
 #include "bootstrap/pmi_client.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@
 namespace lanyard {
 namespace {
 
-// Answers one rank of two; a barrier when it is told to.
+// Answers one rank of two at once, except for a barrier, which ends when the test says so.
 class Launcher {
 public:
     Launcher() {
@@ -33,7 +34,9 @@ public:
     }
 
 private:
-    void answer(const std::string &line) { EXPECT_GT(send(ends_[0], (line + "\n").data(), line.size() + 1, MSG_NOSIGNAL), 0); }
+    void answer(const std::string &line) {
+        EXPECT_GT(send(ends_[0], (line + "\n").data(), line.size() + 1, MSG_NOSIGNAL), 0);
+    }
     void serve() {
         std::string line;
         for (char c; read(ends_[0], &c, 1) == 1;) {
@@ -47,7 +50,8 @@ private:
             else if (is("get_appnum")) answer("cmd=appnum appnum=0");
             else if (is("get_universe_size")) answer("cmd=universe_size size=2");
             else if (is("get_my_kvsname")) answer("cmd=my_kvsname kvsname=job");
-            else if (line.find("PMI_process_mapping") != std::string::npos) answer("cmd=get_result rc=0 value=(vector,(0,1,2))");
+            else if (line.find("PMI_process_mapping") != std::string::npos)
+                answer("cmd=get_result rc=0 value=(vector,(0,1,2))");
             else if (is("get ")) answer("cmd=get_result rc=0 value=" + line.substr(line.rfind('=') + 1));
             else if (is("put")) answer("cmd=put_result rc=0");
             else if (is("barrier_in")) in_barrier_ = true;

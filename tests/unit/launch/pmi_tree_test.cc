@@ -1,5 +1,5 @@
-// PMI servers of several hosts, connected in one process: what ranks publish anywhere is everywhere after the barrier,
-// with one message a host and direction.
+// PMI servers of several hosts, connected in one process. What any rank publishes is available everywhere
+// after the barrier, with one message for each host and direction.
 #include "launch/pmi_server.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace lanyard::launch {
 namespace {
 
-// A tree of three hosts, a with b and c below it, two ranks on each; at the top the release is made.
+// A tree of three hosts with two ranks each: a, with b and c below it. The release is made at the top.
 class Tree {
 public:
     Tree() {
@@ -21,11 +21,15 @@ public:
                 neighbours.remote_hosts = 2;
                 neighbours.below = [this](size_t remote, const Frame &frame) { down(remote + 1, frame); };
             } else {
-                neighbours.above = [this, node](const Frame &frame) { up(static_cast<size_t>(node - 1), frame); };
+                neighbours.above = [this, node](const Frame &frame) {
+                    up(static_cast<size_t>(node - 1), frame);
+                };
             }
-            servers_.push_back(std::make_unique<PmiServer>(loop_, placement, "job", neighbours, [](const Abort &) {}));
+            servers_.push_back(
+                std::make_unique<PmiServer>(loop_, placement, "job", neighbours, [](const Abort &) {}));
         }
-        for (int rank = 0; rank < 6; ++rank) ranks_[rank] = servers_[static_cast<size_t>(rank / 2)]->connect_rank(rank, 0, 6);
+        for (int rank = 0; rank < 6; ++rank)
+            ranks_[rank] = servers_[static_cast<size_t>(rank / 2)]->connect_rank(rank, 0, 6);
     }
     ~Tree() {
         for (int fd : ranks_) close(fd);
@@ -35,7 +39,7 @@ public:
         ASSERT_EQ(send(ranks_[rank], text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
         for (int i = 0; i < 3; ++i) loop_.wait(0);
     }
-    // What the rank has been answered, "" if nothing.
+    // What the rank has been answered, or "" if nothing.
     std::string heard(int rank) {
         char text[4096];
         ssize_t count = recv(ranks_[rank], text, sizeof text, MSG_DONTWAIT);
@@ -78,9 +82,11 @@ TEST(PmiTree, BarrierSpreadsWhatWasPublished) {
     for (int round = 0; round < 3; ++round) {
         auto key = [&](int rank) { return "k" + std::to_string(round) + "-" + std::to_string(rank); };
         for (int rank = 0; rank < 6; ++rank)
-            EXPECT_EQ(tree.ask(rank, "cmd=put kvsname=job key=" + key(rank) + " value=v " + key(rank)), "cmd=put_result rc=0 msg=success");
+            EXPECT_EQ(tree.ask(rank, "cmd=put kvsname=job key=" + key(rank) + " value=v " + key(rank)),
+                      "cmd=put_result rc=0 msg=success");
         for (int rank = 5; rank >= 0; --rank) {
-            EXPECT_EQ(tree.barriers, 2 * round + (rank < 4) + (rank < 2)) << rank;  // once both of a host have entered
+            // Once both ranks of a host have entered.
+            EXPECT_EQ(tree.barriers, 2 * round + (rank < 4) + (rank < 2)) << rank;
             tree.say(rank, "cmd=barrier_in");
             if (rank > 0) {
                 EXPECT_EQ(tree.heard(rank), "");
@@ -89,7 +95,8 @@ TEST(PmiTree, BarrierSpreadsWhatWasPublished) {
         for (int rank = 0; rank < 6; ++rank) EXPECT_EQ(tree.heard(rank), "cmd=barrier_out rc=0");
         for (int rank = 0; rank < 6; ++rank)
             for (int other = 0; other < 6; ++other)
-                EXPECT_EQ(tree.ask(rank, "cmd=get kvsname=job key=" + key(other)), "cmd=get_result rc=0 msg=success value=v " + key(other));
+                EXPECT_EQ(tree.ask(rank, "cmd=get kvsname=job key=" + key(other)),
+                          "cmd=get_result rc=0 msg=success value=v " + key(other));
         EXPECT_EQ(tree.barriers, 2 * (round + 1));
         EXPECT_EQ(tree.releases, 2 * (round + 1));
     }
@@ -98,7 +105,8 @@ TEST(PmiTree, BarrierSpreadsWhatWasPublished) {
 
 TEST(PmiTree, WhatIsNotKnownHereIsAskedAbove) {
     Tree tree;
-    EXPECT_EQ(tree.ask(4, "cmd=get kvsname=job key=x"), "cmd=get_result rc=-1 msg=key_not_found value=unknown");
+    EXPECT_EQ(tree.ask(4, "cmd=get kvsname=job key=x"),
+              "cmd=get_result rc=-1 msg=key_not_found value=unknown");
     tree.ask(0, "cmd=put kvsname=job key=x value=1");
     EXPECT_EQ(tree.ask(4, "cmd=get kvsname=job key=x"), "cmd=get_result rc=0 msg=success value=1");
     EXPECT_EQ(tree.asks, 2);
@@ -106,7 +114,7 @@ TEST(PmiTree, WhatIsNotKnownHereIsAskedAbove) {
     EXPECT_EQ(tree.asks, 2);
 }
 
-// As sessions of others may meet at exit when some have ended long ago.
+// Sessions of other ranks may synchronise at exit, long after some ranks have ended.
 TEST(PmiTree, WhoHasEndedInOrderIsNotMissed) {
     Tree tree;
     std::string init = "cmd=init pmi_version=1 pmi_subversion=1";
@@ -116,7 +124,8 @@ TEST(PmiTree, WhoHasEndedInOrderIsNotMissed) {
     EXPECT_EQ(tree.departures, 1);  // of the second host
     tree.say(0, "cmd=barrier_in");
     EXPECT_EQ(tree.heard(0), "");
-    EXPECT_EQ(tree.ask(5, init), "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0");  // goes on after all
+    // Rank 5 continues after all.
+    EXPECT_EQ(tree.ask(5, init), "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0");
     tree.end(1);
     EXPECT_EQ(tree.heard(0), "");
     tree.say(5, "cmd=barrier_in");
@@ -131,7 +140,8 @@ TEST(PmiTree, WhoHasEndedInOrderIsNotMissed) {
     EXPECT_EQ(tree.departures, 2);
 }
 
-// Who has not left is missed although its process is over: that is a failure, and mpirun's to tell.
+// A rank that has not finalised is missed even if its process has ended. That is a failure, which mpirun
+// reports.
 TEST(PmiTree, WhoHasEndedWithinIsMissed) {
     Tree tree;
     for (int rank = 0; rank < 6; ++rank) tree.ask(rank, "cmd=init pmi_version=1 pmi_subversion=1");
@@ -144,7 +154,8 @@ TEST(PmiTree, WhoHasEndedWithinIsMissed) {
 TEST(PmiTree, NodesAreTold) {
     Tree tree;
     for (int rank : {0, 3, 5})
-        EXPECT_EQ(tree.ask(rank, "cmd=get kvsname=job key=PMI_process_mapping"), "cmd=get_result rc=0 msg=success value=(vector,(0,3,2))");
+        EXPECT_EQ(tree.ask(rank, "cmd=get kvsname=job key=PMI_process_mapping"),
+                  "cmd=get_result rc=0 msg=success value=(vector,(0,3,2))");
     EXPECT_EQ(tree.ask(3, "cmd=get_universe_size"), "cmd=universe_size rc=0 size=6");
 }
 

@@ -1,4 +1,4 @@
-// Frames between mpirun and its agents: what is written is read, and what was damaged never does harm.
+// Frames between mpirun and its agents: what is written is read back, and damaged frames never do harm.
 #include "launch/protocol.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,8 @@ TEST(Protocol, JobTravelsWhole) {
 TEST(Protocol, SmallBodies) {
     RankEnd end{3, 77, 139, true, true, true}, got_end;
     ASSERT_TRUE(read_frame(make_frame(Kind::ended, end), got_end));
-    EXPECT_TRUE(got_end.rank == 3 && got_end.pid == 77 && got_end.status == 139 && got_end.inside && got_end.short_of_memory && got_end.left);
+    EXPECT_TRUE(got_end.rank == 3 && got_end.pid == 77 && got_end.status == 139 && got_end.inside &&
+                got_end.short_of_memory && got_end.left);
     Abort abort{1, -5, true}, got_abort;
     ASSERT_TRUE(read_frame(make_frame(Kind::aborted, abort), got_abort));
     EXPECT_EQ(got_abort.code, -5);
@@ -62,7 +63,8 @@ TEST(Protocol, SmallBodies) {
     EXPECT_TRUE(got.key == "key" && !got.value);
     AllWaits waits{{4, true, true, "rank 4: waits", {true, false, 2, false, true}}}, got_waits;
     ASSERT_TRUE(read_frame(make_frame(Kind::waits, waits), got_waits));
-    EXPECT_TRUE(got_waits.size() == 1 && got_waits[0].line == "rank 4: waits" && got_waits[0].stage.barriers_passed == 2 && got_waits[0].stage.ended);
+    EXPECT_TRUE(got_waits.size() == 1 && got_waits[0].line == "rank 4: waits" &&
+                got_waits[0].stage.barriers_passed == 2 && got_waits[0].stage.ended);
 }
 
 TEST(Protocol, WhatIsTooLongOrUnknownIsBroken) {
@@ -85,7 +87,8 @@ TEST(Protocol, DamagedBodiesAreRefusedOrRead) {
     int refused = 0;
     for (int turn = 0; turn < 20000; ++turn) {
         Frame frame = whole;
-        for (unsigned i = 1 + random() % 3; i > 0; --i) frame.body[random() % frame.body.size()] = static_cast<char>(random());
+        for (unsigned i = 1 + random() % 3; i > 0; --i)
+            frame.body[random() % frame.body.size()] = static_cast<char>(random());
         if (random() % 2) frame.body.resize(random() % frame.body.size());
         Assignment job;
         if (!read_frame(frame, job)) ++refused;

@@ -1,3 +1,4 @@
+// Addresses, the choice of interfaces, and the job's secret.
 #include "net/address.h"
 
 #include <gtest/gtest.h>
@@ -14,11 +15,13 @@ Address address(const char *text) {
 }
 
 TEST(Address, IsReadAndWrittenAlike) {
-    for (const char *text : {"10.0.1.2", "127.0.0.1", "255.255.255.255", "::1", "2001:db8::7", "fe80::1%1"}) EXPECT_EQ(to_text(address(text)), text);
+    for (const char *text : {"10.0.1.2", "127.0.0.1", "255.255.255.255", "::1", "2001:db8::7", "fe80::1%1"})
+        EXPECT_EQ(to_text(address(text)), text);
     EXPECT_EQ(to_text_with_port(address("10.0.1.2").with_port(4711)), "10.0.1.2:4711");
     EXPECT_EQ(to_text_with_port(address("2001:db8::7").with_port(80)), "[2001:db8::7]:80");
     Address none;
-    for (const char *text : {"", "10.0.1", "10.0.1.256", "localhost", "1:2", "fe80::1%no-such-interface", "10.0.0.1 "})
+    for (const char *text :
+         {"", "10.0.1", "10.0.1.256", "localhost", "1:2", "fe80::1%no-such-interface", "10.0.0.1 "})
         EXPECT_FALSE(parse_address(text, none)) << text;
 }
 
@@ -29,8 +32,8 @@ TEST(Address, IsReadWithItsPort) {
         EXPECT_EQ(to_text_with_port(parsed), text);
     }
     Address none;
-    for (const char *text : {"", ":", "10.0.1.2", "10.0.1.2:", "10.0.1.2:65536", "10.0.1.2:-1", "10.0.1.2:1 ", "::1:80", "[10.0.1.2]:80", "[]:1",
-                             "[::1]"})
+    for (const char *text : {"", ":", "10.0.1.2", "10.0.1.2:", "10.0.1.2:65536", "10.0.1.2:-1", "10.0.1.2:1 ",
+                             "::1:80", "[10.0.1.2]:80", "[]:1", "[::1]"})
         EXPECT_FALSE(parse_address_with_port(text, none)) << text;
 }
 
@@ -68,7 +71,8 @@ std::vector<std::string> chosen(const char *wanted) {
 using Texts = std::vector<std::string>;
 
 TEST(Interfaces, AreChosenByNameAddressAndNetwork) {
-    EXPECT_EQ(chosen(""), (Texts{"10.1.2.3", "10.2.2.3", "2001:db8::7"})) << "not loopback, nor what is down, without carrier or link-local";
+    EXPECT_EQ(chosen(""), (Texts{"10.1.2.3", "10.2.2.3", "2001:db8::7"}))
+        << "not loopback, nor what is down, without carrier or link-local";
     EXPECT_EQ(chosen("eth0"), (Texts{"10.1.2.3", "fe80::7%1"}));
     EXPECT_EQ(chosen("eth1,eth0"), (Texts{"10.2.2.3", "2001:db8::7", "10.1.2.3", "fe80::7%1"}));
     EXPECT_EQ(chosen("10.2.0.0/16"), (Texts{"10.2.2.3"}));
@@ -79,8 +83,9 @@ TEST(Interfaces, AreChosenByNameAddressAndNetwork) {
 }
 
 TEST(Interfaces, ThatAreNotThereAreNamedWithThoseThatAre) {
-    const char *rest = "', which is no interface, address or network of this machine; there are lo (127.0.0.1), eth0 (10.1.2.3), eth1 (10.2.2.3), "
-                       "eth1 (2001:db8::7), docker0 (172.17.0.1), eth0 (fe80::7%1)";
+    const char *rest =
+        "', which is no interface, address or network of this machine; there are lo (127.0.0.1), eth0 "
+        "(10.1.2.3), eth1 (10.2.2.3), eth1 (2001:db8::7), docker0 (172.17.0.1), eth0 (fe80::7%1)";
     for (std::string wanted : {"eth7", "eth2", "10.9.0.0/16", "10.1.2.3/33", "10.1.2.3/x"})
         EXPECT_EQ(chosen(("eth0," + wanted).c_str()), (Texts{"LANYARD_INTERFACES names '" + wanted + rest}));
 }

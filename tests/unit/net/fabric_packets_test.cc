@@ -1,4 +1,5 @@
-// Packets over libfabric: the same over its provider `udp` on loopback, and over one that demands what InfiniBand does (mock_fabric.h).
+// Packets over libfabric. The same tests run over its provider `udp` on loopback, and over a provider that
+// makes the demands of InfiniBand (mock_fabric.h).
 #include "net/fabric_packets.h"
 
 #include <errno.h>
@@ -25,7 +26,8 @@ struct sigaction action_of(int signal) {
     sigaction(signal, nullptr, &action);
     return action;
 }
-const struct sigaction at_first[] = {action_of(SIGSEGV), action_of(SIGBUS), action_of(SIGABRT), action_of(SIGTERM), action_of(SIGINT)};
+const struct sigaction at_first[] = {action_of(SIGSEGV), action_of(SIGBUS), action_of(SIGABRT),
+                                     action_of(SIGTERM), action_of(SIGINT)};
 
 FabricChoice choice_of(const char *provider) {
     FabricChoice choice;
@@ -34,7 +36,7 @@ FabricChoice choice_of(const char *provider) {
     return choice;
 }
 
-// The installed libfabric; nullptr: `why`.
+// The installed libfabric; nullptr if there is none, with the reason in `why`.
 const FabricLibrary *installed(std::string &why) {
     static FabricLibrary library;
     static std::string trouble = [] {
@@ -57,7 +59,8 @@ struct Endpoint {
         EXPECT_GE(count, 0);
         std::vector<std::string> received;
         list.resize(static_cast<size_t>(std::max(count, 0)));
-        for (const PacketIo::Arrived &each : list) received.emplace_back(reinterpret_cast<const char *>(each.data), each.size);
+        for (const PacketIo::Arrived &each : list)
+            received.emplace_back(reinterpret_cast<const char *>(each.data), each.size);
         return received;
     }
     bool wait(int ms) {
@@ -85,7 +88,7 @@ struct Packet {
 int send_one(Endpoint &from, uint64_t destination, const std::string &text) {
     Packet packet(destination, text);
     int sent = from.packets->send(&packet.outgoing, 1);
-    std::fill(packet.text.begin(), packet.text.end(), '?');  // it is the caller's again
+    std::fill(packet.text.begin(), packet.text.end(), '?');  // the bytes are the caller's again
     return sent;
 }
 
@@ -98,7 +101,7 @@ protected:
     }
 };
 
-// Both providers.
+// Tests that run over both providers.
 class FabricPacketsOver : public ::testing::TestWithParam<const char *> {
 protected:
     void SetUp() override {
@@ -118,7 +121,8 @@ protected:
     }
     bool mocked() const { return GetParam() == std::string("mock"); }
 
-    // All of them, by as many calls as it takes, and what comes meanwhile; in at most five seconds.
+    // Sends all texts, by as many calls as it takes, and returns what arrives meanwhile, within about five
+    // seconds.
     std::vector<std::string> exchange(const std::vector<std::string> &texts, int at_once) {
         std::vector<std::string> received;
         size_t sent = 0;
@@ -169,7 +173,8 @@ TEST_P(FabricPacketsOver, SeveralAreSentByOneCall) {
 TEST_P(FabricPacketsOver, KnowsTheLargestAndDropsWhatIsLonger) {
     size_t largest = from->packets->largest(destination);
     EXPECT_EQ(largest, mocked() ? 2048u : 1472u);
-    EXPECT_EQ(exchange({"before", std::string(largest, 'l')}, 8), (std::vector<std::string>{"before", std::string(largest, 'l')}));
+    EXPECT_EQ(exchange({"before", std::string(largest, 'l')}, 8),
+              (std::vector<std::string>{"before", std::string(largest, 'l')}));
     EXPECT_EQ(send_one(*from, destination, std::string(largest + 1, 'm')), 1);
     EXPECT_EQ(exchange({"after"}, 8), std::vector<std::string>{"after"});
     EXPECT_EQ(from->packets->counts().too_long, 1u);
@@ -192,19 +197,21 @@ TEST_P(FabricPacketsOver, LendsUntilTheNextCall) {
 }
 
 TEST_P(FabricPacketsOver, GivesANameTheSameNumber) {
-    int64_t first = from->packets->destination(to->packets->name()), own = from->packets->destination(from->packets->name());
+    int64_t first = from->packets->destination(to->packets->name()),
+            own = from->packets->destination(from->packets->name());
     EXPECT_GE(first, 0);
     EXPECT_GE(own, 0);
     EXPECT_NE(first, own);
     EXPECT_EQ(from->packets->destination(to->packets->name()), first);
     std::string name = to->packets->name(), kind(fabric_kind(name));
     EXPECT_EQ(kind, std::string("libfabric:") + GetParam() + ":");
-    for (const std::string &wrong : {std::string(), std::string("127.0.0.1:7"), kind, kind + "0", kind + "zz", name + "00", name.substr(2),
-                                     "libfabric:other:" + name.substr(kind.size()), name.substr(0, name.size() - 2)})
+    for (const std::string &wrong :
+         {std::string(), std::string("127.0.0.1:7"), kind, kind + "0", kind + "zz", name + "00",
+          name.substr(2), "libfabric:other:" + name.substr(kind.size()), name.substr(0, name.size() - 2)})
         EXPECT_EQ(from->packets->destination(wrong), -EINVAL) << wrong;
 }
 
-// Nobody is there: that is like loss.
+// A packet to an endpoint that has gone is like a lost one.
 TEST_P(FabricPacketsOver, SendsToThoseWhoAreGone) {
     to.reset();
     for (int round = 0; round < 100; ++round) {
@@ -233,11 +240,12 @@ TEST_P(FabricPacketsOver, DescribesItself) {
     EXPECT_EQ(text.find("KiB registered") != std::string::npos, mocked()) << text;
 }
 
-INSTANTIATE_TEST_SUITE_P(Provider, FabricPacketsOver, ::testing::Values("mock", "udp"), [](const auto &about) { return std::string(about.param); });
+INSTANTIATE_TEST_SUITE_P(Provider, FabricPacketsOver, ::testing::Values("mock", "udp"),
+                         [](const auto &about) { return std::string(about.param); });
 
 using FabricPacketsMock = OfMock;
 
-// A pair of the mock's.
+// Two endpoints of the mock provider.
 struct Pair {
     Pair() : from(mock_fabric::library(), "mock"), to(mock_fabric::library(), "mock") {
         destination = static_cast<uint64_t>(from.packets->destination(to.packets->name()));
@@ -328,7 +336,7 @@ TEST_F(FabricPacketsMock, TellsItsOwnTroubleFromThatOfOneDestination) {
     EXPECT_EQ(pair.to.take(), std::vector<std::string>{"d"});
 }
 
-// By a timer.
+// A timer wakes instead.
 TEST_F(FabricPacketsMock, WakesWhereTheProviderCannot) {
     mock_fabric::begin({.wakes = false});
     Pair pair;
@@ -359,7 +367,8 @@ TEST_F(FabricPacketsMock, ClosesWhatItHadWhereSomethingCannotBeMade) {
         EXPECT_EQ(mock_fabric::counts().open, 0);
         EXPECT_EQ(mock_fabric::faults(), std::vector<std::string>());
     }
-    EXPECT_EQ(failed, 6) << "fabric, domain, memory, vector, the first queue and the endpoint; the second is tried again without a descriptor";
+    EXPECT_EQ(failed, 6) << "fabric, domain, memory, vector, the first queue and the endpoint; the second is "
+                            "tried again without a descriptor";
 }
 
 std::string why_not(const FabricLibrary &library, const FabricChoice &choice) {
@@ -371,15 +380,19 @@ std::string why_not(const FabricLibrary &library, const FabricChoice &choice) {
 TEST_F(FabricPacketsMock, SaysWhatIsMissing) {
     const FabricLibrary &library = mock_fabric::library();
     EXPECT_EQ(why_not(library, choice_of("nope")),
-              "libfabric 1.17 on this machine has no provider \"nope\"; it has absent, streams and mock (one without device or driver may not show)");
+              "libfabric 1.17 on this machine has no provider \"nope\"; it has absent, streams and mock (one "
+              "without device or driver may not show)");
     EXPECT_EQ(why_not(library, choice_of("streams")),
-              "libfabric 1.17 on this machine has the provider streams, but without datagram endpoints (FI_EP_DGRAM); those that have are mock");
+              "libfabric 1.17 on this machine has the provider streams, but without datagram endpoints "
+              "(FI_EP_DGRAM); those that have are mock");
     EXPECT_EQ(why_not(library, choice_of("absent")),
-              "libfabric 1.17 on this machine has the provider absent, which finds no device here that it can use; those that have are mock");
+              "libfabric 1.17 on this machine has the provider absent, which finds no device here that it "
+              "can use; those that have are mock");
     EXPECT_EQ(why_not(library, {}), "");
     mock_fabric::begin({.largest = 256});
     EXPECT_EQ(why_not(library, choice_of("mock")),
-              "libfabric's provider mock carries packets of at most 256 bytes; datagrams need 512: name another provider");
+              "libfabric's provider mock carries packets of at most 256 bytes; datagrams need 512: name "
+              "another provider");
 }
 
 TEST(FabricLibrary, SaysWhatToInstall) {
@@ -395,7 +408,7 @@ TEST(FabricLibrary, SaysWhatToInstall) {
     EXPECT_NE(sentence.find("fi_version"), std::string::npos) << sentence;
 }
 
-// Its package may bring libraries that take signals over.
+// The package of libfabric may bring libraries that take over signals.
 TEST(FabricLibrary, LeavesSignalsToTheProgram) {
     std::string why;
     if (!installed(why)) GTEST_SKIP() << why;
@@ -417,14 +430,17 @@ TEST(FabricPacketsUdp, KeepsToPortsAndAddresses) {
         port = tried;
     }
     ASSERT_TRUE(first);
-    std::string sentence = why_not(*library, choice), range = std::to_string(port) + "-" + std::to_string(port);
+    std::string sentence = why_not(*library, choice),
+                range = std::to_string(port) + "-" + std::to_string(port);
     EXPECT_EQ(sentence, "libfabric's provider udp finds no free port in LANYARD_PORT_RANGE=" + range +
                             "; each process of a host needs a port of its own: name more of them");
     choice.most_port = static_cast<uint16_t>(port + 50);
     EXPECT_FALSE(FabricPackets::open(*library, choice, second));
     ASSERT_TRUE(parse_address("203.0.113.1", choice.addresses[0]));
     sentence = why_not(*library, choice);
-    EXPECT_NE(sentence.find("provider udp has no endpoint at 203.0.113.1; name an interface"), std::string::npos) << sentence;
+    EXPECT_NE(sentence.find("provider udp has no endpoint at 203.0.113.1; name an interface"),
+              std::string::npos)
+        << sentence;
 }
 
 }  // namespace

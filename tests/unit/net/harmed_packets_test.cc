@@ -1,3 +1,4 @@
+// HarmedPackets above an endpoint that returns what was sent.
 #include "net/harmed_packets.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@
 namespace lanyard {
 namespace {
 
-// Gives back what was sent, in order.
+// Returns what was sent, in order.
 class Mirror final : public PacketIo {
 public:
     std::string name() const override { return "mirror"; }
@@ -142,11 +143,16 @@ TEST(HarmedPackets, RefusesWhatItDoesNotUnderstand) {
         Harm harm;
         return parse_harm(text, harm);
     };
-    for (const char *text : {"loss", "gain=1", "=1", "loss=1,double"}) EXPECT_NE(refusal(text).find("is not understood"), std::string::npos) << text;
-    for (const char *text : {"loss=", "loss=x", "loss=101", "loss=-1", "loss=nan", "loss=1;double=2", "damage=0.1x"})
-        EXPECT_NE(refusal(text).find(" takes per cent of the packets, from 0 to 100"), std::string::npos) << text;
+    for (const char *text : {"loss", "gain=1", "=1", "loss=1,double"})
+        EXPECT_NE(refusal(text).find("is not understood"), std::string::npos) << text;
+    for (const char *text :
+         {"loss=", "loss=x", "loss=101", "loss=-1", "loss=nan", "loss=1;double=2", "damage=0.1x"})
+        EXPECT_NE(refusal(text).find(" takes per cent of the packets, from 0 to 100"), std::string::npos)
+            << text;
     for (const char *text : {"longest=511", "longest=70000", "longest=1472.5"})
-        EXPECT_NE(refusal(text).find("longest takes the bytes of a packet, from 512 to 65535"), std::string::npos) << text;
+        EXPECT_NE(refusal(text).find("longest takes the bytes of a packet, from 512 to 65535"),
+                  std::string::npos)
+            << text;
     for (const char *text : {"seed=-1", "seed=1.5", "seed=1e30"})
         EXPECT_NE(refusal(text).find("seed takes a whole number"), std::string::npos) << text;
     EXPECT_EQ(refusal("loss=1,double=1,loss=2"), "loss is given twice");

@@ -1,3 +1,4 @@
+// See mock_fabric.h.
 #include "unit/net/mock_fabric.h"
 
 #include <rdma/fi_cm.h>
@@ -95,7 +96,7 @@ void fault(const std::string &sentence) {
     if (state().faults.size() < 20) state().faults.push_back(sentence);
 }
 
-// Each kind of object has a table of its own, for how it is closed, bound and controlled.
+// Each kind of object has its own table of functions by which it is closed, bound and controlled.
 int close_fabric(fid *which) {
     auto *fabric = reinterpret_cast<Fabric *>(which);
     if (fabric->children) fault("the fabric was closed before its domains");
@@ -123,7 +124,8 @@ int close_region(fid *which) {
     for (auto [number, endpoint] : state().endpoints)
         for (const std::deque<Posted> *list : {&endpoint->sends, &endpoint->receives})
             for (const Posted &posted : *list)
-                if (posted.memory == region) fault("memory was given up while endpoint " + std::to_string(number) + " uses it");
+                if (posted.memory == region)
+                    fault("memory was given up while endpoint " + std::to_string(number) + " uses it");
     std::erase(state().regions, region);
     return close_of_domain(region);
 }
@@ -180,14 +182,15 @@ struct Tables {
     fi_ops region{sizeof(fi_ops), close_region, nullptr, nullptr, nullptr, nullptr, nullptr};
     fi_ops vector{sizeof(fi_ops), close_vector, nullptr, nullptr, nullptr, nullptr, nullptr};
     fi_ops queue{sizeof(fi_ops), close_queue, nullptr, control_queue, nullptr, nullptr, nullptr};
-    fi_ops endpoint{sizeof(fi_ops), close_endpoint, bind_endpoint, control_endpoint, nullptr, nullptr, nullptr};
+    fi_ops endpoint{sizeof(fi_ops), close_endpoint, bind_endpoint, control_endpoint, nullptr, nullptr,
+                    nullptr};
 };
 Tables &tables() {
     static Tables the;
     return the;
 }
 
-// -FI_ENOMEM where this object is the one that cannot be made.
+// Counts a new object. -FI_ENOMEM if it is the one that cannot be made.
 int count_object() {
     State &now = state();
     if (now.made++ == now.behaviour.missing_object) return -FI_ENOMEM;
@@ -198,12 +201,13 @@ int count_object() {
 bool registered(const Posted &posted) {
     const std::vector<Region *> &regions = state().regions;
     auto *region = static_cast<Region *>(posted.memory);
-    return std::find(regions.begin(), regions.end(), region) != regions.end() && posted.bytes >= region->begin &&
-           posted.bytes + posted.size <= region->begin + region->size;
+    return std::find(regions.begin(), regions.end(), region) != regions.end() &&
+           posted.bytes >= region->begin && posted.bytes + posted.size <= region->begin + region->size;
 }
 
 void complete(Queue &queue, const Posted &posted, uint64_t flags, size_t size, int error) {
-    if (queue.entries.size() == queue.size) return fault("a completion queue of " + std::to_string(queue.size) + " was overrun");
+    if (queue.entries.size() == queue.size)
+        return fault("a completion queue of " + std::to_string(queue.size) + " was overrun");
     fi_cq_err_entry entry{};
     entry.op_context = posted.context;
     entry.flags = flags;
@@ -232,7 +236,7 @@ void arrive(const Posted &sent) {
     complete(*to.received, into, FI_RECV, fails ? 0 : sent.size, fails ? FI_ETRUNC : 0);
 }
 
-// All that was sent leaves.
+// Everything that was sent leaves.
 void go_on() {
     State &now = state();
     if (now.held) return;
@@ -265,7 +269,8 @@ ssize_t send(fid_ep *which, const void *bytes, size_t size, void *memory, fi_add
         return -FI_EAGAIN;
     }
     if (to >= endpoint->vector->addresses.size()) return -FI_EINVAL;
-    Posted posted{static_cast<std::byte *>(const_cast<void *>(bytes)), size, memory, context, endpoint->vector->addresses[to]};
+    Posted posted{static_cast<std::byte *>(const_cast<void *>(bytes)), size, memory, context,
+                  endpoint->vector->addresses[to]};
     judge(*endpoint, posted, "sending");
     if (size > prefix + now.behaviour.largest) fault("a packet longer than the provider's largest was sent");
     endpoint->sends.push_back(posted);
@@ -278,7 +283,8 @@ ssize_t receive(fid_ep *which, void *bytes, size_t size, void *memory, fi_addr_t
     if (endpoint->receives.size() >= state().behaviour.receives) return -FI_EAGAIN;
     Posted posted{static_cast<std::byte *>(bytes), size, memory, context, 0};
     judge(*endpoint, posted, "receiving into");
-    if (size < prefix + state().behaviour.largest) fault("a posted receive is too short for the provider's packets");
+    if (size < prefix + state().behaviour.largest)
+        fault("a posted receive is too short for the provider's packets");
     endpoint->receives.push_back(posted);
     return 0;
 }
@@ -358,7 +364,8 @@ int open_queue(fid_domain *domain, fi_cq_attr *attributes, fid_cq **made, void *
     queue->fid.fid = {FI_CLASS_CQ, nullptr, &tables().queue};
     queue->fid.ops = &state().queue;
     queue->size = attributes->size;
-    if (attributes->wait_obj == FI_WAIT_FD && state().behaviour.wakes) queue->descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (attributes->wait_obj == FI_WAIT_FD && state().behaviour.wakes)
+        queue->descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     *made = &queue->fid;
     return 0;
 }
@@ -374,7 +381,8 @@ int open_endpoint(fid_domain *domain, fi_info *info, fid_ep **made, void *) {
     *made = &endpoint->fid;
     return 0;
 }
-int register_memory(fid *domain, const void *bytes, size_t size, uint64_t access, uint64_t, uint64_t, uint64_t, fid_mr **made, void *) {
+int register_memory(fid *domain, const void *bytes, size_t size, uint64_t access, uint64_t, uint64_t,
+                    uint64_t, fid_mr **made, void *) {
     if (access != (FI_SEND | FI_RECV)) return -FI_EINVAL;
     if (int result = count_object()) return result;
     auto *region = make_in<Region>(reinterpret_cast<fid_domain *>(domain));
@@ -440,7 +448,8 @@ const Counts &counts() { return state().counts; }
 const std::vector<std::string> &faults() { return state().faults; }
 
 const FabricLibrary &library() {
-    static const FabricLibrary made{[]() -> uint32_t { return FI_VERSION(1, 17); }, get_info, free_infos, duplicate_info, open_fabric,
+    static const FabricLibrary made{[]() -> uint32_t { return FI_VERSION(1, 17); }, get_info, free_infos,
+                                    duplicate_info, open_fabric,
                                     [](int number) -> const char * { return std::strerror(number); }};
     return made;
 }

@@ -1,10 +1,16 @@
-// A provider of libfabric's for tests, in this process, that demands what InfiniBand's unreliable datagrams do and the provider `udp` does not:
-// - 40 bytes before every packet for the provider (FI_MSG_PREFIX), which it scribbles over at both ends; at most 2 KiB behind them;
-// - memory that is registered and stays so while it is posted (FI_MR_LOCAL), and a context of the provider's with each operation (FI_CONTEXT2);
-// - short queues: EAGAIN where the transmit context or the posted receives are full; a completion for which a queue has no room is a fault;
-// - a packet leaves, and its bytes are read, some time after it was sent, and is dropped where no receive is posted;
-// - a descriptor wakes only after fi_trywait; objects are closed before what they were made from.
-// Whoever breaks such a rule finds a sentence in faults(). Time goes on with every call that reads a queue. Single-threaded.
+// A libfabric provider for tests, in this process. It makes the demands of InfiniBand's unreliable datagrams,
+// which the provider `udp` does not make:
+// - 40 bytes before every packet for the provider (FI_MSG_PREFIX), which it overwrites at both ends, and at
+//   most 2 KiB behind them;
+// - memory that is registered, and stays so while it is posted (FI_MR_LOCAL), and a context for the provider
+//   with each operation (FI_CONTEXT2);
+// - short queues: EAGAIN while the transmit context or the posted receives are full; a completion for which a
+//   queue has no room is a fault;
+// - a packet leaves, and its bytes are read, some time after it was sent, and it is dropped if no receive is
+//   posted;
+// - a descriptor wakes only after fi_trywait, and objects are closed before those from which they were made.
+// If a rule is broken, faults() has a message. Time passes with every call that reads a queue, and with
+// fi_trywait. Single-threaded.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +27,7 @@ struct Behaviour {
     size_t transmits = 16, receives = 32;  // of an endpoint's contexts
     size_t largest = 2048;
     bool wakes = true;                     // has descriptors
-    int missing_object = -1;               // of those that are made, which one cannot be
+    int missing_object = -1;               // the number of the object that cannot be made; -1: all can
 };
 
 struct Counts {
@@ -29,20 +35,22 @@ struct Counts {
     int open = 0;  // objects
 };
 
-// From now on, for endpoints that are opened. Forgets what was counted; all endpoints must have gone.
+// Begins again, for endpoints that are opened from now on, and resets the counts. All endpoints must be
+// closed.
 void begin(const Behaviour &behaviour = {});
-// Packets stay in the transmit contexts until they are let go.
+// While held, packets stay in the transmit contexts.
 void hold(bool held);
-// The next packet to leave fails in the provider, and the next to arrive.
+// The next packet to leave, or the next to arrive, fails in the provider.
 void fail_one_sent();
 void fail_one_arrival();
-// What fi_send answers once.
+// The error that fi_send returns once.
 void refuse_next(int error);
 
 const Counts &counts();
 const std::vector<std::string> &faults();
 
-// Its providers: `mock`, `streams` (without datagram endpoints) and `absent` (without a device).
+// The library has the providers `mock`, `streams` (without datagram endpoints) and `absent` (without a
+// device).
 const FabricLibrary &library();
 
 }  // namespace lanyard::mock_fabric

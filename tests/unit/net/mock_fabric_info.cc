@@ -1,3 +1,4 @@
+// See mock_fabric_info.h.
 #include "unit/net/mock_fabric_info.h"
 
 #include <rdma/fi_domain.h>
@@ -10,7 +11,7 @@ namespace lanyard::mock_fabric {
 
 namespace {
 
-// An fi_info and its parts as one block, which is what this library's functions give and take.
+// An fi_info and its parts as one block, which the functions of this library return and take.
 struct Info {
     fi_info info{};
     fi_tx_attr transmit{};
@@ -77,7 +78,8 @@ int get_info(uint32_t, const char *, const char *, uint64_t flags, const fi_info
     }
     auto wanted = [&](const char *name, fi_ep_type type) {
         const char *asked = hints->fabric_attr->prov_name;
-        return (!asked || std::strcmp(asked, name) == 0) && (hints->ep_attr->type == FI_EP_UNSPEC || hints->ep_attr->type == type);
+        return (!asked || std::strcmp(asked, name) == 0) &&
+               (hints->ep_attr->type == FI_EP_UNSPEC || hints->ep_attr->type == type);
     };
     constexpr uint64_t modes = FI_MSG_PREFIX | FI_CONTEXT2;
     bool able = (hints->mode & modes) == modes && (hints->domain_attr->mr_mode & FI_MR_LOCAL);

@@ -1,4 +1,5 @@
-// The simulated network of packets does what its behaviour says, and the same again for the same seed.
+// The simulated network of packets does what its behaviour states, and does the same again for the same
+// seed.
 #include "net/sim/packet_network.h"
 
 #include <gtest/gtest.h>
@@ -17,13 +18,14 @@ std::vector<std::string> receive(PacketNetwork &network, uint32_t host) {
     std::vector<std::string> texts;
     PacketIo::Arrived arrived[4];
     for (int count; (count = network.host(host).receive(arrived, 4)) > 0;)
-        for (int i = 0; i < count; ++i) texts.emplace_back(reinterpret_cast<const char *>(arrived[i].data), arrived[i].size);
+        for (int i = 0; i < count; ++i)
+            texts.emplace_back(reinterpret_cast<const char *>(arrived[i].data), arrived[i].size);
     return texts;
 }
 
 TEST(PacketNetwork, DeliversAfterTheDelayAndTheTimeOnBothLines) {
     PacketBehaviour behaviour;
-    behaviour.bytes_per_s = 1'000'000'000;  // a byte each ns
+    behaviour.bytes_per_s = 1'000'000'000;  // one byte per ns
     behaviour.delay_ns = 10'000;
     behaviour.overhead = 0;
     PacketNetwork network(1, behaviour, 2);

@@ -1,5 +1,5 @@
-// Packets over the kernel's loopback: what is sent comes whole and alone, joined by the kernel or not, and what cannot be sent is dropped and
-// counted or waits for room.
+// Packets over the kernel's loopback. What is sent arrives whole and separate, whether the kernel joins
+// packets or not. What cannot be sent is dropped and counted, or waits for room.
 #include "net/udp_packets.h"
 
 #include <errno.h>
@@ -21,14 +21,17 @@ Address loopback(const char *text = "127.0.0.1") {
     return address;
 }
 
-std::string text_of(const PacketIo::Arrived &packet) { return {reinterpret_cast<const char *>(packet.data), packet.size}; }
+std::string text_of(const PacketIo::Arrived &packet) {
+    return {reinterpret_cast<const char *>(packet.data), packet.size};
+}
 
 struct Endpoint {
-    explicit Endpoint(UdpPackets::Options options = {}, std::vector<Address> addresses = {loopback()}) : packets(options) {
+    explicit Endpoint(UdpPackets::Options options = {}, std::vector<Address> addresses = {loopback()})
+        : packets(options) {
         EXPECT_FALSE(packets.open(addresses, 0, 0));
     }
 
-    // In at most five seconds.
+    // Takes at most about five seconds.
     std::vector<std::string> receive(size_t wanted, int at_once = 64) {
         std::vector<std::string> received;
         std::vector<PacketIo::Arrived> list(static_cast<size_t>(at_once));
@@ -48,9 +51,10 @@ struct Endpoint {
     UdpPackets packets;
 };
 
-// Packets of these texts, each cut into parts, and the list to send them by.
+// Packets with these texts, each cut into three parts, and the list to send them by.
 struct Outgoing {
-    Outgoing(uint64_t destination, const std::vector<std::string> &texts) : kept(texts), parts(texts.size() * 3) {
+    Outgoing(uint64_t destination, const std::vector<std::string> &texts)
+        : kept(texts), parts(texts.size() * 3) {
         for (size_t i = 0; i < kept.size(); ++i) {
             char *text = kept[i].data();
             size_t cut = kept[i].size() / 3, rest = kept[i].size() - 2 * cut;
@@ -83,7 +87,8 @@ TEST(UdpPackets, ComeWholeAndAlone) {
         auto destination = static_cast<uint64_t>(from.packets.destination(to.packets.name()));
         sim::Random random(7);
         for (int round = 0; round < 200; ++round) {
-            std::vector<std::string> texts = random_texts(random, 1 + random.below(100), random.chance(20) ? 20'000 : 1'500);
+            std::vector<std::string> texts =
+                random_texts(random, 1 + random.below(100), random.chance(20) ? 20'000 : 1'500);
             size_t bytes = 0;
             for (const std::string &text : texts) bytes += text.size();
             if (bytes > 500'000) texts.resize(10);  // the kernel would drop some
@@ -98,12 +103,14 @@ TEST(UdpPackets, ComeWholeAndAlone) {
     }
 }
 
-// The kernel cuts nothing for a socket without checksums: as a driver that refuses.
+// The kernel cuts nothing for a socket without checksums. It then acts like a driver that refuses to cut.
 void refuse_to_cut(uint16_t port) {
     for (int descriptor = 0; descriptor < 1024; ++descriptor) {
         sockaddr_storage name{};
         socklen_t length = sizeof name;
-        if (getsockname(descriptor, reinterpret_cast<sockaddr *>(&name), &length) != 0 || from_system(name).port != port) continue;
+        if (getsockname(descriptor, reinterpret_cast<sockaddr *>(&name), &length) != 0 ||
+            from_system(name).port != port)
+            continue;
         int on = 1;
         ASSERT_EQ(setsockopt(descriptor, SOL_SOCKET, SO_NO_CHECK, &on, sizeof on), 0);
         return;
@@ -121,7 +128,8 @@ TEST(UdpPackets, LeaveOneByOneWhereTheKernelRefusesToCut) {
     for (int round = 0; round < 2; ++round) {
         EXPECT_EQ(from.packets.send(out.list.data(), out.count()), out.count());
         EXPECT_EQ(to.receive(texts.size()), texts);
-        EXPECT_NE(from.packets.describe().find("packets one by one"), std::string::npos) << from.packets.describe();
+        EXPECT_NE(from.packets.describe().find("packets one by one"), std::string::npos)
+            << from.packets.describe();
     }
     EXPECT_EQ(from.packets.counts().sent, 80u);
     EXPECT_EQ(from.packets.counts().send_calls, 3u) << "one of them was refused";
@@ -153,13 +161,15 @@ TEST(UdpPackets, KnowsWhenNothingIsBehindWhatItLent) {
     EXPECT_TRUE(to.wait(5000));
     std::vector<PacketIo::Arrived> list(64);
     int received = 0;
-    for (int turn = 0; turn < 100 && received < 2; ++turn) received += to.packets.receive(list.data(), 2 - received);
+    for (int turn = 0; turn < 100 && received < 2; ++turn)
+        received += to.packets.receive(list.data(), 2 - received);
     ASSERT_EQ(received, 2);
     EXPECT_EQ(to.packets.behind(), PacketIo::Behind::perhaps) << "one is left";
     ASSERT_EQ(to.packets.receive(list.data(), 64), 1);
     EXPECT_EQ(to.packets.behind(), PacketIo::Behind::nothing);
     std::vector<std::string> many(1000, std::string(1, 'x'));
-    for (std::string &each : many) each.resize(1 + (&each - many.data()) % 2);  // so that few of them are joined
+    for (std::string &each : many)
+        each.resize(1 + (&each - many.data()) % 2);  // so that few of them are joined
     Outgoing flood(destination, many);
     EXPECT_EQ(from.packets.send(flood.list.data(), flood.count()), 1000);
     EXPECT_TRUE(to.wait(5000));
@@ -167,7 +177,8 @@ TEST(UdpPackets, KnowsWhenNothingIsBehindWhatItLent) {
     EXPECT_EQ(to.packets.behind(), PacketIo::Behind::perhaps);
 }
 
-// One at a time, as in a dialogue; how the last of them was found.
+// Sends and receives packets one at a time, as in a dialogue. Returns what is known of packets behind the
+// last one.
 PacketIo::Behind receive_singly(Endpoint &from, Endpoint &to, uint64_t destination, int packets) {
     PacketIo::Arrived list[64];
     for (int i = 0; i < packets; ++i) {
@@ -190,7 +201,7 @@ TEST(UdpPackets, AsksForOneWherePacketsComeOneByOneAndForSeveralWhereTheyDoNot) 
     auto destination = static_cast<uint64_t>(from.packets.destination(to.packets.name()));
     EXPECT_EQ(receive_singly(from, to, destination, 3), PacketIo::Behind::nothing);
     EXPECT_EQ(receive_singly(from, to, destination, 100), PacketIo::Behind::unlikely);
-    for (size_t bytes : {1, 900, 1400}) {  // nothing is lost when they come in numbers, joined or not
+    for (size_t bytes : {1, 900, 1400}) {  // nothing is lost if many arrive at once, joined or not
         std::vector<std::string> many(300, std::string(bytes, 'x'));
         for (size_t i = 0; i < many.size(); ++i) many[i][0] = static_cast<char>(i);
         Outgoing out(destination, many);
@@ -256,12 +267,14 @@ TEST(UdpPackets, KnowsTheLargestAndDropsWhatIsLonger) {
 
 TEST(UdpPackets, GivesANameTheSameNumber) {
     Endpoint from, one, other;
-    int64_t first = from.packets.destination(one.packets.name()), second = from.packets.destination(other.packets.name());
+    int64_t first = from.packets.destination(one.packets.name()),
+            second = from.packets.destination(other.packets.name());
     EXPECT_GE(first, 0);
     EXPECT_GE(second, 0);
     EXPECT_NE(first, second);
     EXPECT_EQ(from.packets.destination(one.packets.name()), first);
-    for (const char *name : {"", "10.0.0.1", "127.0.0.1:0", "127.0.0.1:99999", "[::1]:7", "nonsense", "10.0.0.1:7"})
+    for (const char *name :
+         {"", "10.0.0.1", "127.0.0.1:0", "127.0.0.1:99999", "[::1]:7", "nonsense", "10.0.0.1:7"})
         EXPECT_EQ(from.packets.destination(name), -EINVAL) << name;
 }
 
@@ -278,17 +291,20 @@ TEST(UdpPackets, KnowsTheWayBackToWhoSentAPacket) {
     for (bool join : {true, false})
         for (size_t packets : {size_t{1}, size_t{5}}) {
             UdpPackets::Options options{.join = join, .ways_within_host = true};
-            Endpoint a(options, {loopback(), loopback("127.0.0.2"), loopback("::1")}), b(options, {loopback("127.0.0.3"), loopback("::1")});
+            Endpoint a(options, {loopback(), loopback("127.0.0.2"), loopback("::1")}),
+                b(options, {loopback("127.0.0.3"), loopback("::1")});
             EXPECT_TRUE(b.packets.note_origins(true));
             std::vector<uint64_t> ways = a.packets.ways(b.packets.name());
             ASSERT_EQ(ways.size(), 2u);
-            EXPECT_EQ(a.packets.destination(b.packets.name()), static_cast<int64_t>(ways[1]));  // both are at ::1
+            // Both are at ::1.
+            EXPECT_EQ(a.packets.destination(b.packets.name()), static_cast<int64_t>(ways[1]));
             for (uint64_t way : ways) {
                 Outgoing out(way, std::vector<std::string>(packets, "there"));
                 EXPECT_EQ(a.packets.send(out.list.data(), out.count()), out.count());
                 PacketIo::Arrived list[8];
                 int received = 0;
-                for (int turn = 0; turn < 5000 && received == 0; ++turn, b.wait(1)) received = b.packets.receive(list, 8);
+                for (int turn = 0; turn < 5000 && received == 0; ++turn, b.wait(1))
+                    received = b.packets.receive(list, 8);
                 ASSERT_GT(received, 0);
                 for (int i = 0; i < received; ++i) {
                     int64_t back = b.packets.origin(list[i]);
@@ -297,7 +313,8 @@ TEST(UdpPackets, KnowsTheWayBackToWhoSentAPacket) {
                     Outgoing answer(static_cast<uint64_t>(back), {"back"});
                     EXPECT_EQ(b.packets.send(answer.list.data(), 1), 1);
                 }
-                EXPECT_EQ(a.receive(static_cast<size_t>(received)), std::vector<std::string>(static_cast<size_t>(received), "back"));
+                EXPECT_EQ(a.receive(static_cast<size_t>(received)),
+                          std::vector<std::string>(static_cast<size_t>(received), "back"));
                 b.receive(packets - static_cast<size_t>(received));
             }
         }
@@ -310,12 +327,13 @@ TEST(UdpPackets, NotesNoOriginsWithinAHost) {
     EXPECT_EQ(from.packets.send(out.list.data(), 1), 1);
     PacketIo::Arrived list[1];
     int received = 0;
-    for (int turn = 0; turn < 5000 && received == 0; ++turn, to.wait(1)) received = to.packets.receive(list, 1);
+    for (int turn = 0; turn < 5000 && received == 0; ++turn, to.wait(1))
+        received = to.packets.receive(list, 1);
     ASSERT_EQ(received, 1);
     EXPECT_EQ(to.packets.origin(list[0]), -1);
 }
 
-// Nobody is there: that is like loss, also when the host says so.
+// A packet to a closed port is like a lost one, even if the host reports it.
 TEST(UdpPackets, TakesRefusalForLoss) {
     Endpoint from;
     std::string gone;
@@ -340,7 +358,9 @@ TEST(UdpPackets, SaysWhichPortsAreTaken) {
     Error error = first.open({loopback()}, port, port);
     ASSERT_TRUE(error);
     std::string sentence = error.take().sentence;
-    EXPECT_NE(sentence.find("127.0.0.1 with a port of LANYARD_PORT_RANGE=" + std::to_string(port) + "-" + std::to_string(port)), std::string::npos)
+    EXPECT_NE(sentence.find("127.0.0.1 with a port of LANYARD_PORT_RANGE=" + std::to_string(port) + "-" +
+                            std::to_string(port)),
+              std::string::npos)
         << sentence;
     EXPECT_NE(sentence.find("name more of them"), std::string::npos) << sentence;
     Error nowhere = second.open({loopback("203.0.113.1")}, 0, 0);

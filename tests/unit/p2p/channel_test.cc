@@ -1,4 +1,4 @@
-// Order, room and credit of envelopes to a peer, over a path that takes as many as the test says.
+// The order, room and credit of envelopes to a peer. The path accepts as many envelopes as the test allows.
 #include "p2p/channel.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace lanyard {
 namespace {
 
-// Notes what is sent to each peer, while there is room.
+// Records what is sent to each peer, as long as there is room.
 class NotingPath final : public StubPath, private ShortLane {
 public:
     explicit NotingPath(SleepWord &sleep) : StubPath(static_cast<ShortLane &>(*this)), ring(sleep) {}
@@ -26,7 +26,8 @@ public:
         if (room[peer] == 0) return Sent::full;
         --room[peer];
         sent[peer].push_back(envelope);
-        if (payload.data) payloads[peer].emplace_back(reinterpret_cast<const char *>(payload.data), payload.size);
+        if (payload.data)
+            payloads[peer].emplace_back(reinterpret_cast<const char *>(payload.data), payload.size);
         return Sent::done;
     }
     int poll(Sink &, int, uint64_t) override { return 0; }
@@ -44,7 +45,7 @@ public:
     int asked = 0;
 };
 
-// A message of its own, which does something when it has left.
+// An outgoing message that may run a function after it has left.
 struct Message : Outgoing {
     Message(Channels &all, Channel &to, int its_tag, std::function<void()> afterwards = nullptr)
         : channels(all), channel(to), tag(its_tag), then(std::move(afterwards)) {
@@ -104,7 +105,7 @@ TEST_F(ChannelTest, NothingOvertakesWhatWaits) {
     EXPECT_EQ(channels.waiting(), 1u);
     channels.post(channel[1], control(2), "two", 3);
     path.room[1] = 1;
-    channels.start(channel[1], third);  // there is room, but older ones wait
+    channels.start(channel[1], third);  // there is room, but older messages wait
     EXPECT_EQ(path.tags(1), Tags{});
     step();
     EXPECT_EQ(path.tags(1), Tags{1});
@@ -179,7 +180,7 @@ TEST_F(ChannelTest, CreditOwedGoesWithTheNextEnvelope) {
     EXPECT_EQ(channel[1].credit_left, credit + 128);
 }
 
-// It is not lost with the attempt, nor returned twice.
+// An attempt to send that finds no room neither loses the credit nor returns it twice.
 TEST_F(ChannelTest, CreditIsReturnedOnceWhateverFindsNoRoom) {
     Channels::owe(channel[1], 100);
     channels.post(channel[1], control(1), nullptr, 0);
@@ -194,7 +195,7 @@ TEST_F(ChannelTest, CreditIsReturnedOnceWhateverFindsNoRoom) {
     EXPECT_EQ(path.sent[1][1].credit, 0);
 }
 
-// Whose credit does not depend on how many peers this process has.
+// The credit of a process outside the job does not depend on how many peers this process has.
 TEST_F(ChannelTest, HalfOfAStrangersCreditTravelsAlone) {
     Channel stranger;
     channels.open(stranger, 7, true);
@@ -213,7 +214,7 @@ TEST_F(ChannelTest, HalfOfAllTheCreditTravelsAlone) {
     EXPECT_TRUE(channel[1].is_clear());
     channels.consumed(channel[1], 64);
     EXPECT_EQ(channels.waiting(), 1u);
-    channels.consumed(channel[1], 64);  // which waits already
+    channels.consumed(channel[1], 64);  // returned by the credit envelope that already waits
     path.room[1] = 10;
     step();
     ASSERT_EQ(path.sent[1].size(), 1u);
@@ -221,8 +222,8 @@ TEST_F(ChannelTest, HalfOfAllTheCreditTravelsAlone) {
     EXPECT_EQ(path.sent[1][0].credit, (credit / 2 + 64) / 64);
 }
 
-// Whatever is consumed, and with which envelope it is returned, alone or not, while room comes and goes: at any time what has been told to a peer
-// and what it is still owed are together what was consumed.
+// Credit is consumed and returned at random, alone or with other envelopes, while room varies. At any time,
+// the credit returned to a peer and the credit still owed to it add up to what was consumed.
 TEST_F(ChannelTest, CreditIsReturnedOnceInAnyOrderOfEvents) {
     sim::for_seeds(100, 3, [&](uint64_t seed) {
         SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
@@ -256,7 +257,8 @@ TEST_F(ChannelTest, CreditIsReturnedOnceInAnyOrderOfEvents) {
                     consumed[number] += Channels::cost(static_cast<int64_t>(payload));
                     break;
             }
-            for (uint32_t each = 0; each < 3; ++each) EXPECT_EQ(returned(each) + few[each].credit_owed, consumed[each]);
+            for (uint32_t each = 0; each < 3; ++each)
+                EXPECT_EQ(returned(each) + few[each].credit_owed, consumed[each]);
             if (HasFailure()) break;
         }
         for (int i = 0; i < 1000 && channels.waiting() > 0; ++i) {
@@ -267,7 +269,7 @@ TEST_F(ChannelTest, CreditIsReturnedOnceInAnyOrderOfEvents) {
     });
 }
 
-// An envelope says no more units than it has bits for; the rest goes with the next.
+// An envelope has 16 bits for credit. More credit goes with the next envelope.
 TEST_F(ChannelTest, MoreCreditThanOneEnvelopeSays) {
     for (int i = 0; i < 5; ++i) Channels::owe(channel[1], size_t{1} << 20);
     path.room[1] = 10;
@@ -291,8 +293,8 @@ TEST_F(ChannelTest, MessagesAreCountedAndListenedTo) {
     EXPECT_EQ(listener.tags, Tags{2});
 }
 
-// Continuations that send, withdraw and give credit back to any of a few peers, while room comes and goes: each envelope leaves once, in the
-// order of its channel, unless it was withdrawn.
+// Continuations send, withdraw and return credit to a few peers at random, while room varies. Each envelope
+// leaves once, in the order of its channel, unless it was withdrawn.
 TEST_F(ChannelTest, AnyOrderOfEventsKeepsTheOrder) {
     sim::for_seeds(100, 5, [&](uint64_t seed) {
         sim::Random random(seed);

@@ -13,7 +13,7 @@ namespace {
 using Method = CopyMethods::Method;
 using Kind = CopyMethods::Kind;
 
-// One long message at a time, of a machine with these rates.
+// Moves one long message at a time, on a machine with these rates.
 class Machine {
 public:
     Machine(uint64_t once, uint64_t twice, uint64_t streamed = 1) : bytes_per_us_{twice, streamed, once} {}
@@ -50,14 +50,16 @@ TEST(CopyMethods, TakesTheFasterOneAfterAFewTrials) {
         for (uint64_t bytes : {uint64_t{20'000}, uint64_t{100'000}, uint64_t{1} << 20, uint64_t{1} << 30}) {
             Machine machine(static_cast<uint64_t>(once), static_cast<uint64_t>(twice));
             for (int i = 0; i < CopyMethods::methods * (CopyMethods::trials + 1); ++i) machine.move(bytes);
-            for (int i = 0; i < 100; ++i) EXPECT_EQ(machine.move(bytes), once > twice ? Method::directly : Method::twice);
+            for (int i = 0; i < 100; ++i)
+                EXPECT_EQ(machine.move(bytes), once > twice ? Method::directly : Method::twice);
             EXPECT_FALSE(machine.was_watched);
         }
 }
 
 TEST(CopyMethods, StreamsLongMessagesToContiguousBuffers) {
     Machine machine(20'000, 18'000, 30'000);
-    for (uint64_t bytes : {CopyMethods::least_streamed_bytes - 1, CopyMethods::least_streamed_bytes, uint64_t{1} << 30})
+    for (uint64_t bytes :
+         {CopyMethods::least_streamed_bytes - 1, CopyMethods::least_streamed_bytes, uint64_t{1} << 30})
         for (Kind kind : {Kind::contiguous, Kind::in_runs, Kind::mapped}) {
             for (int i = 0; i < 20; ++i) machine.move(bytes, kind);
             bool streamed = kind == Kind::contiguous && bytes >= CopyMethods::least_streamed_bytes;
@@ -68,10 +70,12 @@ TEST(CopyMethods, StreamsLongMessagesToContiguousBuffers) {
 TEST(CopyMethods, LearnsEachKindAndSizeByItself) {
     Machine slow_twice(20'000, 10'000), slow_once(10'000, 20'000);
     for (int i = 0; i < 50; ++i) slow_twice.move(20'000);
-    EXPECT_TRUE(slow_twice.methods.seen(Kind::contiguous, 0).learned(CopyMethods::choice(Kind::contiguous, 20'000)));
+    EXPECT_TRUE(
+        slow_twice.methods.seen(Kind::contiguous, 0).learned(CopyMethods::choice(Kind::contiguous, 20'000)));
     for (Kind kind : {Kind::contiguous, Kind::in_runs, Kind::mapped})
         for (int size = 0; size < CopyMethods::sizes; ++size)
-            EXPECT_EQ(slow_twice.methods.seen(kind, size).rate[0].no_better > 0, kind == Kind::contiguous && size == 0);
+            EXPECT_EQ(slow_twice.methods.seen(kind, size).rate[0].no_better > 0,
+                      kind == Kind::contiguous && size == 0);
 }
 
 TEST(CopyMethods, GoesOnTryingWhileItGetsBetter) {
@@ -83,7 +87,7 @@ TEST(CopyMethods, GoesOnTryingWhileItGetsBetter) {
     EXPECT_GT(machine.methods.seen(Kind::contiguous, 6).rate[0].bytes_per_us, 9'000u);
 }
 
-// Alone or in windows, trials are the same small part of all.
+// Trials are the same small share of all stretches, whether messages travel alone or in windows.
 TEST(CopyMethods, TriesAnewAfterManyMessages) {
     for (int window : {1, 64}) {
         CopyMethods methods;
@@ -107,7 +111,8 @@ TEST(CopyMethods, TriesAnewAfterManyMessages) {
     }
 }
 
-// Windows whose messages wait for each other are one observation, and what is not alike is none.
+// A window of messages that wait for each other is one observation. A stretch of messages that are not alike,
+// or with a diverted message, is none.
 TEST(CopyMethods, WatchesStretchesOfMessagesThatAreAlike) {
     CopyMethods methods;
     uint64_t now_ns = 1000;
@@ -124,7 +129,8 @@ TEST(CopyMethods, WatchesStretchesOfMessagesThatAreAlike) {
         return method;
     };
     Method method = stretch(64, 1 << 20, 1 << 20, 1'000'000);
-    EXPECT_EQ(methods.seen(Kind::contiguous, 6).rate[static_cast<int>(method)].bytes_per_us, (uint64_t{64} << 20) / 1000);
+    EXPECT_EQ(methods.seen(Kind::contiguous, 6).rate[static_cast<int>(method)].bytes_per_us,
+              (uint64_t{64} << 20) / 1000);
     method = stretch(2, 1 << 16, 1 << 15, 1'000);
     for (int size : {1, 2})
         for (const auto &seen : methods.seen(Kind::contiguous, size).rate) EXPECT_EQ(seen.bytes_per_us, 0u);
@@ -137,9 +143,10 @@ TEST(CopyMethods, WatchesStretchesOfMessagesThatAreAlike) {
     EXPECT_GT(methods.seen(Kind::contiguous, 4).rate[static_cast<int>(method)].bytes_per_us, 0u);
 }
 
-// In every window the sender is away for one message, which then goes directly.
+// In every window the sender is outside MPI for one message, which then goes directly.
 TEST(CopyMethods, EndsTrialsOfASlowWayThoughSomeMessagesAreDiverted) {
-    for (auto [direct_ns, diverted_ns, ends] : {std::tuple{1'000'000u, 4'000'000u, true}, {1'000'000u, 900'000u, false}}) {
+    for (auto [direct_ns, diverted_ns, ends] :
+         {std::tuple{1'000'000u, 4'000'000u, true}, {1'000'000u, 900'000u, false}}) {
         CopyMethods methods;
         uint64_t now_ns = 1000;
         bool watched = true;
@@ -152,18 +159,21 @@ TEST(CopyMethods, EndsTrialsOfASlowWayThoughSomeMessagesAreDiverted) {
             for (int i = 0; i < 64; ++i) methods.end(now_ns);
         }
         EXPECT_EQ(!watched, ends);
-        EXPECT_EQ(methods.seen(Kind::contiguous, 4).best(CopyMethods::choice(Kind::contiguous, 1 << 18)), Method::directly);
+        EXPECT_EQ(methods.seen(Kind::contiguous, 4).best(CopyMethods::choice(Kind::contiguous, 1 << 18)),
+                  Method::directly);
     }
 }
 
-// A machine that delays at random now and then, up to tenfold: the method that is 1.5 times as fast is taken nearly always.
+// The machine delays copies at random, up to tenfold. The method that is 1.5 times as fast is nevertheless
+// chosen nearly always.
 TEST(CopyMethods, IsNotLedAstrayByDelays) {
     int good = 0, all = 0;
     sim::for_seeds(400, 5, [&](uint64_t seed) {
         sim::Random random(seed);
         bool once = random.chance(50);
         Machine machine(once ? 15'000 : 10'000, once ? 10'000 : 15'000);
-        for (int i = 0; i < 60; ++i) machine.move(1 << 20, Kind::contiguous, random.chance(30) ? random.below(1'000'000) : 0);
+        for (int i = 0; i < 60; ++i)
+            machine.move(1 << 20, Kind::contiguous, random.chance(30) ? random.below(1'000'000) : 0);
         ++all;
         good += machine.move(1 << 20) == (once ? Method::directly : Method::twice);
         return true;

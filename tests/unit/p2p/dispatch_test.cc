@@ -1,4 +1,4 @@
-// Which part gets what comes, and what the receiver makes of it (dispatch.h, receiver.h).
+// Which part receives what arrives, and what the receiver does with it (dispatch.h, receiver.h).
 #include "p2p/dispatch.h"
 
 #include "unit/p2p/scripted.h"
@@ -21,7 +21,9 @@ public:
 
 class NotingTarget final : public Target {
 public:
-    void answer(uint32_t, const Envelope &envelope, const std::byte *, size_t) override { answers.push_back(envelope.tag); }
+    void answer(uint32_t, const Envelope &envelope, const std::byte *, size_t) override {
+        answers.push_back(envelope.tag);
+    }
     void bulk(uint32_t, uint64_t offset, const std::byte *, size_t) override { offsets.push_back(offset); }
     void sent() override { ++tokens; }
     void renewed(uint32_t) override { ++renewals; }
@@ -45,7 +47,8 @@ TEST_F(DispatchTest, GivesEachKindToItsHandler) {
     dispatch.bind(EnvelopeKind{40}, handler);
     dispatch.bind(EnvelopeKind{41}, handler);
     dispatch.bind(EnvelopeKind{42}, other);
-    for (int kind : {41, 40, 42, 43, 63, 64, 255}) received(answer(static_cast<EnvelopeKind>(kind), 0), "abc");
+    for (int kind : {41, 40, 42, 43, 63, 64, 255})
+        received(answer(static_cast<EnvelopeKind>(kind), 0), "abc");
     EXPECT_EQ(handler.kinds, (std::vector<int>{41, 40}));
     EXPECT_EQ(handler.sizes[0], 3u);
     EXPECT_EQ(other.kinds, std::vector<int>{42});
@@ -91,7 +94,7 @@ TEST_F(DispatchTest, TakesTheCreditThatComesOnce) {
     EXPECT_EQ(receiver.unexpected().count(), 1u);
 }
 
-// Of each byte of eager payload the peer learns once that it has been taken.
+// Each byte of eager payload is owed once as credit: when its message is received or purged.
 TEST_F(DispatchTest, OwesCreditOnceForWhatIsTaken) {
     std::string payload = text(1000), room(1000, '.');
     received(message(EnvelopeKind::eager, 1000), payload);
@@ -147,14 +150,16 @@ TEST_F(DispatchTest, TellsEveryPartOnceThatAPeerIsLost) {
     EXPECT_EQ(handler.losses, 1);
     EXPECT_EQ(target.losses, 1);
     ASSERT_TRUE(receive.error);
-    EXPECT_TRUE(receive.error.take().sentence.ends_with("a message of 70 bytes that was sent to it before may not have arrived"));
+    EXPECT_TRUE(receive.error.take().sentence.ends_with(
+        "a message of 70 bytes that was sent to it before may not have arrived"));
     endpoint.targets.remove(target);
 }
 
 TEST_F(DispatchTest, AnswersACancelledOffer) {
     dispatch.bind(EnvelopeKind::cancel, receiver);
     RendezvousOffer offer{4711, 0};
-    received(message(EnvelopeKind::rendezvous, 100'000), {reinterpret_cast<const char *>(&offer), sizeof offer});
+    received(message(EnvelopeKind::rendezvous, 100'000),
+             {reinterpret_cast<const char *>(&offer), sizeof offer});
     EXPECT_EQ(receiver.unexpected().count(), 1u);
     received(answer(EnvelopeKind::cancel, 4712));
     EXPECT_EQ(path->sent.back().envelope.tag, 0) << "there is no such offer";

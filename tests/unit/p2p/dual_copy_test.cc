@@ -1,4 +1,4 @@
-// Both halves of the copy by two, each against a word that the test plays the other side of.
+// Both halves of the dual copy, each against a shared word on which the test plays the other side.
 #include "p2p/dual_copy.h"
 
 #include "unit/p2p/scripted.h"
@@ -18,7 +18,8 @@ protected:
     void pieces_copied() override { ++copied; }
     void pieces_refused() override { ++refusals; }
     bool read() {
-        return reader.begin(1, 4711, 55, reinterpret_cast<uintptr_t>(source.data()), reinterpret_cast<std::byte *>(room.data()), bytes, *this);
+        return reader.begin(1, 4711, 55, reinterpret_cast<uintptr_t>(source.data()),
+                            reinterpret_cast<std::byte *>(room.data()), bytes, *this);
     }
     HelpRequest request() const { return path->said<HelpRequest>(); }
     std::atomic<uint64_t> &word() { return path->words[0][request().word]; }
@@ -43,7 +44,7 @@ TEST_F(DualCopyTest, TheReceiverReadsAllWhereNobodyHelps) {
 }
 
 TEST_F(DualCopyTest, EachPieceIsCopiedOnce) {
-    ASSERT_TRUE(read());  // and reads the first
+    ASSERT_TRUE(read());  // also reads the first piece
     HelpRequest asked = request();
     int64_t last = claim_as_sender(), before_last = claim_as_sender();
     EXPECT_EQ(last, static_cast<int64_t>(pieces) - 1);
@@ -55,7 +56,8 @@ TEST_F(DualCopyTest, EachPieceIsCopiedOnce) {
     reader.helped(true);
     EXPECT_EQ(copied, 1);
     EXPECT_EQ(room, source);
-    EXPECT_EQ(claim_piece(path->words[0][asked.word], asked.generation, pieces, false), -1) << "the word is over";
+    EXPECT_EQ(claim_piece(path->words[0][asked.word], asked.generation, pieces, false), -1)
+        << "the word is over";
 }
 
 TEST_F(DualCopyTest, ReadsWhatTheSenderCouldNotWrite) {
@@ -65,7 +67,7 @@ TEST_F(DualCopyTest, ReadsWhatTheSenderCouldNotWrite) {
     reader.helped(false);
     EXPECT_EQ(copied, 1);
     EXPECT_EQ(room, source);
-    reader.helped(true);  // once more is too late
+    reader.helped(true);  // a second report changes nothing
     EXPECT_EQ(copied, 1);
 }
 

@@ -1,4 +1,4 @@
-// The eager protocol's sender, by itself: what waits, what is kept, what credit it takes.
+// The sender of the eager protocol by itself: what waits, what is kept, and what credit it takes.
 #include "p2p/eager.h"
 
 #include "unit/p2p/scripted.h"
@@ -44,7 +44,7 @@ TEST_F(EagerTest, WaitsForRoomInOrder) {
     describe(second, bytes, 2);
     eager.send(first);
     path->room = 1;
-    eager.send(second);  // there is room, but the first one waits
+    eager.send(second);  // there is room, but the first message waits
     EXPECT_TRUE(path->sent.empty());
     EXPECT_EQ(eager.unfinished(), 2u);
     step();
@@ -112,7 +112,7 @@ TEST_F(EagerTest, FailsWithItsPeer) {
     EXPECT_EQ(eager.unfinished(), 0u);
 }
 
-// The end of a send may start the next one, with the same operation.
+// The completion of a send may start the next send with the same operation.
 TEST_F(EagerTest, ItsOperationMayBeUsedAgainAtOnce) {
     struct Chain {
         SendOperation send;

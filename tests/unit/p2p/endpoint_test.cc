@@ -1,4 +1,4 @@
-// Peers that come while messages travel: what is known of those before stays where it is.
+// Peers are added while messages are under way. What is stored about earlier peers keeps its address.
 #include "unit/p2p/scripted.h"
 
 namespace lanyard {
@@ -9,7 +9,7 @@ class EndpointTest : public ScriptedTest {};
 TEST_F(EndpointTest, PeersStayWhereTheyAreWhileOthersCome) {
     Peer *first = &endpoint.peers[0], *second = &endpoint.peers[1];
     path->room = 0;
-    endpoint.reply(1, EnvelopeKind::cancel, 5, 0);  // which waits for room
+    endpoint.reply(1, EnvelopeKind::cancel, 5, 0);  // waits for room
     for (uint32_t number = 2; number < 3000; ++number) ASSERT_EQ(endpoint.append_peer(true), number);
     EXPECT_EQ(endpoint.peers.size(), 3000u);
     EXPECT_EQ(&endpoint.peers[0], first);

@@ -1,4 +1,5 @@
-// Matching against the slow, obvious thing: one list in order of arrival, looked through from the front. And what a stored message takes.
+// Matching, compared with the slow and obvious implementation: one list in order of arrival, searched from
+// the front. Also the memory that a stored message takes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +19,7 @@
 namespace lanyard {
 namespace {
 
-// What the standard says, written down (MPI-5.0 3.5).
+// The standard's matching rules (MPI-5.0 3.5).
 template <class Entry>
 class ObviousQueue {
 public:
@@ -64,14 +65,17 @@ MatchKey random_key(sim::Random &random, const Limits &limits, bool receive) {
 }
 
 Limits random_limits(sim::Random &random) {
-    return {1 + random.below(4), 1 + random.below(40), 1 + random.below(200), static_cast<int>(random.below(60))};
+    return {1 + random.below(4), 1 + random.below(40), 1 + random.below(200),
+            static_cast<int>(random.below(60))};
 }
 
-// Both grow, shrink and run empty again, so that the queue is scanned, hashed, hashed anew and scanned again.
+// Both queues grow, shrink and become empty again, so the queue under test is scanned, hashed, rehashed and
+// scanned again.
 void compare_receives(uint64_t seed) {
     sim::Random random(seed);
     Limits limits = random_limits(random);
-    std::list<std::unique_ptr<MatchEntry>> memory;  // all ever added; addresses are not used again
+    // Every entry ever added, so that no address is used twice.
+    std::list<std::unique_ptr<MatchEntry>> memory;
     MatchQueue queue;
     ObviousQueue<MatchEntry> obvious;
     int growth = 60;
@@ -83,7 +87,7 @@ void compare_receives(uint64_t seed) {
             queue.add(entry);
             obvious.add(entry);
         } else if (obvious.size() && random.chance(20)) {
-            MatchEntry &entry = *obvious.at(random.below(obvious.size()));  // is cancelled
+            MatchEntry &entry = *obvious.at(random.below(obvious.size()));  // a receive that is cancelled
             queue.remove(entry);
             obvious.remove(entry);
             ASSERT_FALSE(entry.queued());
@@ -99,7 +103,8 @@ void compare_receives(uint64_t seed) {
         ASSERT_EQ(queue.count(), obvious.size());
     }
     size_t place = 0;
-    for (MatchEntry *entry = queue.first(); entry; entry = queue.after(*entry)) ASSERT_EQ(entry, obvious.at(place++));
+    for (MatchEntry *entry = queue.first(); entry; entry = queue.after(*entry))
+        ASSERT_EQ(entry, obvious.at(place++));
     ASSERT_EQ(place, obvious.size());
 }
 
@@ -113,11 +118,17 @@ Arrival random_arrival(sim::Random &random, const MatchKey &key) {
     bool offers = random.chance(30);
     auto most = static_cast<uint64_t>(random.chance(80) ? 40 : 3000);
     Arrival arrival{{}, static_cast<uint32_t>(random.below(Unexpected::most_peers)), {}};
-    arrival.payload.resize(offers ? Unexpected::offer_bytes + (random.chance(50) ? 0 : random.below(most)) : random.below(most));
+    arrival.payload.resize(offers ? Unexpected::offer_bytes + (random.chance(50) ? 0 : random.below(most))
+                                  : random.below(most));
     for (std::byte &byte : arrival.payload) byte = static_cast<std::byte>(random.below(256));
-    arrival.envelope = {.context = key.context, .source = key.rank, .tag = key.tag,
+    arrival.envelope = {.context = key.context,
+                        .source = key.rank,
+                        .tag = key.tag,
                         .length = offers ? uint64_t{1} << random.below(64) : arrival.payload.size(),
-                        .kind = offers ? EnvelopeKind::rendezvous : EnvelopeKind::eager, .flags = 0, .credit = 0, .check = 0};
+                        .kind = offers ? EnvelopeKind::rendezvous : EnvelopeKind::eager,
+                        .flags = 0,
+                        .credit = 0,
+                        .check = 0};
     return arrival;
 }
 
@@ -128,7 +139,7 @@ void expect_unchanged(const Unexpected &message, const Arrival &arrival) {
     ASSERT_EQ(std::vector<std::byte>(message.payload(), message.payload() + message.size()), arrival.payload);
 }
 
-// The queue, the obvious one, what was put into them, and what was taken and not yet dropped.
+// The queue under test, the obvious queue, the messages put into them, and those taken but not yet dropped.
 struct Messages {
     sim::Random random;
     Limits limits = random_limits(random);
@@ -140,7 +151,8 @@ struct Messages {
     explicit Messages(uint64_t seed) : random(seed) {}
     void add() {
         Arrival arrival = random_arrival(random, random_key(random, limits, false));
-        Unexpected &message = queue.add(arrival.peer, arrival.envelope, arrival.payload.data(), arrival.payload.size());
+        Unexpected &message =
+            queue.add(arrival.peer, arrival.envelope, arrival.payload.data(), arrival.payload.size());
         obvious.add(message);
         ASSERT_TRUE(arrivals.emplace(&message, std::move(arrival)).second) << "the memory of another message";
     }
@@ -163,7 +175,7 @@ struct Messages {
         ASSERT_EQ(found, obvious.find_message(key));
         if (!found) return;
         expect_unchanged(*found, arrivals[found]);
-        if (random.chance(80)) take(*found);  // else a probe
+        if (random.chance(80)) take(*found);  // otherwise it was a probe
     }
 };
 
@@ -174,9 +186,12 @@ void compare_messages(uint64_t seed) {
         if (i % 500 == 0) growth = static_cast<int>(messages.random.between(20, 80));
         size_t queued = messages.obvious.size();
         if (messages.random.chance(growth)) messages.add();
-        else if (queued && messages.random.chance(20)) messages.take(*messages.obvious.at(messages.random.below(queued)));  // its sender cancels
+        // The sender of a message cancels it.
+        else if (queued && messages.random.chance(20))
+            messages.take(*messages.obvious.at(messages.random.below(queued)));
         else messages.find();
-        while (messages.taken.size() > 5 || (messages.taken.size() && messages.random.chance(50))) messages.drop();
+        while (messages.taken.size() > 5 || (messages.taken.size() && messages.random.chance(50)))
+            messages.drop();
         ASSERT_EQ(messages.queue.count(), messages.obvious.size());
         if (::testing::Test::HasFatalFailure()) return;
     }
@@ -191,8 +206,8 @@ void compare_messages(uint64_t seed) {
     EXPECT_EQ(messages.queue.payload_bytes(), own_memory);
 }
 
-// Contexts on which something is promised, and kept: without wildcards the order is the obvious one, and where messages may overtake,
-// a message finds a receive exactly when there is one that fits.
+// Some contexts have promises, and the program keeps them. Without wildcards the order is the obvious one.
+// Where messages may overtake, a message finds a receive if and only if one fits.
 void compare_with_promises(uint64_t seed) {
     sim::Random random(seed);
     Limits limits = random_limits(random);
@@ -208,7 +223,8 @@ void compare_with_promises(uint64_t seed) {
     auto broken = [&](const MatchKey &key) {
         auto found = promised.find(key.context);
         uint8_t promises = found == promised.end() ? 0 : found->second;
-        return (key.rank == any_source && (promises & promise::no_any_source)) || (key.tag == any_tag && (promises & promise::no_any_tag));
+        return (key.rank == any_source && (promises & promise::no_any_source)) ||
+               (key.tag == any_tag && (promises & promise::no_any_tag));
     };
     for (int i = 0; i < 4000; ++i) {
         if (random.chance(i % 1000 < 500 ? 65 : 35)) {
@@ -241,12 +257,14 @@ TEST(MatchQueue, AgreesWithTheObviousQueueWherePromisesAreKept) {
     }
 }
 
-// Nanoseconds to match a message, with many receives of all forms posted on another communicator; and where it comes before its receive.
+// The nanoseconds needed to match a message, or to find that no receive fits, while many receives of all
+// forms are posted on another communicator.
 double time_to_match(uint8_t promised, bool is_expected) {
     std::vector<MatchEntry> others(2000), exact(200);
     MatchQueue queue;
     for (size_t i = 0; i < others.size(); ++i) {
-        constexpr MatchKey forms[] = {{2, any_source, 5}, {2, 1, any_tag}, {2, any_source, any_tag}, {2, 1, 5}};
+        constexpr MatchKey forms[] = {
+            {2, any_source, 5}, {2, 1, any_tag}, {2, any_source, any_tag}, {2, 1, 5}};
         static_cast<MatchKey &>(others[i]) = forms[i % std::size(forms)];
         queue.add(others[i]);
     }
@@ -268,7 +286,7 @@ double time_to_match(uint8_t promised, bool is_expected) {
     return least_ns;
 }
 
-// A scan of those 2000 would take a hundred times as long.
+// A scan of the 2,000 other receives would take a hundred times as long.
 TEST(MatchQueue, FindsWildcardsByHashToo) {
     constexpr struct {
         const char *name;
@@ -281,7 +299,9 @@ TEST(MatchQueue, FindsWildcardsByHashToo) {
     double least = time_to_match(promise::no_wildcards, true);
     for (const auto &[name, promised] : rows) {
         double expected = time_to_match(promised, true), unexpected = time_to_match(promised, false);
-        std::printf("2000 receives on another communicator, %s: %.0f ns a match, %.0f ns where there is none\n", name, expected, unexpected);
+        std::printf(
+            "2000 receives on another communicator, %s: %.0f ns a match, %.0f ns where there is none\n", name,
+            expected, unexpected);
         EXPECT_LT(expected, 30 * least);
         EXPECT_LT(unexpected, 30 * least);
     }
@@ -321,7 +341,14 @@ TEST(UnexpectedQueue, AgreesWithTheObviousQueue) {
 }
 
 void add_word(UnexpectedQueue &queue, int32_t tag, uint64_t word) {
-    Envelope envelope{.context = 2, .source = 0, .tag = tag, .length = sizeof word, .kind = EnvelopeKind::eager, .flags = 0, .credit = 0, .check = 0};
+    Envelope envelope{.context = 2,
+                      .source = 0,
+                      .tag = tag,
+                      .length = sizeof word,
+                      .kind = EnvelopeKind::eager,
+                      .flags = 0,
+                      .credit = 0,
+                      .check = 0};
     queue.add(1, envelope, reinterpret_cast<const std::byte *>(&word), sizeof word);
 }
 
@@ -345,18 +372,21 @@ TEST(UnexpectedQueue, TakesAtMost64BytesForAMessageAndGivesThemBack) {
             ASSERT_LE(queue.bytes(), 64 * std::max<size_t>(queue.count(), 100)) << "after message " << i;
         }
         EXPECT_EQ(queue.payload_bytes(), 0u);
-        for (int32_t i = many - 1; i >= 0; --i) ASSERT_EQ(receive_word(queue, {2, 0, i}), static_cast<uint64_t>(i));
+        for (int32_t i = many - 1; i >= 0; --i)
+            ASSERT_EQ(receive_word(queue, {2, 0, i}), static_cast<uint64_t>(i));
         EXPECT_LE(queue.bytes(), 16'384u);
         EXPECT_LE(queue.reserved_bytes(), size_t{1} << 20);
     }
 }
 
-// These would take minutes if each message were looked for among the others.
+// This test would take minutes if each message were searched for among the others.
 TEST(UnexpectedQueue, KeepsTheOrderOfManyMessagesWithOneKey) {
     UnexpectedQueue queue;
     for (bool wild : {false, true}) {
         for (int32_t i = 0; i < many; ++i) add_word(queue, 7, static_cast<uint64_t>(i));
-        for (int32_t i = 0; i < many; ++i) ASSERT_EQ(receive_word(queue, {2, wild ? any_source : 0, wild ? any_tag : 7}), static_cast<uint64_t>(i));
+        for (int32_t i = 0; i < many; ++i)
+            ASSERT_EQ(receive_word(queue, {2, wild ? any_source : 0, wild ? any_tag : 7}),
+                      static_cast<uint64_t>(i));
         EXPECT_EQ(queue.count(), 0u);
     }
 }
@@ -366,7 +396,7 @@ TEST(MatchQueue, GivesAMessageToTheEarliestReceiveWhateverItsKind) {
     std::vector<MatchEntry> others(100), wild(2), exact(2);
     for (size_t i = 0; i < others.size(); ++i) {
         static_cast<MatchKey &>(others[i]) = {2, static_cast<int32_t>(i), 7};
-        queue.add(others[i]);  // enough to be hashed
+        queue.add(others[i]);  // enough entries that the queue is hashed
     }
     static_cast<MatchKey &>(wild[0]) = static_cast<MatchKey &>(wild[1]) = {4, any_source, any_tag};
     static_cast<MatchKey &>(exact[0]) = static_cast<MatchKey &>(exact[1]) = {4, 3, 9};

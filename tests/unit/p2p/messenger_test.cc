@@ -1,4 +1,5 @@
-// The protocols of point-to-point messages, step by step: two processes on the simulated network, driven by one thread.
+// The protocols of point-to-point messages, step by step, between two processes on the simulated network. One
+// thread drives both.
 #include "p2p/messenger.h"
 
 #include <gtest/gtest.h>
@@ -20,11 +21,12 @@ constexpr uint64_t context = 4000;
 
 std::byte content(size_t i) { return static_cast<std::byte>(i * 7 + (i >> 8)); }
 
-// A transfer and its memory, with a margin behind that must stay as it is.
+// A transfer and its memory, followed by a margin that must stay unchanged.
 struct Operation : sim::Transfer {
     std::vector<std::byte> memory;
 
-    Operation(bool is_send, int64_t bytes, bool scattered, const MatchKey &key, uint32_t peer) : Transfer(is_send) {
+    Operation(bool is_send, int64_t bytes, bool scattered, const MatchKey &key, uint32_t peer)
+        : Transfer(is_send) {
         const Datatype &type = scattered ? sim::spread_type() : *predefined_datatype(abi::type_byte);
         int64_t count = scattered ? bytes / 3 : bytes;
         memory.resize(static_cast<size_t>(count * type.extent) + margin);
@@ -42,7 +44,8 @@ struct Operation : sim::Transfer {
         size_t good = 0;
         while (good < static_cast<size_t>(bytes) && packed[good] == content(good)) ++good;
         EXPECT_EQ(good, static_cast<size_t>(bytes));
-        for (size_t i = memory.size() - margin; i < memory.size(); ++i) ASSERT_EQ(memory[i], std::byte{0}) << "written behind the buffer";
+        for (size_t i = memory.size() - margin; i < memory.size(); ++i)
+            ASSERT_EQ(memory[i], std::byte{0}) << "written behind the buffer";
     }
     static constexpr size_t margin = 300'000;
 };
@@ -52,7 +55,7 @@ protected:
     void make(sim::Behaviour behaviour = quiet(), Settings settings = {}) {
         job = std::make_unique<sim::Job>(baton, behaviour, sim::JobShape{.ranks = 2, .settings = settings});
     }
-    // A network that is only slow.
+    // A network that is slow and does nothing else wrong.
     static sim::Behaviour quiet() {
         sim::Behaviour behaviour;
         behaviour.stall_percent = 0;
@@ -60,16 +63,19 @@ protected:
         behaviour.max_eager = 16384;
         return behaviour;
     }
-    std::unique_ptr<Operation> send(int64_t bytes, bool scattered = false, SendMode mode = SendMode::standard, int32_t tag = 1, uint32_t to = 1) {
+    std::unique_ptr<Operation> send(int64_t bytes, bool scattered = false, SendMode mode = SendMode::standard,
+                                    int32_t tag = 1, uint32_t to = 1) {
         auto operation = std::make_unique<Operation>(true, bytes, scattered, MatchKey{context, 0, tag}, to);
         operation->fill();
         operation->out.mode = mode;
         operation->start(messenger(0));
         return operation;
     }
-    std::unique_ptr<Operation> receive(int64_t bytes, bool scattered = false, int32_t rank = 0, int32_t tag = 1, uint32_t at = 1) {
+    std::unique_ptr<Operation> receive(int64_t bytes, bool scattered = false, int32_t rank = 0,
+                                       int32_t tag = 1, uint32_t at = 1) {
         uint32_t peer = rank == any_source ? no_peer : static_cast<uint32_t>(rank);
-        auto operation = std::make_unique<Operation>(false, bytes, scattered, MatchKey{context, rank, tag}, peer);
+        auto operation =
+            std::make_unique<Operation>(false, bytes, scattered, MatchKey{context, rank, tag}, peer);
         operation->start(messenger(at));
         return operation;
     }
@@ -107,7 +113,8 @@ TEST_F(MessengerTest, CarriesEverySizeEveryWay) {
         for (int64_t bytes : some_sizes)
             for (int layout = 0; layout < 4; ++layout)
                 for (bool early : {true, false}) {
-                    SCOPED_TRACE(std::to_string(bytes) + " bytes, layout " + std::to_string(layout) + ", refused " + std::to_string(refuse));
+                    SCOPED_TRACE(std::to_string(bytes) + " bytes, layout " + std::to_string(layout) +
+                                 ", refused " + std::to_string(refuse));
                     std::unique_ptr<Operation> receiver, sender;
                     if (early) receiver = receive(bytes, layout & 1);
                     sender = send(bytes, layout & 2, bytes % 2 ? SendMode::standard : SendMode::synchronous);
@@ -126,7 +133,8 @@ TEST_F(MessengerTest, CarriesEverySizeEveryWay) {
     }
 }
 
-// Else whatever is done with the transfer next would change the word, which by then belongs to another message.
+// After a message that both sides copied, its word must be forgotten. Otherwise a later action on the
+// transfer would change the word, which belongs to another message by then.
 TEST_F(MessengerTest, ForgetsTheWordOfAMessageThatBothSidesCopied) {
     sim::Behaviour behaviour = quiet();
     behaviour.touches_memory = true;
@@ -136,14 +144,16 @@ TEST_F(MessengerTest, ForgetsTheWordOfAMessageThatBothSidesCopied) {
         auto receiver = receive(900'000), sender = send(900'000);
         for (int i = 0; i < turns && !receiver->done(); ++i) step(1);
         in_use += messenger(1).endpoint().words.in_use() > 0;
-        for (int i = 0; i < 10'000 && !receiver->done(); ++i) job->rank(1).engine.step();  // the sender is away
+        // The sender is outside MPI.
+        for (int i = 0; i < 10'000 && !receiver->done(); ++i) job->rank(1).engine.step();
         complete(sender, receiver);
         EXPECT_EQ(messenger(1).endpoint().words.in_use(), 0) << "after " << turns << " turns";
         receiver->expect_filled(900'000);
-        // A late helper would write here.
+        // A sender that helps too late would write here.
         std::fill(receiver->memory.begin(), receiver->memory.end(), std::byte{0});
         step(3);
-        EXPECT_TRUE(std::all_of(receiver->memory.begin(), receiver->memory.end(), [](std::byte each) { return each == std::byte{0}; }));
+        EXPECT_TRUE(std::all_of(receiver->memory.begin(), receiver->memory.end(),
+                                [](std::byte each) { return each == std::byte{0}; }));
     }
     EXPECT_GT(in_use, 0) << "nobody copied from both sides";
 }
@@ -187,7 +197,8 @@ TEST_F(MessengerTest, ProbesWithoutTakingAndTakesWithoutReceiving) {
     step();
     EXPECT_EQ(messenger(1).probe({context, 0, 7}), nullptr);
     EXPECT_EQ(messenger(1).probe({context + 2, any_source, any_tag}), nullptr);
-    Unexpected *any = messenger(1).probe({context, any_source, any_tag}), *other = messenger(1).probe({context, 0, 6});
+    Unexpected *any = messenger(1).probe({context, any_source, any_tag}),
+               *other = messenger(1).probe({context, 0, 6});
     ASSERT_TRUE(any && other && any != other);
     EXPECT_EQ(any->tag, 5);
     EXPECT_EQ(other->length(), 50'000u);
@@ -214,7 +225,7 @@ TEST_F(MessengerTest, CancelsWhatHasNotBeenMatched) {
     EXPECT_TRUE(sender->own().cancelled);
     EXPECT_EQ(messenger(1).unexpected().count(), 0u);
 
-    // Too late: the cancellation meets a message that has just been matched.
+    // This cancellation is too late: the message that it meets has just been matched.
     receiver = receive(100'000);
     sender = send(100'000, false, SendMode::synchronous);
     sender->cancel(messenger(0));
@@ -251,12 +262,13 @@ TEST_F(MessengerTest, BoundsWhatTheReceiverMustKeep) {
     std::vector<std::unique_ptr<Operation>> sends;
     for (int i = 0; i < flood; ++i) sends.push_back(send(1000, false, SendMode::standard, i));
     for (int turn = 0; turn < 1000 && messenger(1).unexpected().count() < flood; ++turn) step();
-    EXPECT_EQ(messenger(1).unexpected().count(), static_cast<size_t>(flood)) << "envelopes are never held back";
+    EXPECT_EQ(messenger(1).unexpected().count(), static_cast<size_t>(flood))
+        << "envelopes are never held back";
     EXPECT_LE(messenger(1).unexpected().payload_bytes(), 20'000u);
     EXPECT_GE(messenger(1).unexpected().payload_bytes(), 15'000u) << "and the credit is used";
     EXPECT_TRUE(sends.front()->done());
     EXPECT_FALSE(sends.back()->done());
-    // In any order, the last first.
+    // The messages are received in reverse order.
     for (int i = flood - 1; i >= 0; --i) {
         auto receiver = receive(1000, false, 0, i);
         complete(receiver, sends[static_cast<size_t>(i)]);
@@ -264,7 +276,7 @@ TEST_F(MessengerTest, BoundsWhatTheReceiverMustKeep) {
     }
     EXPECT_EQ(messenger(1).unexpected().payload_bytes(), 0u);
     step();
-    // The credit has come back: an eager send is complete at once, again and again.
+    // The credit has been returned, so every eager send completes at once.
     for (int i = 0; i < 100; ++i) {
         auto sender = send(1000);
         EXPECT_TRUE(sender->done()) << "message " << i;
@@ -277,7 +289,7 @@ TEST_F(MessengerTest, BoundsWhatTheReceiverMustKeep) {
 
 TEST_F(MessengerTest, LendsAPeerFourMegabytesWhereThereAreFew) {
     make(quiet(), Settings());
-    constexpr int bytes = 8000, flood = 600, fit = (4 << 20) / bytes;  // which is a multiple of credit_unit
+    constexpr int bytes = 8000, flood = 600, fit = (4 << 20) / bytes;  // `bytes` is a multiple of credit_unit
     std::vector<std::unique_ptr<Operation>> sends;
     for (int i = 0; i < flood; ++i) sends.push_back(send(bytes));
     for (int turn = 0; turn < 10'000 && messenger(1).unexpected().count() < flood; ++turn) step();
@@ -302,7 +314,7 @@ TEST_F(MessengerTest, SendsToItself) {
     EXPECT_TRUE(messenger(0).quiet());
 }
 
-// A continuation that sends again, while the way is full: nothing may be counted twice.
+// A continuation starts the next send while the queue is full. Nothing may be counted twice.
 TEST_F(MessengerTest, LetsContinuationsSend) {
     sim::Behaviour behaviour = quiet();
     behaviour.queue_frames = 1;
@@ -337,9 +349,10 @@ TEST_F(MessengerTest, FailsWhatNeedsALostPeer) {
         step(20);
         auto waiting = receive(10, false, 0, 2), from_any = receive(10, false, any_source, 3);
         std::vector<std::unique_ptr<Operation>> queued;
-        for (int i = 0; i < 10; ++i) queued.push_back(send(10, false, i % 2 ? SendMode::synchronous : SendMode::standard, 9));
+        for (int i = 0; i < 10; ++i)
+            queued.push_back(send(10, false, i % 2 ? SendMode::synchronous : SendMode::standard, 9));
         job->network.kill(0);
-        job->network.kill(1);  // both processes live on in this test, and each takes the other for lost
+        job->network.kill(1);  // both processes live on in this test, and each takes the other for failed
         step();
         for (auto *operation : {&moving_sender, &offered, &moving_receiver, &waiting, &queued[9]}) {
             ASSERT_TRUE((*operation)->done());
@@ -366,7 +379,7 @@ Envelope envelope_of(EnvelopeKind kind, uint64_t length) {
     return envelope;
 }
 
-// A send whose payload was copied is over for the program, so that its loss needs to be told by another.
+// A send whose payload was copied is complete for the program, so another call must report its loss.
 TEST_F(MessengerTest, TellsOfMessagesThatALostPeerMayNotHaveGot) {
     make(quiet());
     EXPECT_FALSE(messenger(1).untold_loss());
@@ -377,21 +390,25 @@ TEST_F(MessengerTest, TellsOfMessagesThatALostPeerMayNotHaveGot) {
     messenger(0).dispatch().lost(1, Error(ErrorClass::proc_aborted, "its cable is cut"));
     EXPECT_FALSE(messenger(0).untold_loss()) << "told by the send that failed";
     ASSERT_TRUE(freed->done());
-    EXPECT_EQ(freed->own().error.sentence(), "the other process cannot be reached any more: its cable is cut; 2 messages of together 100 bytes "
-                                                "that were sent to it before may not have arrived");
+    EXPECT_EQ(
+        freed->own().error.sentence(),
+        "the other process cannot be reached any more: its cable is cut; 2 messages of together 100 bytes "
+        "that were sent to it before may not have arrived");
     messenger(0).unasked(freed->own(), true);
     EXPECT_FALSE(freed->own().error);
     Error error = messenger(0).untold_loss();
     ASSERT_TRUE(error) << "nobody asked about that send";
-    EXPECT_EQ(error.take().sentence, "a process that messages were sent to cannot be reached any more: its cable is cut; 3 messages of together "
-                                     "110 bytes that were sent to it before may not have arrived");
+    EXPECT_EQ(error.take().sentence,
+              "a process that messages were sent to cannot be reached any more: its cable is cut; 3 messages "
+              "of together 110 bytes that were sent to it before may not have arrived");
     EXPECT_FALSE(messenger(0).untold_loss()) << "once is enough";
 
     messenger(1).dispatch().undelivered(0, envelope_of(EnvelopeKind::eager, 1));
     messenger(1).dispatch().lost(0, Error(ErrorClass::proc_aborted, "its cable is cut"));
     auto late = receive(10);
     ASSERT_TRUE(late->done());
-    EXPECT_TRUE(late->own().error.take().sentence.ends_with("; a message of 1 bytes that was sent to it before may not have arrived"));
+    EXPECT_TRUE(late->own().error.take().sentence.ends_with(
+        "; a message of 1 bytes that was sent to it before may not have arrived"));
     EXPECT_FALSE(messenger(1).untold_loss()) << "a call that failed has told of it";
 }
 

@@ -1,4 +1,5 @@
-// The receiver's half of the rendezvous, by itself: an accepted offer, and every way in which its bytes may come.
+// The receiver's half of the rendezvous by itself: it accepts an offer, and the bytes arrive in every
+// possible way.
 #include "p2p/rendezvous_receive.h"
 
 #include "unit/p2p/scripted.h"
@@ -47,7 +48,7 @@ TEST_F(RendezvousReceiveTest, AsksForBulkAndTakesItInAnyOrder) {
     EXPECT_EQ(path->said<ClearToSend>().end, 2500u);
     take_first();
     bulk(id, 1000, 1500);
-    bulk(id, 1000, 500);  // once more
+    bulk(id, 1000, 500);  // a duplicate
     EXPECT_FALSE(over());
     bulk(id, 0, 1000);
     EXPECT_TRUE(over());
@@ -64,7 +65,8 @@ TEST_F(RendezvousReceiveTest, BytesOutsideOrOfOthersAreNotTaken) {
     bulk(id, 0, 2500, 0);
     EXPECT_EQ(endpoint.targets.find(id)->place(1, 2400, 101), nullptr);
     EXPECT_EQ(room, std::string(2500, '.'));
-    EXPECT_EQ(endpoint.targets.find(id)->place(1, 2400, 100), reinterpret_cast<std::byte *>(room.data()) + 2400);
+    EXPECT_EQ(endpoint.targets.find(id)->place(1, 2400, 100),
+              reinterpret_cast<std::byte *>(room.data()) + 2400);
     bulk(id, 0, 2500);
     EXPECT_TRUE(over());
 }
@@ -73,7 +75,8 @@ TEST_F(RendezvousReceiveTest, WhatComesASecondTimeHasNoPlace) {
     EXPECT_TRUE(accept(2500));
     uint64_t id = asked_id();
     bulk(id, 1000, 500);
-    EXPECT_EQ(endpoint.targets.find(id)->place(1, 900, 101), nullptr) << "a damaged copy must not spoil what is right";
+    EXPECT_EQ(endpoint.targets.find(id)->place(1, 900, 101), nullptr)
+        << "a damaged copy must not spoil what is right";
     EXPECT_NE(endpoint.targets.find(id)->place(1, 900, 100), nullptr);
     bulk(id, 0, 2500);
 }
@@ -151,7 +154,7 @@ TEST_F(RendezvousReceiveTest, WaitsForTheSenderOnlyForAMoment) {
     path->touched = path->shares = true;
     source = text(40'000);
     bool asked = false;
-    for (int i = 0; i < 20 && !asked; ++i) {  // one of the first messages is to be pushed, to learn how fast that is
+    for (int i = 0; i < 20 && !asked; ++i) {  // one of the first messages is pushed, to measure the rate
         receive.completion.reset();
         accept(40'000, address());
         asked = !over();

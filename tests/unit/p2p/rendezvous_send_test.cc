@@ -1,4 +1,5 @@
-// The sender's half of the rendezvous, by itself: each answer that an offer may get, at each time.
+// The sender's half of the rendezvous by itself: every answer that an offer may get, at every possible
+// moment.
 #include "p2p/rendezvous_send.h"
 
 #include "p2p/push_request.h"
@@ -9,7 +10,7 @@ namespace {
 
 class RendezvousSendTest : public ScriptedTest {
 protected:
-    // An announcement over a network (receive_advert.h).
+    // The payload of an announcement over a network (receive_advert.h).
     struct Advert {
         uint64_t receive_id, received;
     };
@@ -31,7 +32,7 @@ protected:
     }
     void announce(uint64_t receive_id, uint64_t room, uint64_t received = 0) {
         Envelope envelope = message(EnvelopeKind::announcement, room);
-        envelope.source = 0;  // my rank, as the receive names it
+        envelope.source = 0;  // this process's rank, as the receive names it
         envelope.flags = flag_in_place;
         Advert advert{receive_id, received};
         sends.envelope(1, envelope, bytes_of(advert), sizeof advert);
@@ -106,7 +107,7 @@ TEST_F(RendezvousSendTest, WaitsForFramesThatAreLeavingItsBuffer) {
     say(EnvelopeKind::clear_to_send, ClearToSend{77, 0, 2500}, 1);
     step();
     ASSERT_EQ(path->bulk.size(), 1u) << "one frame at a time";
-    say(EnvelopeKind::finished);  // the receiver had it all before, by another connection
+    say(EnvelopeKind::finished);  // the receiver already had all bytes through another connection
     EXPECT_FALSE(over());
     endpoint.targets.find(path->bulk[0].token)->sent();
     EXPECT_TRUE(over());
@@ -171,7 +172,7 @@ TEST_F(RendezvousSendTest, ATooLongMessageIsOfferedAsEver) {
 
 TEST_F(RendezvousSendTest, AnAnnouncementThatCrossedAMessageIsDropped) {
     use({.loses_bulk = true});
-    announce(55, 3000, 1);  // it had got one more message than was ever sent
+    announce(55, 3000, 1);  // the receiver has counted one more message than was ever sent
     EXPECT_EQ(endpoint.counts.crossed, 1u);
     offer();
     EXPECT_EQ(path->sent.at(0).envelope.flags, 0);
@@ -238,7 +239,7 @@ TEST_F(RendezvousSendTest, FailsWithItsPeer) {
     EXPECT_FALSE(engine.under_way());
 }
 
-// The receiver asks in passing, by a word that either side may claim (push_request.h).
+// The receiver's request names a word that either side may claim (push_request.h).
 TEST_F(RendezvousSendTest, PushesOnlyIfItGetsTheWord) {
     path->shares = true;
     settings.write_protocol = "off";
@@ -246,7 +247,7 @@ TEST_F(RendezvousSendTest, PushesOnlyIfItGetsTheWord) {
     path->words[1][3] = Claims{9, 0, 0}.word();
     Envelope asked = answer(EnvelopeKind::clear_to_send, id, 1);
     asked.flags = flag_if_unclaimed;
-    asked.check = 3 | 8 << 8;  // of a generation that is over
+    asked.check = 3 | 8 << 8;  // of a generation that has ended
     ClearToSend clear{77, 0, 2500};
     say(asked, bytes_of(clear), sizeof clear);
     step();

@@ -1,5 +1,5 @@
-// One side of a protocol, alone: the test writes what the peer (number 1) says, and reads what this process (number 0)
-// sent. Nothing is carried anywhere.
+// One side of a protocol by itself. The test plays the peer (number 1): it writes what the peer sends, and
+// reads what this process (number 0) has sent. Nothing is transmitted.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ public:
     uint64_t now = 1'000'000;
 };
 
-// Notes what it is given. The "peer's memory" is the test's own.
+// Records what it is given. The "peer's memory" is the test's own.
 class ScriptedPath final : public Path, private DirectMemory {
 public:
     struct Facts {
@@ -59,7 +59,9 @@ public:
     bool reaches(uint32_t) const override { return true; }
     std::string describe() const override { return "script: notes what it is given"; }
     bool touches(uint32_t) override { return touched; }
-    std::atomic<uint64_t> *shared_word(uint32_t owner, uint32_t index) override { return shares ? &words[owner][index] : nullptr; }
+    std::atomic<uint64_t> *shared_word(uint32_t owner, uint32_t index) override {
+        return shares ? &words[owner][index] : nullptr;
+    }
     Sent send(uint32_t, const Envelope &envelope, Payload payload) override {
         if (room == 0) return Sent::full;
         --room;
@@ -88,14 +90,16 @@ public:
     Error get(uint32_t, const iovec *local, int runs, uint64_t address, size_t) override {
         if (refused) return Error(ErrorClass::other, "refused by the test");
         auto *from = reinterpret_cast<const std::byte *>(address);
-        for (int i = 0; i < runs; from += local[i++].iov_len) std::memcpy(local[i].iov_base, from, local[i].iov_len);
+        for (int i = 0; i < runs; from += local[i++].iov_len)
+            std::memcpy(local[i].iov_base, from, local[i].iov_len);
         ++gets;
         return {};
     }
     Error put(uint32_t, const iovec *local, int runs, uint64_t address, size_t) override {
         if (refused) return Error(ErrorClass::other, "refused by the test");
         auto *to = reinterpret_cast<std::byte *>(address);
-        for (int i = 0; i < runs; to += local[i++].iov_len) std::memcpy(to, local[i].iov_base, local[i].iov_len);
+        for (int i = 0; i < runs; to += local[i++].iov_len)
+            std::memcpy(to, local[i].iov_base, local[i].iov_len);
         ++puts;
         return {};
     }
@@ -107,7 +111,7 @@ public:
             if (message.envelope.kind == kind) all.push_back(message.envelope);
         return all;
     }
-    // The payload of the latest envelope, as what it is.
+    // The payload of the latest envelope, read as a T.
     template <class T>
     T said() const {
         T said{};
@@ -135,7 +139,7 @@ protected:
         use({});
         for (Peer &each : endpoint.peers) each.eager_limit = 4096;
     }
-    // Another path in place of the one before.
+    // Replaces the path by another one.
     void use(const ScriptedPath::Facts &facts) {
         path = paths.emplace_back(std::make_unique<ScriptedPath>(facts)).get();
         for (Peer &each : endpoint.peers) endpoint.channels.route(each, *path);
@@ -146,7 +150,8 @@ protected:
         for (int i = 0; i < times; ++i) engine.step();
     }
     static Buffer buffer(std::string &bytes) {
-        return {reinterpret_cast<std::byte *>(bytes.data()), static_cast<int64_t>(bytes.size()), predefined_datatype(abi::type_byte)};
+        return {reinterpret_cast<std::byte *>(bytes.data()), static_cast<int64_t>(bytes.size()),
+                predefined_datatype(abi::type_byte)};
     }
     void describe(SendOperation &send, std::string &bytes, int32_t tag = 7) {
         static_cast<MatchKey &>(send) = {context, 0, tag};
@@ -158,7 +163,7 @@ protected:
         receive.buffer = buffer(bytes);
         receive.peer = 1;
     }
-    // What the peer answers about something of ours, or offers.
+    // Envelopes of the peer: answers to what this process has sent or posted, and messages.
     static Envelope answer(EnvelopeKind kind, uint64_t id, int32_t tag = 0) {
         Envelope envelope{};
         envelope.kind = kind;
@@ -173,7 +178,9 @@ protected:
     static const std::byte *bytes_of(const T &value) {
         return reinterpret_cast<const std::byte *>(&value);
     }
-    static const std::byte *bytes_of(const std::string &text) { return reinterpret_cast<const std::byte *>(text.data()); }
+    static const std::byte *bytes_of(const std::string &text) {
+        return reinterpret_cast<const std::byte *>(text.data());
+    }
     static std::string text(size_t size, char first = 'a') {
         std::string made(size, '\0');
         for (size_t i = 0; i < size; ++i) made[i] = static_cast<char>(first + i % 23);

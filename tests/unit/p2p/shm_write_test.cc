@@ -1,4 +1,5 @@
-// The write within a node, each half by itself (shm_advert.h, shm_write.h): who may claim what, and when.
+// The write protocol within a node, each half by itself (shm_advert.h, shm_write.h): which side may claim
+// what, and when.
 #include "p2p/shm_write.h"
 
 #include "p2p/rendezvous_offer.h"
@@ -17,13 +18,13 @@ protected:
     }
     void written() override { ++all_written; }
     void write_refused() override { ++refusals; }
-    // Posts a receive and opens it if that may be.
+    // Posts a receive and announces it if the rules allow that.
     void post(ReceiveOperation &receive, int32_t tag) {
         describe(receive, room, tag);
         posted.add(receive);
         adverts.announce(receive);
     }
-    // What the sender makes of the latest announcement.
+    // The latest announcement, as the sender understands it.
     AnnouncedReceive heard() {
         const Envelope &envelope = path->sent.back().envelope;
         Announcements known(endpoint.peers[0]);
@@ -106,7 +107,7 @@ TEST_F(ShmWriteTest, OpensOnlyTheFirstThatMayTakeAMessage) {
     ReceiveOperation any, same, other;
     describe(any, room, 3);
     any.rank = any_source;
-    posted.add(any);  // from any source, so it is not announced
+    posted.add(any);  // a receive from any source is not announced
     post(same, 3);
     EXPECT_FALSE(same.claimable) << "the earlier one may take its message";
     post(other, 4);

@@ -40,7 +40,8 @@ TEST(TargetTable, AnIdThatIsOverFindsNothing) {
     EXPECT_EQ(table.find(UINT64_MAX), nullptr);
 }
 
-// Below 2^30, as paths write those in fewer bytes, and another each time for four million times.
+// Ids are below 2^30, because paths write these in fewer bytes. A single target gets four million different
+// ids before one repeats.
 TEST(TargetTable, IdsOfFewAreSmallAndLong) {
     SomeTarget target;
     TargetTable table;

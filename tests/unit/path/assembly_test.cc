@@ -1,4 +1,5 @@
-// Payload that arrives in parts (path/assembly.h), with a sink that has a place for it, or has not, or has read the beginning.
+// Payload that arrives in parts (path/assembly.h). The sink has a place for it, has none, or has already read
+// the beginning.
 #include "path/assembly.h"
 
 #include <gtest/gtest.h>
@@ -13,8 +14,12 @@ namespace {
 
 const std::string text = "the payload of one envelope, in parts";
 
-const std::byte *bytes(const std::string &string) { return reinterpret_cast<const std::byte *>(string.data()); }
-std::string as_text(const std::byte *payload, size_t size) { return {reinterpret_cast<const char *>(payload), size}; }
+const std::byte *bytes(const std::string &string) {
+    return reinterpret_cast<const std::byte *>(string.data());
+}
+std::string as_text(const std::byte *payload, size_t size) {
+    return {reinterpret_cast<const char *>(payload), size};
+}
 
 class PlacingSink final : public Sink {
 public:
@@ -31,9 +36,10 @@ public:
     std::byte *place(uint32_t, const BulkHeader &header, size_t) override {
         return memory.empty() ? nullptr : memory.data() + header.offset;
     }
-    std::byte *begin(uint32_t, const Envelope &, const std::byte *payload, size_t received, size_t size, size_t &from) override {
+    std::byte *begin(uint32_t, const Envelope &, const std::byte *payload, size_t received, size_t size,
+                     size_t &from) override {
         beginning = as_text(payload, received);
-        from = reads;  // also where there is no place: it means nothing then
+        from = reads;  // also without a place, where it has no meaning
         return memory.size() < size ? nullptr : memory.data();
     }
 
@@ -52,7 +58,7 @@ Envelope with_tag(int tag) {
     return envelope;
 }
 
-// In parts of so many bytes, the first of them with begin().
+// Delivers the text in parts of `part` bytes, the first of them with begin().
 void assemble(Assembly &assembly, PlacingSink &sink, size_t part, int tag) {
     size_t received = std::min(part, text.size());
     size_t done = assembly.begin(sink, 3, with_tag(tag), bytes(text), received, text.size());
@@ -86,7 +92,8 @@ TEST(Assembly, WritesWhereTheSinkWantsItButWhatTheSinkHasRead) {
             sink.reads = reads;
             Assembly assembly;
             assemble(assembly, sink, part, 8);
-            EXPECT_EQ(sink.got, std::string(reads, '.') + text.substr(reads)) << part << ", of which " << reads << " are read";
+            EXPECT_EQ(sink.got, std::string(reads, '.') + text.substr(reads))
+                << part << ", of which " << reads << " are read";
             EXPECT_EQ(sink.at, sink.memory.data());
         }
 }

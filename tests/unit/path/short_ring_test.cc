@@ -1,4 +1,5 @@
-// One ring by itself: laps, frames of several lines across the end, room, and the running number's wrap after 2^32 lines.
+// One ring by itself: laps, frames of several lines across the end, room, and the wrap of the running number
+// after 2^32 lines.
 #include "path/short_ring.h"
 
 #include <gtest/gtest.h>
@@ -58,7 +59,7 @@ protected:
         writer.open(*ring, 3, number);
         reader.open(*ring, 3, number);
     }
-    // Frames of random sizes, read a few behind the writing; everything must come.
+    // Writes frames of random sizes and reads them a few frames later. All must arrive.
     void run(sim::Random &random, int frames, size_t most) {
         std::deque<Frame> under_way;
         for (uint64_t id = 1; id <= static_cast<uint64_t>(frames);) {
@@ -105,7 +106,8 @@ TEST_F(RingTest, IsFullAfterALap) {
     EXPECT_TRUE(writer.room(most_lines));
 }
 
-// The number comes round after 2^32 lines, which takes minutes: no frame may be overlooked there, an empty one neither.
+// The number wraps after 2^32 lines, which a ring reaches within minutes. No frame may be overlooked there,
+// not even an empty one.
 TEST_F(RingTest, GoesOnWhenTheNumberWraps) {
     for (uint32_t before : {1u, 2u, 300u, 301u, 302u}) {
         open(UINT32_MAX - before);

@@ -1,5 +1,6 @@
-// Areas of communicators in a segment that two processes have mapped, here one process twice: random allocating, leaving and giving back, where
-// each area must be zeroed when it is new, keep what is written, and be nobody else's; and memory must go back.
+// Areas of communicators in a segment that two processes have mapped (here one process twice). Areas are
+// allocated, left and released at random. Each must be zeroed when it is new, keep what is written, and
+// overlap no other. Memory must go back to the system.
 #include "runtime/segment_memory.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +35,7 @@ public:
         fstat(file_, &about);
         return static_cast<size_t>(about.st_blocks) * 512;
     }
-    // Of the file, by both.
+    // Bytes of the file that both processes have mapped.
     size_t mapped_bytes() const {
         struct stat about {};
         fstat(file_, &about);
@@ -42,7 +43,9 @@ public:
         size_t mapped = 0;
         for (std::string line; std::getline(maps, line);) {
             unsigned long from = 0, to = 0, inode = 0;
-            if (std::sscanf(line.c_str(), "%lx-%lx %*s %*s %*s %lu", &from, &to, &inode) == 3 && inode == about.st_ino) mapped += to - from;
+            if (std::sscanf(line.c_str(), "%lx-%lx %*s %*s %*s %lu", &from, &to, &inode) == 3 &&
+                inode == about.st_ino)
+                mapped += to - from;
         }
         return mapped;
     }
@@ -81,7 +84,11 @@ public:
 
 private:
     void begin() {
-        Area area{0, random_.pick(lengths_), static_cast<int>(random_.below(2)), {}, std::byte{static_cast<uint8_t>(random_.between(1, 255))}};
+        Area area{0,
+                  random_.pick(lengths_),
+                  static_cast<int>(random_.below(2)),
+                  {},
+                  std::byte{static_cast<uint8_t>(random_.between(1, 255))}};
         ASSERT_TRUE(node_.of(area.owner).allocate(area.bytes, area.offset));
         for (int process : {0, 1}) {
             area.seen[process] = node_.of(process).open(area.offset, area.bytes);
@@ -121,17 +128,19 @@ TEST(SegmentMemory, GivesBackWhatManyAreasHad) {
     Player player(sim::first_seed());
     size_t held = player.node().held_bytes(), mapped = player.node().mapped_bytes();
     player.play(3000, 400);
-    EXPECT_LE(player.node().held_bytes(), held + SegmentMemory::most_idle + 1000 * 4096) << "a page is left of each area";
+    EXPECT_LE(player.node().held_bytes(), held + SegmentMemory::most_idle + 1000 * 4096)
+        << "a page is left of each area";
     EXPECT_LE(player.node().mapped_bytes(), mapped + 2 * (SegmentMemory::most_closed + 300 * 1024));
     EXPECT_LE(player.node().segment().header().idle_area_bytes.load(), SegmentMemory::most_idle);
 }
 
-// Where the file may not grow an emptied area is not handed out, and stays for later.
+// Where the file may not grow, an emptied area is not handed out, and remains for later.
 TEST(SegmentMemory, SaysWhenThereIsNoMore) {
     Node node;
     constexpr size_t bytes = 1 << 20;
     uint64_t offset = 0;
-    node.segment().header().limit = node.segment().header().appended.load() + node.segment().members() * ring_bytes + 3 * bytes;
+    node.segment().header().limit =
+        node.segment().header().appended.load() + node.segment().members() * ring_bytes + 3 * bytes;
     int made = 0;
     while (node.of(0).allocate(bytes, offset)) ++made;
     EXPECT_GE(made, 2);

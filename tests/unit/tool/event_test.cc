@@ -1,4 +1,5 @@
-// Events from where they are told to the functions of a tool: in order, outside the engine, never more often than they happened.
+// Events, from the place where they are reported to the functions of a tool: in order, outside the engine,
+// never more often than they happened.
 #include "tool/event.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@
 namespace lanyard::tool {
 namespace {
 
-// No runtime but its engine.
+// A host that has an engine and no runtime.
 struct EngineHost final : Host {
     explicit EngineHost(Engine &of) : engine(of) {}
     Settings &settings() override { return own; }
@@ -41,7 +42,7 @@ protected:
         make_registration(event_table()[static_cast<size_t>(event)], {}, made).discard();
         return *made;
     }
-    // Notes the first value of each event.
+    // Records the first value of each event.
     EventFunction noting(std::vector<int> &values) {
         return [&values](EventInstance &instance, EventRegistration &, int, void *) {
             int value = 0;
@@ -49,7 +50,7 @@ protected:
             values.push_back(value);
         };
     }
-    // As a layer does it: [owner].
+    // Reports an event as a layer does, as the owner of the engine.
     void happens(Event event, int value) {
         engine.take();
         if (event_wanted(event)) tell_event(event, 0, {value});
@@ -173,7 +174,8 @@ TEST_F(Events, MayEndTheirRegistrationAndCallMpi) {
     gone.discard();
 }
 
-// Several threads make events happen and call MPI at once: each event is told of once, by one thread at a time, in order.
+// Several threads cause events and call MPI at once. Each event is delivered once, by one thread at a time,
+// in order.
 TEST_F(Events, AreToldOnceByWhicheverThread) {
     constexpr int threads = 4, times = 3000;
     std::atomic<int> inside{0};
@@ -188,7 +190,8 @@ TEST_F(Events, AreToldOnceByWhicheverThread) {
         values.push_back(static_cast<int>(instance.record.values[0]));
         inside.fetch_sub(1);
     }, nullptr);
-    set_dropped_function(made, [&](int64_t count, EventRegistration &, int, int, void *) { dropped += count; });
+    set_dropped_function(made,
+                         [&](int64_t count, EventRegistration &, int, int, void *) { dropped += count; });
     std::vector<std::thread> running;
     for (int thread = 0; thread < threads; ++thread)
         running.emplace_back([&, thread] {
@@ -212,7 +215,8 @@ TEST(EventTable, IsInTheOrderOfTheEventsAndAligned) {
         const EventRow &row = event_table()[i];
         EXPECT_EQ(static_cast<size_t>(row.event), i);
         EXPECT_LE(row.elements.size(), static_cast<size_t>(most_event_values));
-        for (const EventElement &element : row.elements) EXPECT_EQ(element.displacement % (element.datatype == abi::type_int ? 4 : 8), 0);
+        for (const EventElement &element : row.elements)
+            EXPECT_EQ(element.displacement % (element.datatype == abi::type_int ? 4 : 8), 0);
     }
 }
 
@@ -225,7 +229,8 @@ TEST_F(Events, RegistrationsComeAndGoInSeveralThreads) {
             {
                 std::lock_guard guard(tool_lock());
                 made = &make(Event::connection_made);
-                set_event_function(*made, 0, [](EventInstance &, EventRegistration &, int, void *) {}, nullptr);
+                set_event_function(
+                    *made, 0, [](EventInstance &, EventRegistration &, int, void *) {}, nullptr);
             }
             free_registration(*made, [&](EventRegistration &, int) { ++freed; });
         }

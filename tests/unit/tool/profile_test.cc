@@ -1,4 +1,4 @@
-// A profile's numbers survive their way as text, and the table says what they mean.
+// A profile's numbers survive being written as text, and the table states what they mean.
 #include "tool/profile_table.h"
 
 #include <gtest/gtest.h>
@@ -35,8 +35,10 @@ TEST(Profile, NumbersSurviveTheirWayAsText) {
 }
 
 TEST(Profile, TableOfTwoRanks) {
-    EXPECT_EQ(table_of({some_rank(0), some_rank(1)}),
-              R"(Profile of 2 ranks: 10 s from MPI_Init to MPI_Finalize, 20.0 % of it in MPI (rank 0: 15.0 %, rank 1: 25.0 %)
+    EXPECT_EQ(
+        table_of({some_rank(0), some_rank(1)}),
+        "Profile of 2 ranks: 10 s from MPI_Init to MPI_Finalize, "
+        R"(20.0 % of it in MPI (rank 0: 15.0 %, rank 1: 25.0 %)
 
 call                                calls  per rank    of run      most  on rank  waiting
 MPI_Send                            2,400     1.5 s    15.0 %       2 s        1     33 %
@@ -48,9 +50,10 @@ receives not posted yet (late receivers)     250 ms     2.5 %    250 ms        0
 other ranks, in collectives                  500 ms     5.0 %    500 ms        0
 long messages on their way                   250 ms     2.5 %    250 ms        0
 nothing: computing, outside MPI                 8 s    80.0 %     8.5 s        0
-Imbalance 6 %: rank 0 computes so much longer than the mean; shared evenly, its work would be done 500 ms earlier
+Imbalance 6 %: rank 0 computes that much longer than the mean; with even shares its work would end 500 ms )"
+        R"(earlier
 
-Sent: 2,406 messages with 18.8 KiB, 240 a second; the largest had 8 B; a rank sent to 1 other at most
+Sent: 2,406 messages with 18.8 KiB, 240 per second; the largest had 8 B; each rank sent to 1 other at most
 size                     messages     bytes  of messages
 0 B                             6       0 B    0 % 
 to 15 B                     2,400  18.8 KiB  100 % #######################################
@@ -60,11 +63,12 @@ protocol   short (beside the envelope)           2,406 messages  18.8 KiB
            rendezvous (offered first)                0 messages       0 B
            write (to announced receives)             0 messages       0 B
 path       shm                                   2,406 messages  18.8 KiB
-Stored, as they (or offers of them) came before their receive: 14 messages, with up to 2 KiB of payload on a rank
+Stored because they (or their offers) arrived before their receive: 14 messages, with up to 2 KiB of )"
+        R"(payload on one rank
 )");
 }
 
-// As in the rows: mean time by mean run, whatever shares the ranks have themselves.
+// The heading divides as the rows do: mean time by mean run time. The shares of single ranks do not matter.
 TEST(Profile, HeadingAndTableMeanTheSameByAShare) {
     RankProfile shorter = some_rank(0), longer = some_rank(1);
     shorter.seconds = 1;
@@ -72,9 +76,15 @@ TEST(Profile, HeadingAndTableMeanTheSameByAShare) {
     longer.seconds = 9;
     longer.calls = {{"MPI_Send", 1, 8.9, 0}};
     std::string table = table_of({shorter, longer});
-    EXPECT_NE(table.find("5 s from MPI_Init to MPI_Finalize, 90.0 % of it in MPI (rank 0: 10.0 %, rank 1: 98.9 %)\n"), std::string::npos) << table;
-    EXPECT_NE(table.find("MPI_Send                                2     4.5 s    90.0 %"), std::string::npos) << table;
-    EXPECT_NE(table.find("nothing: computing, outside MPI              500 ms    10.0 %"), std::string::npos) << table;
+    EXPECT_NE(
+        table.find(
+            "5 s from MPI_Init to MPI_Finalize, 90.0 % of it in MPI (rank 0: 10.0 %, rank 1: 98.9 %)\n"),
+        std::string::npos)
+        << table;
+    EXPECT_NE(table.find("MPI_Send                                2     4.5 s    90.0 %"), std::string::npos)
+        << table;
+    EXPECT_NE(table.find("nothing: computing, outside MPI              500 ms    10.0 %"), std::string::npos)
+        << table;
 }
 
 RankProfile rank_with_datagrams(int number, int other, uint64_t again, uint64_t missing) {
@@ -104,7 +114,7 @@ TEST(Profile, DatagramsSurviveTheirWayAsText) {
     EXPECT_FALSE(rank_profile(text_of(some_rank(1))).datagrams.used);
 }
 
-// What was sent from 0 to 1 and lost is what 1 says that it misses.
+// The packets lost from 0 to 1 are those that 1 reports as missing.
 TEST(Profile, DatagramsOfTwoRanks) {
     std::string table = table_of({rank_with_datagrams(0, 1, 7, 5), rank_with_datagrams(1, 0, 3, 6)});
     EXPECT_EQ(table.substr(table.find("\ndatagrams")), R"(
@@ -127,7 +137,10 @@ TEST(Profile, OfManyPairsThoseThatLostMost) {
     for (int other = 2; other < 15; ++other)
         rank.datagrams.peers.push_back({other, 10, static_cast<uint64_t>(other), 0, 10, 0, 1e-6, 1e-6});
     std::string table = table_of({rank});
-    EXPECT_NE(table.find("0 to 14                            10          14          -        1 us      1 us\n"), std::string::npos) << table;
+    EXPECT_NE(
+        table.find("0 to 14                            10          14          -        1 us      1 us\n"),
+        std::string::npos)
+        << table;
     EXPECT_EQ(table.find("0 to 2 "), std::string::npos) << table;
     EXPECT_NE(table.find("and 4 others, which lost less\n"), std::string::npos) << table;
 }
@@ -136,14 +149,16 @@ TEST(Profile, OneRankThatSentNothing) {
     RankProfile rank;
     rank.seconds = 1;
     rank.calls = {{"MPI_Comm_rank", 1, 0, 0}};
-    EXPECT_NE(table_of({rank}).find("Profile of 1 rank: 1 s from MPI_Init to MPI_Finalize, 0.0 % of it in MPI\n"), std::string::npos);
+    EXPECT_NE(
+        table_of({rank}).find("Profile of 1 rank: 1 s from MPI_Init to MPI_Finalize, 0.0 % of it in MPI\n"),
+        std::string::npos);
     EXPECT_NE(table_of({rank}).find("No messages were sent."), std::string::npos);
 }
 
 TEST(Profile, RanksThatComputeEquallyLongAreInBalance) {
     RankProfile one = some_rank(0), other = some_rank(0);
     other.rank = 1;
-    EXPECT_NE(table_of({one, other}).find("All ranks compute about equally long.\n"), std::string::npos);
+    EXPECT_NE(table_of({one, other}).find("All ranks compute for about the same time.\n"), std::string::npos);
 }
 
 TEST(Profile, SeveralHostsTheOneThatComputesLongestFirst) {

@@ -1,4 +1,4 @@
-// Texts, uses, enumerations; watermarks that share a layer's peak.
+// Texts, use counts, enumerations, and watermarks that share a layer's peak.
 #include "tool/tool.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,8 @@ TEST(Texts, AreGivenAsFarAsThereIsRoom) {
         int length = room;
         give_text("lanyard", place, &length);
         EXPECT_EQ(length, 8);
-        std::string wanted = room == 0 ? "" : std::string("lanyard").substr(0, static_cast<size_t>(room) - 1) + '\0';
+        std::string wanted =
+            room == 0 ? "" : std::string("lanyard").substr(0, static_cast<size_t>(room) - 1) + '\0';
         EXPECT_EQ(std::string(place, wanted.size()), wanted);
         for (size_t i = wanted.size(); i < sizeof place; ++i) EXPECT_EQ(place[i], '#') << room;
     }
@@ -77,7 +78,7 @@ TEST(Peaks, KeepTheHighestSinceTheyBeganAnew) {
     EXPECT_EQ(peak.highest(), 6u);
 }
 
-// What a setting's row says of its words holds of them.
+// A setting accepts the words that its row lists, and no other.
 TEST(Cvars, OfSettingsWithChoicesTakeTheseAndNoOther) {
     int with_choices = 0;
     for (const Cvar &variable : cvars()) {
@@ -104,13 +105,15 @@ TEST(Cvars, AreOnePerSettingAndDescribedByIt) {
     }
 }
 
-// Before there is a runtime everything reads as nothing.
+// Without a runtime, every variable reads as zero.
 TEST_F(Declared, CountersCanBeReadWhereThereIsNothing) {
     EXPECT_FALSE(pvars().empty());
     for (const Pvar &variable : pvars()) {
         const Counter &counter = *variable.counter;
-        EXPECT_EQ(counter.peak != nullptr, variable.pvar_class == abi::t_pvar_class_highwatermark) << variable.name;
-        EXPECT_EQ(variable.enumeration != nullptr, variable.pvar_class == abi::t_pvar_class_state) << variable.name;
+        EXPECT_EQ(counter.peak != nullptr, variable.pvar_class == abi::t_pvar_class_highwatermark)
+            << variable.name;
+        EXPECT_EQ(variable.enumeration != nullptr, variable.pvar_class == abi::t_pvar_class_state)
+            << variable.name;
         if (variable.of_comm) continue;
         EXPECT_EQ(counter.value(counter.places_now() - 1), 0u) << variable.name;
         if (counter.peak) {

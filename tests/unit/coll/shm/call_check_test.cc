@@ -1,5 +1,5 @@
-// What a rank finds out of the calls of others, alone: calls that differ, calls in another order, lengths that differ, and calls of uses that
-// are over.
+// CallCheck in isolation. It must detect different calls, calls in another order, different lengths,
+// and mismatches in earlier uses.
 #include "coll/shm/call_check.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,8 @@ namespace {
 
 using testing::OneArea;
 
-const uint32_t barrier = Agreement{CollectiveKind::barrier}.word(), bcast = Agreement{CollectiveKind::bcast, 0, 0, 8}.word();
+const uint32_t barrier = Agreement{CollectiveKind::barrier}.word(),
+               bcast = Agreement{CollectiveKind::bcast, 0, 0, 8}.word();
 
 std::string sentence(const CallCheck &check) {
     Error error = check.error();
@@ -27,7 +28,7 @@ TEST(CallCheck, SameCallsFit) {
     EXPECT_EQ(sentence(check), "");
 }
 
-// Slots keep a part of the number.
+// A slot stores only the lower bits of a call's number, so stored numbers wrap around.
 TEST(CallCheck, NumbersWrap) {
     CallCheck check;
     check.begin(barrier, Slot::most_numbers + 3);
@@ -41,8 +42,9 @@ TEST(CallCheck, TellsAnotherCall) {
     EXPECT_TRUE(check.disagrees());
     EXPECT_EQ(check.disputed_word(), barrier);
     EXPECT_EQ(check.disputed_age(), 0u);
-    EXPECT_EQ(sentence(check), "rank 1 calls MPI_Bcast where this rank calls MPI_Barrier; all ranks must call the same collective operations on a "
-                               "communicator in the same order");
+    EXPECT_EQ(sentence(check),
+              "rank 1 calls MPI_Bcast where this rank calls MPI_Barrier; all ranks must call the same "
+              "collective operations on a communicator in the same order");
     check.begin(barrier, 8);
     EXPECT_FALSE(check.disagrees());
     EXPECT_EQ(sentence(check), "");
@@ -52,8 +54,10 @@ TEST(CallCheck, TellsAnotherOrder) {
     CallCheck check;
     check.begin(barrier, 7);
     EXPECT_FALSE(check.compare(2, {8, barrier}));
-    EXPECT_EQ(sentence(check), "rank 2 calls MPI_Barrier as collective operation 9 of this communicator, this rank MPI_Barrier as operation 8; all "
-                               "ranks must call the same collective operations in the same order");
+    EXPECT_EQ(
+        sentence(check),
+        "rank 2 calls MPI_Barrier as collective operation 9 of this communicator, this rank "
+        "MPI_Barrier as operation 8; all ranks must call the same collective operations in the same order");
 }
 
 TEST(CallCheck, TellsAnotherLength) {
@@ -61,10 +65,13 @@ TEST(CallCheck, TellsAnotherLength) {
     check.begin(bcast, 7);
     EXPECT_FALSE(check.fits(2, 16, 8));
     EXPECT_FALSE(check.disagrees());
-    EXPECT_EQ(sentence(check), "rank 2 takes part with 16 bytes, this rank expects 8; count and datatype must agree on all ranks");
+    EXPECT_EQ(
+        sentence(check),
+        "rank 2 takes part with 16 bytes, this rank expects 8; count and datatype must agree on all ranks");
 }
 
-// Rank 0 posts in use 1 and waits for nobody; that rank 1 made another call it sees two uses later, when it waits.
+// Rank 0 posts in use 1 and waits for no other rank. It waits for rank 1 only two uses later, and must then
+// detect that rank 1 made another call in use 1.
 TEST(CallCheck, RemembersUsesInWhichARankWasAlone) {
     OneArea area(2);
     AreaTeam own = area.seen_by(0);
@@ -85,7 +92,8 @@ TEST(CallCheck, RemembersUsesInWhichARankWasAlone) {
     check.error().discard();
 }
 
-// Many are compared before they are too many.
+// Uses that have not been compared yet are remembered, and must be compared before there is no room
+// for more.
 TEST(CallCheck, ComparesManyUsesAtOnce) {
     OneArea area(2);
     AreaTeam own = area.seen_by(0);

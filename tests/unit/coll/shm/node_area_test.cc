@@ -1,5 +1,6 @@
-// The node area with threads as ranks and memory from malloc: consecutive exchanges of all kinds never mix, nobody is
-// forgotten asleep, room is waited for. Run under tsan too.
+// The node area with threads as ranks and memory from malloc. Consecutive exchanges of all kinds must not
+// mix their data, every sleeping rank must be woken, and ranks must wait for free slots. These tests also
+// run under the thread sanitizer.
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -22,7 +23,8 @@
 namespace lanyard {
 namespace {
 
-// Ranks that sleep until they are rung, as processes do: the word is set, the exchange looked at once more, then slept.
+// Lets ranks sleep and wake each other, as processes do. A rank marks itself as asleep, checks the
+// exchange once more, and then sleeps.
 class Bells : public NodeReach {
 public:
     explicit Bells(int ranks) : sleepers_(static_cast<size_t>(ranks)) {}
@@ -65,7 +67,8 @@ public:
             std::atomic_thread_fence(std::memory_order_seq_cst);
             if (advance()) break;
             std::unique_lock lock(sleeper.mutex);
-            bool rung = sleeper.changed.wait_for(lock, std::chrono::seconds(20), [&] { return !sleeper.asleep.load(); });
+            bool rung = sleeper.changed.wait_for(lock, std::chrono::seconds(20),
+                                                 [&] { return !sleeper.asleep.load(); });
             if (!rung) ++forgotten;
         }
         sleeper.asleep.store(false, std::memory_order_seq_cst);
@@ -85,7 +88,8 @@ private:
 };
 
 struct Shared {
-    explicit Shared(int ranks, bool reads = false) : size(ranks), direct_reads(reads), bytes(node_area_bytes(ranks)), bells(ranks) {
+    explicit Shared(int ranks, bool reads = false)
+        : size(ranks), direct_reads(reads), bytes(node_area_bytes(ranks)), bells(ranks) {
         area = static_cast<std::byte *>(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
         std::memset(area, 0, bytes);
         for (int i = 0; i < ranks; ++i) peers.push_back(static_cast<uint32_t>(i));
@@ -100,10 +104,10 @@ struct Shared {
     Bells bells;
     std::atomic<int> wrong{0};
     std::string copies = "once";
-    std::atomic<int> passed{0};  // uses that were done at once, in the short way
+    std::atomic<int> passed{0};  // number of uses that were completed at once, as short uses
 };
 
-// One rank's exchange of a schedule that has nothing else.
+// One rank. It can run schedules that consist of exchanges only.
 class Rank {
 public:
     Rank(Shared &shared, int index) : shared_(shared), pieces_(exchange_pieces_bytes) {
@@ -120,7 +124,8 @@ public:
     bool advance(ExchangeRun &run, const Schedule &schedule, void *send, void *receive) {
         return advance(run, schedule, schedule.exchanges()[0], send, receive);
     }
-    bool advance(ExchangeRun &run, const Schedule &schedule, const Exchange &exchange, void *send, void *receive) {
+    bool advance(ExchangeRun &run, const Schedule &schedule, const Exchange &exchange, void *send,
+                 void *receive) {
         struct Spaces {
             void *of[3];
             const Team *other;
@@ -130,17 +135,19 @@ public:
             return Buffer{static_cast<std::byte *>(base) + block.offset, block.count, block.type};
         };
         auto answer_elsewhere = [](const void *owner) {
-            if (const Team *other = static_cast<const Spaces *>(owner)->other) answer_askers(NodeArea(*other), *other);
+            if (const Team *other = static_cast<const Spaces *>(owner)->other)
+                answer_askers(NodeArea(*other), *other);
         };
         Error failure;
-        ExchangeTask task{{{team, NodeArea(team), &shared_.bells}, exchange}, schedule, pieces_.data(), &spaces, buffer_of, answer_elsewhere,
-                          &failure, &stage, &shared_.copies};
+        ExchangeTask task{{{team, NodeArea(team), &shared_.bells}, exchange}, schedule, pieces_.data(),
+                          &spaces, buffer_of, answer_elsewhere, &failure, &stage, &shared_.copies};
         do {
             if (run.advance(task)) return true;
         } while (run.got_on());
         return false;
     }
-    // Most of the short ones try the short way first.
+    // Tries to run the exchange as a short use, in three of four cases. Returns true if that has
+    // completed it.
     bool passes(ExchangeRun &run, const Schedule &schedule, void *send, void *receive) {
         ShortUse use;
         if (random_() % 4 == 0 || !use.prepare(schedule, team)) return false;
@@ -149,14 +156,16 @@ public:
         shared_.passed += passed;
         return passed;
     }
-    // The exchanges of a schedule, one after the other.
+    // Runs the exchanges of a schedule, one after the other.
     void run(const Schedule &schedule, void *send, void *receive) {
         scratch_.resize(static_cast<size_t>(schedule.scratch_size()));
         std::vector<ExchangeRun> runs(schedule.exchanges().size());
         for (ExchangeRun &each : runs) begin(each);
         if (passes(runs.front(), schedule, send, receive)) return;
         for (size_t i = 0; i < runs.size(); ++i) {
-            shared_.bells.wait(team.index, [&] { return advance(runs[i], schedule, schedule.exchanges()[i], send, receive); });
+            shared_.bells.wait(team.index, [&] {
+                return advance(runs[i], schedule, schedule.exchanges()[i], send, receive);
+            });
             Error error = runs[i].check().error();
             if (!error) continue;
             error.discard();
@@ -165,7 +174,7 @@ public:
     }
     Team team;
     Stage stage;
-    const Team *elsewhere = nullptr;  // another on which this rank has something under way
+    const Team *elsewhere = nullptr;  // another team on which this rank has an operation under way
 
 private:
     Shared &shared_;
@@ -197,15 +206,20 @@ ReduceShape reduce_shape(const Rank &rank, int root, int64_t count) {
     return shape;
 }
 
-enum class Kind { barrier, bcast, reduce, allreduce, parts, scan, allgather, alltoall, scatter, gather, count_of_them };
+enum class Kind {
+    barrier, bcast, reduce, allreduce, parts, scan, allgather, alltoall, scatter, gather, count_of_them
+};
 
-// What a rank's first block then holds: first + factor * i as element i; or nothing that would be looked at.
+// What the first block of a rank's receive buffer must contain afterwards: element i must be first +
+// factor * i. Checked only if `looked_at`.
 struct Outcome {
     bool looked_at = true;
     int64_t first = 0, factor = 1;
 };
 
-// Each rank's data is base + i + its index. What a rank keeps of its own in a rooted move is no part of the exchange.
+// Writes the schedule of an exchange that moves data, and returns the expected outcome. Element i of each
+// rank's data is base + i + the rank's index. In a rooted operation, the root's own block is not part of
+// the exchange.
 Outcome make_move(Kind kind, const Rank &rank, int root, int64_t count, int64_t base, Schedule &schedule) {
     const Datatype &type = *predefined_datatype(abi::type_int64_t);
     MoveShape shape;
@@ -231,9 +245,13 @@ Outcome make_one(Kind kind, const Rank &rank, int root, int64_t count, int64_t b
     switch (kind) {
         case Kind::barrier: barrier_exchange(rank.members(), schedule); return {false};
         case Kind::bcast:
-            bcast_exchange({rank.members(), root, {at_root ? Space::send : Space::receive, 0, count, &type}}, schedule);
+            bcast_exchange({rank.members(), root, {at_root ? Space::send : Space::receive, 0, count, &type}},
+                           schedule);
             return {!at_root, base + root};
-        case Kind::reduce: reduce_exchange(reduce_shape(rank, root, count), schedule); all.looked_at = at_root; return all;
+        case Kind::reduce:
+            reduce_exchange(reduce_shape(rank, root, count), schedule);
+            all.looked_at = at_root;
+            return all;
         case Kind::allreduce: allreduce_exchange(reduce_shape(rank, root, count), schedule); return all;
         case Kind::parts: allreduce_exchange_parts(reduce_shape(rank, root, count), schedule); return all;
         case Kind::scan:
@@ -243,9 +261,10 @@ Outcome make_one(Kind kind, const Rank &rank, int root, int64_t count, int64_t b
     }
 }
 
-// All kinds, roots and sizes mixed: the same random sequence on all ranks, each at its own speed. With direct reads also blocks that
-// fit into no slot.
-void run_mixed_sequence(bool direct_reads, int reads_allowed = INT32_MAX, const char *copies = "once", unsigned most = 5000) {
+// Runs a random sequence of exchanges of all kinds, roots and sizes. The sequence is the same on all
+// ranks, but each rank has its own speed. With direct reads, some blocks are larger than a slot.
+void run_mixed_sequence(bool direct_reads, int reads_allowed = INT32_MAX, const char *copies = "once",
+                        unsigned most = 5000) {
     for (int ranks : {2, 3, 5, 8}) {
         Shared shared(ranks, direct_reads);
         shared.bells.reads_allowed = reads_allowed;
@@ -256,7 +275,9 @@ void run_mixed_sequence(bool direct_reads, int reads_allowed = INT32_MAX, const 
                 auto kind = static_cast<Kind>(common() % static_cast<unsigned>(Kind::count_of_them));
                 int root = static_cast<int>(common() % static_cast<unsigned>(ranks));
                 bool for_each = kind == Kind::alltoall || kind == Kind::scatter;
-                int64_t count = 1 + static_cast<int64_t>(common() % (direct_reads && common() % 4 == 0 ? most : for_each ? 50 : 500));
+                int64_t count =
+                    1 + static_cast<int64_t>(
+                            common() % (direct_reads && common() % 4 == 0 ? most : for_each ? 50 : 500));
                 if (common() % 2 == 0) count = 1 + count % 4;
                 if (own() % 8 == 0) sched_yield();
                 std::vector<int64_t> send(static_cast<size_t>(count * ranks)), receive(send.size(), -1);
@@ -267,7 +288,8 @@ void run_mixed_sequence(bool direct_reads, int reads_allowed = INT32_MAX, const 
                 rank.run(schedule, send.data(), receive.data());
                 for (int64_t i = 0; outcome.looked_at && i < count; ++i)
                     if (receive[static_cast<size_t>(i)] != outcome.first + outcome.factor * i) ++shared.wrong;
-                if (kind == Kind::allgather && receive.back() != turn * 1000 + ranks - 1 + count - 1) ++shared.wrong;
+                if (kind == Kind::allgather && receive.back() != turn * 1000 + ranks - 1 + count - 1)
+                    ++shared.wrong;
             }
         });
         EXPECT_GT(shared.passed, 20);
@@ -278,11 +300,12 @@ TEST(NodeArea, MixedSequence) { run_mixed_sequence(false); }
 TEST(NodeArea, MixedSequenceWithDirectReads) { run_mixed_sequence(true); }
 TEST(NodeArea, MixedSequenceWithReadsUntilTheyAreRefused) { run_mixed_sequence(true, 100); }
 
-// Some are longer than all entries that an exchange has.
+// Some contributions are longer than all entries of the stage that an exchange may use together.
 TEST(NodeArea, MixedSequenceByTheStage) { run_mixed_sequence(true, INT32_MAX, "twice", 60'000); }
 TEST(NodeArea, MixedSequenceByWhatIsFaster) { run_mixed_sequence(true, INT32_MAX, "auto", 20'000); }
 
-// Who posts its memory has it back only when all have read it.
+// A rank that posts the address of its memory must complete only when all other ranks have read the
+// memory.
 TEST(NodeArea, MemoryIsNotReadAfterTheEnd) {
     Shared shared(4, true);
     with_ranks(shared, [&](Rank &rank) {
@@ -297,12 +320,14 @@ TEST(NodeArea, MemoryIsNotReadAfterTheEnd) {
             if ((turn + rank.team.index) % 64 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
             rank.run(schedule, nullptr, data.data());
             if (std::count(data.begin(), data.end(), turn) != count) ++shared.wrong;
-            if (rank.team.index == root) data.assign(count, -1);  // at once
+            // overwrites the data at once, although the other ranks may not have completed
+            if (rank.team.index == root) data.assign(count, -1);
         }
     });
 }
 
-// Both wait for a third rank on two teams, and then each takes from the other on another one: who asks answers, too.
+// Two ranks wait for a third one on two teams. Each of the two then requests data from the other, but on
+// different teams. So a rank that waits for an answer on one team must answer on the other.
 void ask_each_other_on_two_teams() {
     constexpr int64_t count = 5000;
     Shared first(3, true), second(3, true);
@@ -322,7 +347,9 @@ void ask_each_other_on_two_teams() {
             ranks[i]->begin(runs[i]);
         }
         bool over[2] = {false, false};
-        auto look = [&](int i) { over[i] = over[i] || ranks[i]->advance(runs[i], schedules[i], send.data(), sums[i].data()); };
+        auto look = [&](int i) {
+            over[i] = over[i] || ranks[i]->advance(runs[i], schedules[i], send.data(), sums[i].data());
+        };
         auto look_at_both = [&] {
             look(on_first.team.index == 1);
             look(on_first.team.index != 1);
@@ -333,7 +360,7 @@ void ask_each_other_on_two_teams() {
         ++posted;
         while (!over[0] || !over[1]) look_at_both();
         ++done;
-        while (done < 3) look_at_both();  // others may still ask
+        while (done < 3) look_at_both();  // continues, because other ranks may still request data
         for (const std::vector<int64_t> &sum : sums)
             if (std::count(sum.begin(), sum.end(), 6) != count) ++first.wrong;
     });
@@ -343,7 +370,7 @@ TEST(NodeArea, RanksThatAskEachOtherOnTwoTeamsAnswer) {
     for (int turn = 0; turn < 50; ++turn) ask_each_other_on_two_teams();
 }
 
-// A root may run ahead only as far as there are slots.
+// A root may run ahead of the other ranks only as far as slots are free.
 TEST(NodeArea, RootWaitsForRoom) {
     Shared shared(3);
     with_ranks(shared, [&](Rank &rank) {
@@ -352,14 +379,16 @@ TEST(NodeArea, RootWaitsForRoom) {
             int64_t value = rank.team.index == 0 ? turn : -1;
             Schedule schedule;
             bcast_exchange({rank.members(), 0, {Space::receive, 0, 1, &type}}, schedule);
-            if (rank.team.index == 2 && turn % 500 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+            if (rank.team.index == 2 && turn % 500 == 0)
+                std::this_thread::sleep_for(std::chrono::milliseconds(2));
             rank.run(schedule, nullptr, &value);
             if (value != turn) ++shared.wrong;
         }
     });
 }
 
-// More exchanges begun than there are slots, and than are counted, looked at in random order (nonblocking operations).
+// More exchanges are under way than there are slots, and more than `done_beyond` can count. They are
+// advanced in random order, as nonblocking operations are.
 TEST(NodeArea, ManyUnderWay) {
     Shared shared(3);
     with_ranks(shared, [&](Rank &rank) {
@@ -378,7 +407,8 @@ TEST(NodeArea, ManyUnderWay) {
         while (!open.empty()) {
             size_t choice = random() % open.size();
             auto i = static_cast<size_t>(open[choice]);
-            if (rank.advance(runs[i], schedules[i], &send[i], &receive[i])) open.erase(open.begin() + static_cast<ptrdiff_t>(choice));
+            if (rank.advance(runs[i], schedules[i], &send[i], &receive[i]))
+                open.erase(open.begin() + static_cast<ptrdiff_t>(choice));
             else sched_yield();
         }
         for (int i = 0; i < many; ++i)
@@ -400,7 +430,8 @@ TEST(NodeArea, TellsThatCountsDiffer) {
             ++shared.wrong;
         } else if (rank.team.index == 0) {
             EXPECT_EQ(error.take().sentence,
-                      "rank 1 takes part with 16 bytes, this rank expects 8; count and datatype must agree on all ranks");
+                      "rank 1 takes part with 16 bytes, this rank expects 8; count and datatype must agree "
+                      "on all ranks");
         } else {
             error.discard();
         }
@@ -410,8 +441,10 @@ TEST(NodeArea, TellsThatCountsDiffer) {
 TEST(NodeArea, GenerationsWrap) {
     Shared shared(2);
     with_ranks(shared, [&](Rank &rank) {
-        // As if four thousand million collectives had been done. Slots still say 0, a generation long past.
-        rank.team.node_use.started = rank.team.node_use.done_through = rank.team.node_use.known_done = UINT32_MAX - 50;
+        // Simulates a team that has performed 4 billion collectives. The slots still contain
+        // generation 0, which is long past.
+        rank.team.node_use.started = rank.team.node_use.done_through = rank.team.node_use.known_done =
+            UINT32_MAX - 50;
         for (int64_t turn = 0; turn < 100; ++turn) {
             int64_t value = turn, sum = 0;
             Schedule schedule;

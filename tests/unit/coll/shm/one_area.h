@@ -1,5 +1,6 @@
-// A node area whose ranks are all in one thread, for tests of what exchanges consist of: each rank as it sees the area, who was woken, and what the
-// parts of a broadcast are given.
+// A node area whose ranks all run in one thread, for tests of single parts of exchanges. OneArea provides
+// each rank's view of the area and records which ranks sleep. Broadcast prepares what the parts of a
+// broadcast need.
 #pragma once
 
 #include <cstdlib>
@@ -16,7 +17,8 @@ namespace lanyard::testing {
 
 class OneArea : public NodeReach {
 public:
-    explicit OneArea(int ranks) : teams_(static_cast<size_t>(ranks)), asleep_(static_cast<size_t>(ranks), false) {
+    explicit OneArea(int ranks)
+        : teams_(static_cast<size_t>(ranks)), asleep_(static_cast<size_t>(ranks), false) {
         size_t bytes = node_area_bytes(ranks);
         std::byte *area = memory(bytes);
         for (int i = 0; i < ranks; ++i) peers_.push_back(static_cast<uint32_t>(i));
@@ -64,7 +66,8 @@ private:
     std::vector<bool> asleep_;
 };
 
-// One rank's side of a broadcast of so many bytes from rank 0, by one way of copying. It stays where it is.
+// One rank's side of a broadcast of `bytes` bytes from rank 0, with the copy method `way`. A Broadcast
+// must not be moved or copied, because its `task` contains pointers to its other members.
 struct Broadcast {
     Broadcast(OneArea &area, int rank, int64_t bytes, const char *way)
         : data(static_cast<size_t>(bytes)),

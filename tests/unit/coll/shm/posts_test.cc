@@ -1,5 +1,6 @@
-// What one rank posts and another takes, without the order of an exchange around it: in slots, at addresses and by the stage; where there is no room;
-// and where both do not expect the same.
+// OwnPost and Taking without the rest of an exchange. One rank posts data and another takes it: in a
+// slot, at an address, or through the stage. Further tests let a rank wait for free slots, or expect
+// something else than was posted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +17,8 @@ using testing::OneArea;
 
 constexpr CollectiveCall call{1, 0};
 
-// Rank 0's post of use 1; its bytes are not all alike.
+// Rank 0, which posts data in use 1. The data consists of different bytes, so that misplaced bytes
+// are noticed.
 struct Poster : Broadcast {
     Poster(OneArea &area, int64_t bytes, const char *way) : Broadcast(area, 0, bytes, way) {
         for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i % 251);
@@ -31,9 +33,11 @@ struct Poster : Broadcast {
     OwnPost post;
 };
 
-// Rank 1, which takes what it expects.
+// Rank 1, which expects `bytes` bytes and takes them.
 struct Taker : Broadcast {
-    Taker(OneArea &area, int64_t bytes) : Broadcast(area, 1, bytes, "once") { check.begin(call.word, call.number); }
+    Taker(OneArea &area, int64_t bytes) : Broadcast(area, 1, bytes, "once") {
+        check.begin(call.word, call.number);
+    }
     bool take() { return taking.take({task, 1, false, false, check}); }
     CallCheck check;
     Taking taking;
@@ -68,7 +72,8 @@ TEST(OwnPost, WaitsUntilAllAreDoneWithWhatWasThere) {
     EXPECT_FALSE(poster.post.has_room(poster.task, apart + 1, poster.all_done));
     EXPECT_TRUE(poster.all_done.waits());
     tell_done_through(other, 1);
-    EXPECT_FALSE(poster.post.has_room(poster.task, apart + 1, poster.all_done));  // it waits for more, as it has to wait
+    // If a rank has to wait, it waits until there is room for several uses.
+    EXPECT_FALSE(poster.post.has_room(poster.task, apart + 1, poster.all_done));
     tell_done_through(other, apart / 2 + 1);
     EXPECT_TRUE(poster.post.has_room(poster.task, apart + 1, poster.all_done));
     EXPECT_FALSE(poster.all_done.waits());
@@ -79,7 +84,8 @@ TEST(Taking, GetsAllInEveryWay) {
         int64_t bytes;
         const char *way;
         int least_calls;
-    } cases[] = {{100, "once", 1}, {5000, "twice", 1}, {100'000, "once", 1}, {5 << 20, "once", 5}, {100'000, "twice", 1}, {5 << 20, "twice", 5}};
+    } cases[] = {{100, "once", 1}, {5000, "twice", 1},
+                 {100'000, "once", 1}, {5 << 20, "once", 5}, {100'000, "twice", 1}, {5 << 20, "twice", 5}};
     for (const auto &each : cases) {
         OneArea area(2);
         Poster poster(area, each.bytes, each.way);
@@ -102,8 +108,9 @@ TEST(Taking, TellsOtherLengthsAndLeavesStreams) {
         Taker taker(area, bytes + 8);
         ASSERT_TRUE(poster.write());
         EXPECT_TRUE(taker.take());
-        EXPECT_EQ(taker.check.error().take().sentence, "rank 0 takes part with " + std::to_string(bytes) + " bytes, this rank expects " +
-                                                           std::to_string(bytes + 8) + "; count and datatype must agree on all ranks");
+        EXPECT_EQ(taker.check.error().take().sentence,
+                  "rank 0 takes part with " + std::to_string(bytes) + " bytes, this rank expects " +
+                      std::to_string(bytes + 8) + "; count and datatype must agree on all ranks");
         while (!poster.post.is_whole()) ASSERT_TRUE(poster.post.go_on(poster.task));
     }
 }

@@ -1,5 +1,5 @@
-// A long contribution by the stage, alone: its owner is as far ahead as there is room, its takers get all of it in order, and one that leaves is
-// waited for no longer.
+// Streams in isolation. The owner must run ahead as far as there is room, the takers must get all pieces
+// in order, and the owner must not wait for a taker that has left.
 #include "coll/shm/streams.h"
 
 #include <gtest/gtest.h>
@@ -14,12 +14,14 @@ namespace {
 using testing::Broadcast;
 using testing::OneArea;
 
-// Rank 0 broadcasts so many pieces of bytes, which are numbered.
+// Rank 0, which broadcasts `count` pieces. Every byte of a piece is the piece's number.
 struct Owner : Broadcast {
-    Owner(OneArea &area, int64_t count, const char *way = "twice") : Broadcast(area, 0, count * StageMemory::piece_bytes, way) {
-        for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i / size_t{StageMemory::piece_bytes});
+    Owner(OneArea &area, int64_t count, const char *way = "twice")
+        : Broadcast(area, 0, count * StageMemory::piece_bytes, way) {
+        for (size_t i = 0; i < data.size(); ++i)
+            data[i] = static_cast<std::byte>(i / size_t{StageMemory::piece_bytes});
     }
-    // What the slot of use 1 tells, once it is there.
+    // Posts in use 1 if there is room, and returns the place that the slot then contains.
     const SlotPlace &post() {
         streams.forget();
         streams.plan(task);
@@ -31,7 +33,8 @@ struct Owner : Broadcast {
 };
 
 bool is_piece(const std::byte *piece, int64_t number) {
-    return piece && std::count(piece, piece + StageMemory::piece_bytes, static_cast<std::byte>(number)) == StageMemory::piece_bytes;
+    return piece && std::count(piece, piece + StageMemory::piece_bytes, static_cast<std::byte>(number)) ==
+                        StageMemory::piece_bytes;
 }
 
 TEST(Streams, AreNotWantedWhereOneCopyIs) {
@@ -52,12 +55,13 @@ TEST(Streams, OwnerWaitsForRoomAndTakersGetAllInOrder) {
     AreaTeam takers[2] = {area.seen_by(1), area.seen_by(2)};
     IncomingStream first(takers[0], 0, told), second(takers[1], 0, told);
     EXPECT_TRUE(owner.streams.put(owner.task));
-    EXPECT_FALSE(owner.streams.put(owner.task));  // no room
+    EXPECT_FALSE(owner.streams.put(owner.task));  // there is no room left
     for (int64_t piece = 0; piece < pieces; ++piece) {
         ASSERT_TRUE(is_piece(first.piece(piece), piece));
         first.taken(piece);
         owner.streams.put(owner.task);
-        ASSERT_TRUE(piece + entries >= pieces || !first.piece(piece + entries));  // the second has still to take one
+        // There is no room for the next piece until the second taker has taken this one.
+        ASSERT_TRUE(piece + entries >= pieces || !first.piece(piece + entries));
         ASSERT_TRUE(is_piece(second.piece(piece), piece));
         second.taken(piece);
         if (owner.streams.open()) owner.streams.put(owner.task);
@@ -84,7 +88,8 @@ TEST(Streams, NobodyWaitsForWhoLeaves) {
     EXPECT_FALSE(owner.streams.open());
 }
 
-// Where others never take what an earlier one has left in the stage, an address is posted instead.
+// If other ranks never take the pieces that an earlier broadcast has left in the stage, the next broadcast
+// posts an address instead.
 TEST(Streams, AreNotWantedForEverWhereThereIsNoRoom) {
     OneArea area(2);
     Owner owner(area, 2 * StageMemory::entries);

@@ -1,4 +1,5 @@
-// Who is done with which uses of a node area, alone: counted in order, waited for, told by slots, and the last one wakes.
+// Finds out which ranks are done with which uses of a node area. Uses are counted in order. A rank can wait
+// until all ranks are done, and the last of these wakes it. Slots also show how far their rank is.
 #include "coll/shm/uses_done.h"
 
 #include <gtest/gtest.h>
@@ -55,7 +56,7 @@ TEST(UsesDone, SlotsTellToo) {
     learn_who_is_done(own, 100, 8);
     EXPECT_EQ(own.team.node_use.known_done, 98u);
     own.area.slot(1, 101).begin(101, 0, 0, 100, 0);
-    learn_who_is_done(own, 101, 8);  // too early to look
+    learn_who_is_done(own, 101, 8);  // does not look at the slots yet, because it is too early
     EXPECT_EQ(own.team.node_use.known_done, 98u);
 }
 

@@ -1,4 +1,4 @@
-// Which packets have come, against a plain set; and when an acknowledgement is due.
+// Which packets have arrived, compared with a plain set, and when an acknowledgement is due.
 #include "path/dgram/arrivals.h"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST(Arrivals, AcknowledgeGapsAtOnceAndTheThirdPacketBehind) {
     EXPECT_FALSE(arrivals.gaps());
 }
 
-// What told of a gap may be lost like that which is missing.
+// The acknowledgement that shows a gap may be lost, like the packet that is missing.
 TEST(Arrivals, TellOfAGapOnceMoreWhereNothingFollows) {
     Arrivals arrivals;
     Acknowledgement said, again;
@@ -125,10 +125,13 @@ TEST(Arrivals, AreThoseOfAPlainSet) {
         std::set<uint64_t> received;
         uint64_t next = 1, end = 1;
         for (int i = 0; i < 3000; ++i) {
-            uint64_t number = random.chance(70) ? end + random.below(3) : next + random.below(random.chance(5) ? 5000 : 60);
+            uint64_t number =
+                random.chance(70) ? end + random.below(3) : next + random.below(random.chance(5) ? 5000 : 60);
             bool had = number < next || received.count(number);
             auto verdict = arrivals.judge(number);
-            ASSERT_EQ(verdict, number >= next + most_span ? Arrivals::Verdict::beyond : had ? Arrivals::Verdict::copy : Arrivals::Verdict::fresh);
+            ASSERT_EQ(verdict, number >= next + most_span ? Arrivals::Verdict::beyond
+                               : had                      ? Arrivals::Verdict::copy
+                                                          : Arrivals::Verdict::fresh);
             if (verdict == Arrivals::Verdict::fresh) {
                 arrivals.add(number, false, limits, 0);
                 received.insert(number);
@@ -148,7 +151,9 @@ TEST(Arrivals, AreThoseOfAPlainSet) {
             arrivals.acknowledge(said, 0, 1000);
             std::set<uint64_t> told = said_to_have_come(said, next);
             if (said.count < most_ranges) ASSERT_EQ(told, received);
-            else ASSERT_TRUE(std::includes(received.begin(), received.end(), told.begin(), told.end()) && *told.rbegin() == *received.rbegin());
+            else
+                ASSERT_TRUE(std::includes(received.begin(), received.end(), told.begin(), told.end()) &&
+                            *told.rbegin() == *received.rbegin());
         }
     }
 }

@@ -1,4 +1,5 @@
-// When envelopes leave the datagram path: at once, or with others while the engine gathers. The endpoint only remembers what it is given.
+// When envelopes leave the datagram path: at once, or together with others while the engine batches. The
+// endpoint only records what it is given.
 #include <gtest/gtest.h>
 
 #include "path/dgram/dgram_path.h"
@@ -44,16 +45,18 @@ protected:
         made.flow.congestion.first_window = 1 << 20;  // nothing else holds packets back
         return made;
     }
-    BatchedSends() : path(io, {}, processes, 1, Crc32c::built_in(), limits(), [](uint32_t, std::string &) { return Error(); }) {
+    BatchedSends()
+        : path(io, {}, processes, 1, Crc32c::built_in(), limits(),
+               [](uint32_t, std::string &) { return Error(); }) {
         path.set_secret(sim::known_secret());
     }
-    // True: something left.
+    // Returns true if something left.
     bool send(uint32_t peer, size_t size = 8) {
         int before = io.packets;
         EXPECT_EQ(path.send(peer, Envelope{}, {payload, size, nullptr}), Sent::done);
         return io.packets > before;
     }
-    // The numbers of those of `count` envelopes, from 1 on, with which something left.
+    // Sends `count` envelopes, numbered from 1. Returns the numbers of those with which something left.
     std::vector<int> when_they_leave(int count) {
         std::vector<int> left;
         for (int i = 1; i <= count; ++i)
@@ -102,7 +105,7 @@ TEST_F(BatchedSends, EachPeerHasItsFirstAtOnce) {
     path.more_follows();
     EXPECT_TRUE(send(1));
     EXPECT_FALSE(send(1));
-    EXPECT_TRUE(send(2));  // and takes along what is kept
+    EXPECT_TRUE(send(2));  // and takes the kept envelopes along
     EXPECT_EQ(io.packets, 3);
     EXPECT_FALSE(path.activity().io_pending);
 }
@@ -154,7 +157,8 @@ TEST_F(BatchedSends, NoMoreWaitThanOneBurstHolds) {
         if (i > 0) most = std::max(most, io.bytes - before);
         before = io.bytes;
     }
-    EXPECT_LE(most, limits().most_kept + (256 + 35) + 2 * 36);  // the one that is too much, and the heads of two packets
+    // The envelope that exceeds the limit, and the heads of two packets, come on top.
+    EXPECT_LE(most, limits().most_kept + (256 + 35) + 2 * 36);
     EXPECT_GT(most, limits().most_kept / 2);
 }
 

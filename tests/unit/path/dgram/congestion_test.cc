@@ -1,4 +1,4 @@
-// The window: doubling, the aim at a little delay, losses with and without delay.
+// The window: it doubles, aims at a small delay, and reacts to losses with and without delay.
 #include "path/dgram/congestion.h"
 
 #include <gtest/gtest.h>
@@ -8,10 +8,10 @@ namespace {
 
 constexpr size_t packet = 1472;
 
-// A full window is acknowledged again and again, after a round trip of so long.
+// A full window is acknowledged again and again, each time after a given round trip.
 class Line {
 public:
-    // A round trip with so many tenths of the target as delay.
+    // A round trip whose delay is `tenths` tenths of the target.
     uint64_t delayed_ns(uint64_t tenths) const { return 100'000 + limits.target_ns * tenths / 10; }
     void rounds(int count, uint64_t trip_ns, uint32_t lost_of_each = 0) {
         for (int i = 0; i < count; ++i) {
@@ -72,7 +72,8 @@ TEST(Congestion, SeesTheQueueWhereTheReceiverLooksInTimeOnceARound) {
             line.congestion.absent(absent_us);
             line.now_ns += 1'000'000;
             line.trip.add(3'000'000, 0, line.now_ns);
-            line.congestion.acknowledged(packet, 1, line.congestion.window(), line.trip, packet, line.limits, line.now_ns);
+            line.congestion.acknowledged(packet, 1, line.congestion.window(), line.trip, packet, line.limits,
+                                         line.now_ns);
         }
     EXPECT_LT(line.congestion.window(), window);
 }
@@ -93,7 +94,7 @@ TEST(Congestion, ShrinksWithTheDelayButOnlyOnceARoundTrip) {
     Line line;
     line.rounds(5, 100'000);
     uint32_t window = line.congestion.window();
-    line.rounds(2, 3'000'000);  // the second shows how the first was
+    line.rounds(2, 3'000'000);  // the second round judges the first
     EXPECT_LT(line.congestion.window(), window);
     EXPECT_GE(line.congestion.window(), window / 2);
     line.rounds(100, 3'000'000);
@@ -140,7 +141,7 @@ TEST(Congestion, SpacesAWindowOverItsRoundTrip) {
 TEST(Congestion, PacesOverNoLongerThanQueuesLast) {
     Line line;
     line.rounds(3, 100'000);
-    line.rounds(3, 1'000'000'000);  // somebody computed, and did not look
+    line.rounds(3, 1'000'000'000);  // a process computed and did not poll
     uint64_t whole_ns = line.congestion.spacing_ns(line.congestion.window(), line.trip, line.limits);
     EXPECT_LE(whole_ns, 100'000 + line.limits.paced_queues * line.limits.target_ns);
     EXPECT_GT(whole_ns, 100'000u);
@@ -152,7 +153,8 @@ TEST(Congestion, ForgetsWithTime) {
     uint32_t window = line.congestion.window();
     EXPECT_FALSE(line.congestion.rested(packet, line.limits, line.now_ns + 1'000'000));
     EXPECT_EQ(line.congestion.window(), window);
-    EXPECT_TRUE(line.congestion.rested(packet, line.limits, line.now_ns += 2 * line.limits.old_after_ns + 200'000));
+    EXPECT_TRUE(
+        line.congestion.rested(packet, line.limits, line.now_ns += 2 * line.limits.old_after_ns + 200'000));
     EXPECT_EQ(line.congestion.window(), window / 4);
     EXPECT_FALSE(line.congestion.rested(packet, line.limits, line.now_ns)) << "not again for the next packet";
     EXPECT_TRUE(line.congestion.rested(packet, line.limits, line.now_ns += 1'000'000'000));

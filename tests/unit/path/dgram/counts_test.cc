@@ -1,5 +1,5 @@
-// What is counted of datagrams, against what is known to have happened to each: between two flows by hand, and between two paths on a network on
-// which every so-manieth packet is dropped, doubled or damaged.
+// The counters of datagrams, compared with what is known to have happened to each packet: between two flows
+// by hand, and between two paths on a network that drops, doubles or damages every nth packet.
 #include <gtest/gtest.h>
 
 #include "known_losses.h"
@@ -49,7 +49,7 @@ TEST_F(Counted, ThePacketsThatWereLostAndWhy) {
     EXPECT_GE(sent.round_trip_ns, sent.least_round_trip_ns);
     EXPECT_GT(sent.least_round_trip_ns, 0u);
     EXPECT_EQ(received.round_trip_ns, 0u) << "it has sent nothing that is acknowledged";
-    send(1);  // lost, and nothing behind it
+    send(1);  // lost, with nothing sent after it
     settle();
     EXPECT_EQ(b.came.size(), 11u);
     EXPECT_EQ(out.lost_by_probe, 1u);
@@ -85,7 +85,7 @@ TEST_F(Counted, WhatWasGivenUpTooEarly) {
 
 TEST_F(Counted, AcknowledgementsAloneAndCarried) {
     send(1);
-    settle();  // a sends it again, as nobody took it
+    settle();  // a sends it again, because the packet was not delivered
     uint64_t alone = b.home.counts.acknowledgements_out;
     EXPECT_EQ(alone, 1u);
     b.send("an answer");
@@ -112,7 +112,7 @@ TEST_F(Counted, APacketThatCouldNotBeSentIsNotCounted) {
     EXPECT_EQ(a.flow.counts().sent, 0u);
 }
 
-// Silent, and there again.
+// A peer becomes silent and is heard again.
 TEST_F(Counted, SilencesAreToldOnceEach) {
     struct Owner : Side {
         using Side::Side;
@@ -146,7 +146,7 @@ TEST(PathCounts, AgreeWithWhatHappenedToEveryPacket) {
     world.run_until_settled();
     for (uint32_t own : {0u, 1u}) {
         uint32_t other = 1 - own;
-        const KnownLosses::Fate &in = world.fate(other);  // of what the other has sent
+        const KnownLosses::Fate &in = world.fate(other);  // what happened to the other's packets
         const FlowCounts &counts = world.path(own).counts();
         PeerCounts here = world.path(own).counts_of(other), there = world.path(other).counts_of(own);
         EXPECT_GT(in.dropped, 20u);
@@ -155,7 +155,9 @@ TEST(PathCounts, AgreeWithWhatHappenedToEveryPacket) {
         EXPECT_EQ(here.received + here.missing, there.sent);
         EXPECT_EQ(counts.copies, in.doubled);
         EXPECT_EQ(counts.damaged, in.damaged);
-        EXPECT_EQ(counts.garbage + counts.strangers + counts.stale + counts.malformed + counts.no_room + counts.beyond, 0u);
+        EXPECT_EQ(counts.garbage + counts.strangers + counts.stale + counts.malformed + counts.no_room +
+                      counts.beyond,
+                  0u);
         EXPECT_GE(there.given_up, in.dropped + in.damaged) << "each of them went again";
         EXPECT_GT(here.least_round_trip_ns, 0u);
     }

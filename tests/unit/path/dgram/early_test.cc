@@ -1,4 +1,5 @@
-// Envelopes before their turn: kept by packets in any order, with overlaps, and taken in order.
+// Envelopes that arrive ahead of their turn: packets store them in any order, with overlaps, and they are
+// taken in order.
 #include "path/dgram/early.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,8 @@ std::vector<std::byte> bytes_of(uint32_t begin, uint32_t size) {
     return bytes;
 }
 
-// One envelope of `total` bytes comes in random overlapping pieces, as packets; what can be delivered is, as a flow would.
+// One envelope of `total` bytes arrives in random overlapping pieces, as packets. All that can be delivered
+// is delivered, as a flow would do it.
 void deliver_in_pieces(uint64_t seed, uint32_t total) {
     sim::Random random(seed);
     EarlyEnvelopes::Blocks blocks;
@@ -29,7 +31,8 @@ void deliver_in_pieces(uint64_t seed, uint32_t total) {
     auto next = [&] { return Position{1, at}; };
     for (int round = 0; at < total; ++round) {
         ASSERT_LT(round, 100'000);
-        uint32_t begin = static_cast<uint32_t>(random.below(total)), size = static_cast<uint32_t>(1 + random.below(std::min(total - begin, 3000u)));
+        uint32_t begin = static_cast<uint32_t>(random.below(total)),
+                 size = static_cast<uint32_t>(1 + random.below(std::min(total - begin, 3000u)));
         std::vector<std::byte> payload = bytes_of(begin, size);
         Piece piece{{1, begin}, total, size, {}};
         if (begin <= at) deliver(piece, payload.data());

@@ -1,4 +1,4 @@
-// The log against a plain list, and what it has of the pool.
+// The log, compared with a plain list, and the memory that it takes from the pool.
 #include "path/dgram/envelope_log.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Flows and packets that are not theirs: of another secret, another time, another direction; and such as make no sense though proven.
+// Packets that do not belong to the flow: of another secret, another time or another direction. Also packets
+// that are proven but make no sense.
 #include <gtest/gtest.h>
 
 #include "pair.h"
@@ -39,7 +40,7 @@ TEST(FlowEpochs, APacketProvesOneDirectionOnly) {
     EXPECT_EQ(b.give(packet, now_ns), Flow::Came::taken);
 }
 
-// Each has sent its first packet before the other's comes.
+// Each side has sent its first packet before the other's first packet arrives.
 void begin_at_once(Side &a, Side &b) {
     a.send("from a");
     b.send("from b");
@@ -102,7 +103,7 @@ TEST(FlowEpochs, AreNamedUntilThePeerIsKnownToKnowThem) {
     EXPECT_EQ(a.give(of_b, now_ns), Flow::Came::taken);
 }
 
-// Both begin at once: each knows the other before it knows that it is known.
+// Both sides begin at once. Each knows the other before it knows that the other knows it.
 TEST(FlowEpochs, AreNamedToWhoBeganAtTheSameTime) {
     Side a(0, 1, 100), b(1, 0, 200);
     begin_at_once(a, b);
@@ -139,7 +140,8 @@ TEST(FlowEpochs, AUsualPacketIsOfThisFlowOrOfAStranger) {
     a.send("to b");
     PacketBytes usual = a.packet(now_ns + 2'000'000);
     ASSERT_FALSE(header_of(usual).introduces);
-    Side nobody_met(1, 0, 200), met_another(1, 0, 200), another(0, 1, 101), is_another(1, 0, 201), a_again(0, 1, 100);
+    Side nobody_met(1, 0, 200), met_another(1, 0, 200), another(0, 1, 101), is_another(1, 0, 201),
+        a_again(0, 1, 100);
     meet(another, met_another);
     meet(a_again, is_another);
     for (Side *side : {&nobody_met, &met_another, &is_another}) {
@@ -195,7 +197,7 @@ TEST(FlowEpochs, ARefusalOfSomethingElseIsNotBelieved) {
     old.send("old");
     old.packet(now_ns + 2'000'000);
     anew.give(old.packet(old.flow.deadline_ns()), now_ns);
-    PacketBytes refusal = anew.packet(now_ns);  // says epoch 99 that it is not 200
+    PacketBytes refusal = anew.packet(now_ns);  // states to epoch 99 that epoch 200 is refused
     ASSERT_TRUE(has(refusal, FrameKind::end));
     Side c(1, 0, 210);
     meet(a, c);
@@ -214,7 +216,7 @@ TEST(FlowEpochs, TheEndIsToldInTheUsualForm) {
     EXPECT_EQ(b.ends, std::vector<FlowEnd>{FlowEnd::closed});
 }
 
-// Numbers go round on the wire, at 2^31, and the longer ones pass 2^32: nothing is noticed of it.
+// Packet numbers wrap on the wire at 2^31, and the full numbers pass 2^32. Neither has any effect.
 TEST(FlowEpochs, NumbersGoRound) {
     for (uint64_t round : {uint64_t{1} << 31, uint64_t{1} << 32}) {
         FlowLimits limits;
@@ -248,7 +250,7 @@ Envelope second() {
     return envelope;
 }
 
-// Made by one who has the secret, but says nonsense.
+// Packets from a process that has the secret but sends nonsense.
 class Nonsense : public testing::Test {
 protected:
     Side a{0, 1, 100}, b{1, 0, 200};
@@ -258,7 +260,7 @@ protected:
     Flow::Came say(uint64_t number, Write write) {
         return say_field(number ? number_field(number) : 0, write);
     }
-    // The number as it is written.
+    // Takes the number as it is on the wire.
     template <class Write>
     Flow::Came say_field(uint32_t field, Write write) {
         b.send("true");
@@ -303,7 +305,8 @@ TEST_F(Nonsense, NumbersFarAhead) {
 }
 
 TEST_F(Nonsense, NumbersBeforeTheFirst) {
-    for (uint64_t back : {0, 1, 1000}) EXPECT_EQ(say(0x8000'0000 - back, [&](FrameWriter &to) { to.settled(1); }), Flow::Came::dropped);
+    for (uint64_t back : {0, 1, 1000})
+        EXPECT_EQ(say(0x8000'0000 - back, [&](FrameWriter &to) { to.settled(1); }), Flow::Came::dropped);
     EXPECT_EQ(a.home.counts.malformed, 3u);
     EXPECT_EQ(say(2, [&](FrameWriter &to) { to.envelope(1, second(), 0); }), Flow::Came::taken);
 }

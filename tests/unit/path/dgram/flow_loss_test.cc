@@ -1,4 +1,4 @@
-// Flows that lose packets: what is sent again, when, and what becomes of silent peers.
+// Flows that lose packets: what is sent again, when, and what happens to silent peers.
 #include <gtest/gtest.h>
 
 #include "pair.h"
@@ -100,7 +100,7 @@ TEST_F(Lossy, LostTailIsProbedWithDoublingPatience) {
 TEST_F(Lossy, ProbeBehindSeveralAsksWhichAreLost) {
     std::vector<PacketBytes> packets = send(3);
     b.give(packets[0], now_ns);
-    b.give(packets[1], now_ns);  // the answer to which is late
+    b.give(packets[1], now_ns);  // its acknowledgement is late
     std::vector<PacketBytes> probe = a.packets(now_ns = a.flow.deadline_ns());
     ASSERT_EQ(probe.size(), 1u);
     EXPECT_TRUE(has(probe[0], FrameKind::probe));
@@ -136,7 +136,7 @@ TEST_F(Lossy, OnlyWhatIsLostOfBulkIsSentAgain) {
     for (size_t i = 0; i < packets.size(); ++i)
         if (i != 1) b.give(packets[i], now_ns);
     answer();
-    std::vector<PacketBytes> again = a.packets(now_ns);  // with what else there is to say it may take two
+    std::vector<PacketBytes> again = a.packets(now_ns);  // takes two packets if other frames need room
     ASSERT_FALSE(again.empty());
     size_t bytes = 0;
     for (const PacketBytes &packet : again) {
@@ -178,7 +178,7 @@ TEST_F(Lossy, NoMoreIsCutThanWasLost) {
     Side c(0, 1, 100, limits), d(1, 0, 200);
     c.flow.set_largest(600);
     c.send(std::string(1400, 'x'));
-    std::vector<PacketBytes> first = c.packets(now_ns);  // lost; the window keeps the rest back
+    std::vector<PacketBytes> first = c.packets(now_ns);  // lost; the window holds the rest back
     ASSERT_EQ(first.size(), 1u);
     c.flow.set_largest(Side::largest);
     std::vector<PacketBytes> again = c.packets(now_ns = c.flow.deadline_ns());
@@ -234,14 +234,15 @@ TEST_F(Lossy, SecondProbeHasWhatTheReceiverNeedsFirst) {
     for (size_t i = 1; i < packets.size(); ++i) c.give(packets[i], now_ns);
     EXPECT_EQ(c.home.counts.no_room, packets.size() - 1);
     EXPECT_LE(c.flow.deadline_ns(), now_ns) << "says at once that it lives";
-    d.packets(now_ns = d.flow.deadline_ns());  // the first, lost again: now it is the newest
+    // The contents of the first packet, lost again, now in the newest packet.
+    d.packets(now_ns = d.flow.deadline_ns());
     EXPECT_EQ(d.home.counts.probes, 1u);
     PacketBytes second = d.packets(now_ns = d.flow.deadline_ns())[0];
     c.give(second, now_ns);
     EXPECT_EQ(c.came.size(), 1u);
     exchange(c, d, now_ns, now_ns + 100'000'000);
     EXPECT_EQ(c.came.size(), 8u);
-    EXPECT_LE(d.home.counts.probes, 3u);  // behind the last there is nobody whose acknowledgement tells
+    EXPECT_LE(d.home.counts.probes, 3u);  // no later acknowledgement shows that the last packet was lost
 }
 
 TEST_F(Lossy, DamagedPacketIsAsIfItHadNotCome) {

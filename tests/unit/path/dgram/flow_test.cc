@@ -1,4 +1,5 @@
-// Flows without losses: what is in which packet, when acknowledgements go, windows, and what is kept of a quiet peer.
+// Flows without losses: what is in which packet, when acknowledgements are sent, windows, and what is kept
+// for an idle peer.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +13,7 @@ struct TwoSides : testing::Test {
     Side a{0, 1, 100}, b{1, 0, 200};
     uint64_t now_ns = 1'000'000;
 
-    // Both know each other, the round trip is about 100 us.
+    // Both sides know each other, and the round trip is about 100 us.
     void meet() {
         a.send("hello");
         PacketBytes packet = a.packet(now_ns);
@@ -69,7 +70,9 @@ TEST_F(TwoSides, ShortEnvelopesShareAPacket) {
     ASSERT_EQ(frames.size(), 10u);
     EXPECT_EQ(frames[0].kind, FrameKind::envelope);
     EXPECT_EQ(frames[9].kind, FrameKind::next);
-    EXPECT_EQ(packet.size(), usual_header_bytes + envelope_frame_bytes + 9 * (next_frame_bytes + size_bytes) + 10) << "the last says no size";
+    EXPECT_EQ(packet.size(),
+              usual_header_bytes + envelope_frame_bytes + 9 * (next_frame_bytes + size_bytes) + 10)
+        << "the last says no size";
 }
 
 TEST_F(TwoSides, HeadersAreSmallOnceBothKnowEachOther) {
@@ -85,7 +88,7 @@ TEST_F(TwoSides, HeadersAreSmallOnceBothKnowEachOther) {
     }
 }
 
-// What fills a packet to the last byte, and one byte more or less.
+// An envelope that fills a packet exactly, and envelopes with up to 50 bytes less or more.
 TEST_F(TwoSides, EveryLengthOfAnEnvelopeArrives) {
     meet();
     size_t full = Side::largest - usual_header_bytes - envelope_frame_bytes;
@@ -106,10 +109,12 @@ TEST_F(TwoSides, EveryLengthOfAnEnvelopeArrives) {
         }
 }
 
-// The same where the payload is short enough to be copied, behind another: 33 bytes less, and an empty one no longer fits.
+// The same where the payload is short enough to be copied and follows others. The empty envelope at the end
+// fits into the packet only if its own frame does.
 TEST_F(TwoSides, EveryRoomBehindAnEnvelopeIsUsed) {
     meet();
-    size_t full = Side::largest - usual_header_bytes - envelope_frame_bytes - 2 * (size_bytes + 500 + next_frame_bytes);
+    size_t full =
+        Side::largest - usual_header_bytes - envelope_frame_bytes - 2 * (size_bytes + 500 + next_frame_bytes);
     for (size_t size = full - 80; size <= full; ++size) {
         size_t before = b.came.size();
         for (size_t each : {size_t{500}, size_t{500}, size}) a.send(std::string(each, 'x'));
@@ -190,13 +195,14 @@ TEST_F(TwoSides, NoMoreIsInFlightThanTheWindow) {
     uint32_t window = a.flow.congestion().window();
     a.send_bulk(0, std::string(10'000'000, 'b'));
     size_t bytes = 0;
-    for (int i = 0; i < 50; ++i)  // pacing lets it out little by little
+    for (int i = 0; i < 50; ++i)  // pacing releases the bulk in small portions
         for (const PacketBytes &packet : a.packets(now_ns += 1000)) bytes += packet.size();
     EXPECT_LE(bytes, window);
     EXPECT_GT(bytes, window - 2 * Side::largest);
 }
 
-// Several send to the receiver: what it grants holds for bulk and envelopes alike, and where there was none before.
+// Several processes send to the receiver. Its grant limits bulk and envelopes alike, and also a sender that
+// had no grant before.
 TEST_F(TwoSides, ReceiverLimitsWhatIsOnItsWay) {
     FlowLimits limits;
     limits.congestion.first_window = 100'000;
@@ -226,7 +232,7 @@ TEST_F(TwoSides, WhoIsLateToLookTakesNothingForLost) {
     a.home.heard_until_ns = now_ns;
     EXPECT_TRUE(a.packets(now_ns += 5'000'000).empty());
     EXPECT_EQ(a.home.counts.probes, 0u);
-    a.home.heard_until_ns = now_ns;  // nothing had come
+    a.home.heard_until_ns = now_ns;  // nothing had arrived
     EXPECT_FALSE(a.packets(now_ns).empty());
     EXPECT_EQ(a.home.counts.probes, 1u);
 }
@@ -257,7 +263,8 @@ TEST_F(TwoSides, KeepNothingWhenAllIsAcknowledged) {
     exchange(a, b, now_ns, now_ns + 20'000'000);
     EXPECT_FALSE(a.flow.active());
     EXPECT_FALSE(b.flow.active());
-    EXPECT_EQ(a.home.sent.bytes() + a.home.bulk.bytes() + a.home.traffic.bytes() + b.home.traffic.bytes(), 0u);
+    EXPECT_EQ(a.home.sent.bytes() + a.home.bulk.bytes() + a.home.traffic.bytes() + b.home.traffic.bytes(),
+              0u);
 }
 
 TEST_F(TwoSides, WhatCouldNotBeSentIsSentLaterUnderTheSameNumber) {
@@ -317,7 +324,7 @@ TEST_F(TwoSides, AskingIsAnswered) {
 }
 
 TEST_F(TwoSides, ShortPacketsAreNotAnsweredAtOnceBecauseLongOnesMayBe) {
-    a.flow.set_largest(most_packet);  // more than the window has
+    a.flow.set_largest(most_packet);  // longer than the window
     for (int i = 0; i < 4; ++i) {
         a.send("short");
         PacketBytes packet = a.packet(now_ns);
@@ -332,7 +339,8 @@ TEST_F(TwoSides, WhereProcessorsAreSharedAnAnswerWaitsForSomethingToRideOn) {
     a.send("question");
     b.give(a.packet(now_ns), now_ns);
     uint64_t due_ns = b.flow.deadline_ns(), trip_ns = b.flow.trip().smoothed_ns();
-    EXPECT_EQ(due_ns, now_ns + std::clamp(2 * trip_ns, b.home.limits.answer.delay_ns, b.home.limits.answer.most_delay_ns));
+    EXPECT_EQ(due_ns, now_ns + std::clamp(2 * trip_ns, b.home.limits.answer.delay_ns,
+                                          b.home.limits.answer.most_delay_ns));
     b.send("answer");
     PacketBytes answer = b.packet(now_ns);
     EXPECT_TRUE(has(answer, FrameKind::acknowledge));

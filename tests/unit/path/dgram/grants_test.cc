@@ -1,4 +1,4 @@
-// What a receiver grants, as several send to it.
+// What a receiver grants when several processes send to it.
 #include "path/dgram/grants.h"
 
 #include <gtest/gtest.h>
@@ -13,14 +13,16 @@ namespace {
 constexpr uint32_t packet = 1472;
 constexpr uint64_t trip_ns = 100'000;
 
-// A line of some rate over which senders take turns.
+// A line of a given rate, on which senders take turns.
 class Line {
 public:
-    Line(size_t senders, uint64_t bytes_per_s) : senders_(senders), packet_ns_(packet * uint64_t{1'000'000'000} / bytes_per_s) {}
+    Line(size_t senders, uint64_t bytes_per_s)
+        : senders_(senders), packet_ns_(packet * uint64_t{1'000'000'000} / bytes_per_s) {}
 
-    // The first `senders` of them send, for so long.
+    // The first `senders` senders use the line for `ns` nanoseconds.
     void busy(uint64_t ns, size_t senders) {
-        for (uint64_t until_ns = now_ns + ns; now_ns < until_ns; now_ns += packet_ns_) grants.received(senders_[next_++ % senders], packet, now_ns);
+        for (uint64_t until_ns = now_ns + ns; now_ns < until_ns; now_ns += packet_ns_)
+            grants.received(senders_[next_++ % senders], packet, now_ns);
     }
     uint32_t window() { return grants.window(packet, trip_ns, now_ns); }
 
@@ -63,7 +65,8 @@ TEST(Grants, ShareWhatTheLineHolds) {
 
     Line slow(7, 12'500'000);
     slow.busy(100'000'000, 7);
-    EXPECT_NEAR(slow.window(), (1'250 + 64 * 1024) / 7, 100) << "as little that comes may be all there is to send";
+    EXPECT_NEAR(slow.window(), (1'250 + 64 * 1024) / 7, 100)
+        << "as little that comes may be all there is to send";
 
     Line many(60, 12'500'000);
     many.busy(100'000'000, 60);
@@ -91,15 +94,15 @@ TEST(Grants, DoNotCountWhoSendsLittle) {
 }
 
 TEST(Grants, LookFurtherBackWhereALineIsSlow) {
-    Line line(30, 1'250'000);  // each comes to its turn in 35 ms
+    Line line(30, 1'250'000);  // each sender has a turn every 35 ms
     line.busy(300'000'000, 30);
     EXPECT_NEAR(line.window(), (125 + 64 * 1024) / 30, 50);
     line.busy(30'000'000, 3);
     EXPECT_NEAR(line.window(), (125 + 64 * 1024) / 30, 50) << "the others are not forgotten yet";
 }
 
-// Two that send little and less say nothing of the line: a round that was to last as long as all that is granted would take at their rate, a second,
-// ends when so much more has come.
+// Two processes that send little, and less and less, show nothing of the line's rate. At their rate, a round
+// would last a second, until everything granted has arrived. It ends early when twice as much has arrived.
 TEST(Grants, ForgetSoonHowLittleWasSent) {
     Line line(2, 125'000'000);
     line.busy(2'000'000, 2);
@@ -129,11 +132,12 @@ TEST(Grants, TakeNotForARateWhatWaitedInTheHost) {
     Line line(7, 125'000'000);
     line.busy(10'000'000, 7);
     uint64_t before = line.grants.bytes_per_s();
-    for (int i = 0; i < 20; ++i) {  // nothing for 1 ms, then what came in that
+    for (int i = 0; i < 20; ++i) {  // nothing for 1 ms, then all that arrived in that time
         line.now_ns += 1'000'000;
         uint64_t until_ns = line.now_ns + 1'000'000;
         std::vector<Grants::Sender> senders(7);
-        for (int j = 0; j < 85; ++j) line.grants.received(senders[static_cast<size_t>(j) % 7], packet, line.now_ns);
+        for (int j = 0; j < 85; ++j)
+            line.grants.received(senders[static_cast<size_t>(j) % 7], packet, line.now_ns);
         line.busy(until_ns - line.now_ns, 7);
     }
     EXPECT_LT(line.grants.bytes_per_s(), 2 * before);

@@ -1,5 +1,5 @@
-// Two datagram paths that meet on a simulated network beneath which a known part of the packets that have a number is dropped, doubled or damaged:
-// what became of each is written down. In virtual time.
+// Two datagram paths that meet on a simulated network, in virtual time. Beneath them, a known part of the
+// numbered packets is dropped, doubled or damaged, and the fate of each is recorded.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,8 @@ public:
                 return Error();
             };
             ProcessName name{0, own};
-            paths_.push_back(std::make_unique<DgramPath>(*hosts_[own], name, processes_, 7 + own, Crc32c::built_in(), DgramLimits(), find));
+            paths_.push_back(std::make_unique<DgramPath>(*hosts_[own], name, processes_, 7 + own,
+                                                         Crc32c::built_in(), DgramLimits(), find));
             paths_.back()->set_secret(sim::known_secret());
         }
     }
@@ -44,7 +45,7 @@ public:
     }
     void run_until_settled() {
         for (int i = 0; i < 100'000 && (paths_[0]->active() || paths_[1]->active()); ++i) run(1);
-        run(1000);  // what is still on its way
+        run(1000);  // what is still under way
     }
     const DgramPath &path(uint32_t own) const { return *paths_[own]; }
     const Fate &fate(uint32_t sender) const { return hosts_[sender]->fate; }
@@ -52,7 +53,7 @@ public:
 private:
     static constexpr uint64_t step_ns = 20'000;
 
-    // Every 17th is dropped, every 23rd doubled, every 29th damaged, of those that have a number.
+    // Of the numbered packets, every 17th is dropped, every 23rd doubled and every 29th damaged.
     class Host final : public PacketIo {
     public:
         explicit Host(PacketIo &beneath) : beneath_(beneath) {}

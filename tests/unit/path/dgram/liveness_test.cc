@@ -11,10 +11,11 @@ namespace {
 using dgram::Life;
 
 struct Process {
-    explicit Process(std::vector<Address> &others) : liveness(sockets, [&others](uint32_t, std::vector<Address> &list) {
-        list = others;
-        return Error();
-    }) {}
+    explicit Process(std::vector<Address> &others)
+        : liveness(sockets, [&others](uint32_t, std::vector<Address> &list) {
+              list = others;
+              return Error();
+          }) {}
     SystemSockets sockets{0, 1};
     Liveness liveness;
 };
@@ -25,7 +26,7 @@ Address loopback() {
     return address;
 }
 
-// Kernels on one host take a moment, or a longer one where there is other work.
+// The kernels of one host need a moment, and more if the host is busy.
 Life wait_for(Process &process, Life life, int patience_ms = 60'000) {
     Life known = process.liveness.ask(1);
     for (int i = 0; i < patience_ms && known != life; ++i, known = process.liveness.ask(1)) usleep(1000);
@@ -43,7 +44,7 @@ struct LivenessTest : testing::Test {
 TEST_F(LivenessTest, knowsOfAProcessThatComputes) {
     listen();
     EXPECT_EQ(wait_for(asks, Life::lives), Life::lives);
-    usleep(1'500'000);  // longer than the patience of the sockets
+    usleep(1'500'000);  // longer than the sockets' timeouts
     EXPECT_EQ(asks.liveness.ask(1), Life::lives);
     asked.liveness.tend();
     EXPECT_EQ(asks.liveness.ask(1), Life::lives) << "nor does it matter that it looks";

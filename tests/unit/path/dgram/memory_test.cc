@@ -1,5 +1,6 @@
-// What a peer costs in memory on the datagram path, by counting what is allocated: its flow with sequence, epoch and the filter of duplicates, its
-// log, its address at the endpoint; and that one that was talked to costs nothing more when it is quiet.
+// What a peer costs in memory on the datagram path, found by counting allocations: its flow with sequence,
+// epoch and duplicate filter, its log, and its address at the endpoint. A peer with much traffic costs no
+// more than others once it is idle.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,10 +16,11 @@
 namespace {
 std::size_t allocated_bytes = 0;
 
-// As much as glibc takes for it, with what it keeps of each; by what is asked for, so that each run gives the same.
+// The bytes that glibc takes for an object, with its own header. They follow from the requested size, so that
+// each run gives the same result.
 std::size_t taken_for(std::size_t size) { return std::max<std::size_t>(32, (size + 8 + 15) / 16 * 16); }
 
-constexpr std::size_t in_front = 16;  // bytes before each, which keep its size
+constexpr std::size_t in_front = 16;  // bytes before each object, which store its size
 
 void *allocate(std::size_t size) {
     auto *place = static_cast<char *>(std::malloc(in_front + size));
@@ -51,7 +53,7 @@ constexpr uint32_t peers = 16'384;
 constexpr size_t most_bytes_of_peer = 450;  // 0.44 KiB
 constexpr size_t most_bytes_of_all = 16'000'000;
 
-// Addresses as with UDP, but packets go to whoever holds the other end.
+// Has addresses like UDP, but the test moves the packets.
 class Line final : public PacketIo {
 public:
     Line() {
@@ -109,13 +111,15 @@ public:
 
 struct World {
     World()
-        : processes(peers + 1), path(line, {}, processes, 7, Crc32c::built_in(), DgramLimits(), [](uint32_t peer, std::string &name) {
-              name = "127.0.0.1:" + std::to_string(2000 + peer);
-              return Error();
-          }) {
+        : processes(peers + 1),
+          path(line, {}, processes, 7, Crc32c::built_in(), DgramLimits(),
+               [](uint32_t peer, std::string &name) {
+                   name = "127.0.0.1:" + std::to_string(2000 + peer);
+                   return Error();
+               }) {
         path.set_secret(sim::known_secret());
     }
-    // Until both ends are quiet.
+    // Moves packets until both ends are idle.
     void settle(Side &peer) {
         for (int i = 0; i < 10'000 && (path.active() || peer.flow.active() || !line.to_come.empty()); ++i) {
             line.now += 20'000;
@@ -128,7 +132,7 @@ struct World {
         uint32_t number = peer.home.own;
         std::vector<std::byte> bytes(size);
         Envelope envelope{};
-        envelope.context = peer.came.size();  // Side wants them numbered
+        envelope.context = peer.came.size();  // Side requires numbered envelopes
         for (int i = 0; i < messages; ++i, ++envelope.context) {
             ASSERT_EQ(path.send(number, envelope, {bytes.data(), size, nullptr}), Sent::done);
             peer.send("an answer");
@@ -144,12 +148,14 @@ struct World {
 };
 
 struct Held {
-    size_t none = 0, first = 0, all = 0;  // bytes without any peer, after the first, with what all share, and after all
+    // Bytes without any peer, after the first one, which includes what all share, and after all.
+    size_t none = 0, first = 0, all = 0;
 
     size_t of_others() const { return all - first; }
 };
 
-// By a process that has talked to all peers, each of which is quiet again; `much`: with more envelopes than a log begins with, and bulk.
+// A process has talked to all peers, and each of them is idle again. With `much`, there was bulk, and more
+// envelopes than a new log has room for.
 Held held_by_path(bool much) {
     size_t begin = allocated_bytes;
     std::vector<std::byte> data(5000);
@@ -165,9 +171,11 @@ Held held_by_path(bool much) {
             Side peer(number, 0, 100 + number);
             if (much || number == 1) {
                 world.talk(peer, 40, 1000);
-                EXPECT_EQ(world.path.send_bulk(number, {0, 0}, {data.data(), data.size(), nullptr}, number), Sent::pending);
+                EXPECT_EQ(world.path.send_bulk(number, {0, 0}, {data.data(), data.size(), nullptr}, number),
+                          Sent::pending);
             }
-            world.talk(peer, 1, 8);  // the last, as then all hold the same of what they share
+            // Comes last, so that all peers hold the same share of what they have in common.
+            world.talk(peer, 1, 8);
             world.path.poll(world.taker, 64, world.line.now);
         }
         if (number == 1) held.first = now_held();
@@ -181,9 +189,11 @@ Held held_by_path(bool much) {
 
 TEST(Memory, OfAPeerThatWasTalkedToAndIsQuiet) {
     Held once = held_by_path(false), often = held_by_path(true);
-    std::printf("%zu bytes for each of %u peers, %zu in all, of which %zu are there without any; a Flow has %zu\n", once.of_others() / (peers - 1),
-                peers, once.all, once.none, sizeof(Flow));
-    EXPECT_LE(once.of_others() / (peers - 1) + sizeof(void *), most_bytes_of_peer) << "with its place in the list of all";
+    std::printf(
+        "%zu bytes for each of %u peers, %zu in all, of which %zu are there without any; a Flow has %zu\n",
+        once.of_others() / (peers - 1), peers, once.all, once.none, sizeof(Flow));
+    EXPECT_LE(once.of_others() / (peers - 1) + sizeof(void *), most_bytes_of_peer)
+        << "with its place in the list of all";
     EXPECT_LE(once.all, most_bytes_of_all);
     EXPECT_EQ(often.of_others(), once.of_others()) << "who was talked to much is as small";
 }

@@ -10,7 +10,8 @@ namespace {
 
 constexpr uint64_t second_ns = 1'000'000'000;
 
-// Sends packets as long as may be through a way that carries `carried` bytes, now and then a short one.
+// Sends packets of the greatest allowed length over a route that carries `carried` bytes, and a short packet
+// now and then. Returns the number of lost packets.
 int send_until_settled(PacketSize &size, size_t carried, uint64_t &now_ns, int most = 200) {
     int lost = 0;
     for (int i = 0; i < most; ++i, now_ns += 1'000'000) {

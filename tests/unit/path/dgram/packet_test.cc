@@ -1,4 +1,4 @@
-// The form of packets: what is written is read again, what is damaged, cut off or senseless is refused.
+// The form of packets: what is written is read back, and what is damaged, cut off or senseless is refused.
 #include "path/dgram/packet.h"
 
 #include <gtest/gtest.h>
@@ -20,16 +20,19 @@ std::vector<std::byte> bytes_of(std::string_view text) {
     return {bytes, bytes + text.size()};
 }
 
-// At the edges of the forms that bulk has.
+// Headers at the limits of the forms that bulk has.
 std::vector<BulkHeader> bulk_headers() {
     std::vector<BulkHeader> all;
     for (uint64_t id : {uint64_t{0}, uint64_t{1} << 24, usual_receive_ids - 1, usual_receive_ids, UINT64_MAX})
-        for (uint64_t offset : {uint64_t{0}, near_offsets - 1, near_offsets, usual_offsets - 1, usual_offsets, UINT64_MAX - 4})
+        for (uint64_t offset :
+             {uint64_t{0}, near_offsets - 1, near_offsets, usual_offsets - 1, usual_offsets, UINT64_MAX - 4})
             all.push_back({id, offset});
     return all;
 }
 
-std::string text_of(const Frame &frame) { return {reinterpret_cast<const char *>(frame.payload), frame.size}; }
+std::string text_of(const Frame &frame) {
+    return {reinterpret_cast<const char *>(frame.payload), frame.size};
+}
 
 struct Written {
     std::byte bytes[2000];
@@ -94,10 +97,11 @@ TEST(Packet, ProofsAreOfBothEndsAndInTheUsualFormOfBothEpochs) {
     Secret secret, other;
     Secret::parse(std::string(64, '7'), secret);
     Secret::parse(std::string(64, '8'), other);
-    std::vector<uint64_t> proofs{introducing_proof(secret, 1, 2), introducing_proof(secret, 2, 1),  introducing_proof(other, 1, 2),
-                                 usual_proof(secret, 1, 2, 3, 4), usual_proof(secret, 2, 1, 3, 4),  usual_proof(secret, 1, 2, 4, 3),
-                                 usual_proof(secret, 1, 2, 3, 5), usual_proof(secret, 1, 2, 9, 4),  usual_proof(other, 1, 2, 3, 4),
-                                 usual_proof(secret, 1, 2, 0, 0)};
+    std::vector<uint64_t> proofs{introducing_proof(secret, 1, 2), introducing_proof(secret, 2, 1),
+                                 introducing_proof(other, 1, 2),  usual_proof(secret, 1, 2, 3, 4),
+                                 usual_proof(secret, 2, 1, 3, 4), usual_proof(secret, 1, 2, 4, 3),
+                                 usual_proof(secret, 1, 2, 3, 5), usual_proof(secret, 1, 2, 9, 4),
+                                 usual_proof(other, 1, 2, 3, 4),  usual_proof(secret, 1, 2, 0, 0)};
     for (size_t i = 0; i < proofs.size(); ++i) {
         EXPECT_LE(proofs[i], proof_mask);
         for (size_t j = 0; j < i; ++j) EXPECT_NE(proofs[i], proofs[j]) << i << " and " << j;
@@ -112,7 +116,7 @@ TEST(Packet, HasSmallHeadersForOneEnvelopeAndForBulk) {
     EXPECT_EQ(usual_header_bytes + bulk.writer.size(), 23u);
 }
 
-// Each frame is as long as its constant says, with and without its size.
+// Each frame is as long as its constant states, with and without its size.
 TEST(Packet, FramesAreAsLongAsIsSaid) {
     auto length = [](auto write) {
         Written written;
@@ -121,12 +125,15 @@ TEST(Packet, FramesAreAsLongAsIsSaid) {
     };
     for (bool said : {false, true}) {
         size_t size = said ? 5 : rest, more = said ? size_bytes : 0;
-        EXPECT_EQ(length([&](FrameWriter &to) { to.envelope(1, envelope_of(1), size); }), envelope_frame_bytes + more);
+        EXPECT_EQ(length([&](FrameWriter &to) { to.envelope(1, envelope_of(1), size); }),
+                  envelope_frame_bytes + more);
         EXPECT_EQ(length([&](FrameWriter &to) { to.next(envelope_of(1), size); }), next_frame_bytes + more);
-        EXPECT_EQ(length([&](FrameWriter &to) { to.beginning(1, envelope_of(1), size, 9); }), beginning_frame_bytes + more);
+        EXPECT_EQ(length([&](FrameWriter &to) { to.beginning(1, envelope_of(1), size, 9); }),
+                  beginning_frame_bytes + more);
         EXPECT_EQ(length([&](FrameWriter &to) { to.part(1, size, 9); }), part_frame_bytes + more);
     }
-    for (const BulkHeader &bulk : bulk_headers()) EXPECT_EQ(length([&](FrameWriter &to) { to.bulk(bulk); }), bulk_frame_bytes(bulk));
+    for (const BulkHeader &bulk : bulk_headers())
+        EXPECT_EQ(length([&](FrameWriter &to) { to.bulk(bulk); }), bulk_frame_bytes(bulk));
     EXPECT_EQ(length([&](FrameWriter &to) { to.acknowledge({}); }), acknowledge_frame_bytes);
     Acknowledgement late;
     late.away_us = 50;
@@ -201,7 +208,7 @@ TEST(Packet, KeepsEnvelopes) {
     EXPECT_EQ(text_of(frame), "one");
     ASSERT_TRUE(reader.next(frame));
     EXPECT_EQ(frame.kind, FrameKind::next);
-    EXPECT_EQ(frame.sequence, 0u);  // goes round
+    EXPECT_EQ(frame.sequence, 0u);  // wraps around
     EXPECT_EQ(frame.envelope.context, 6u);
     EXPECT_EQ(frame.total, 0u);
     ASSERT_TRUE(reader.next(frame));
@@ -260,13 +267,14 @@ TEST(Packet, RefusesWhatIsCutOff) {
     Written written;
     written.writer.envelope(1, envelope_of(5), 3);
     written.copy("one");
-    for (size_t size = 1; size < written.writer.size(); ++size) EXPECT_EQ(readable(written.frames().first(size)), -1) << size;
+    for (size_t size = 1; size < written.writer.size(); ++size)
+        EXPECT_EQ(readable(written.frames().first(size)), -1) << size;
     EXPECT_EQ(readable(written.frames()), 1);
     EXPECT_EQ(readable({}), 0);
 }
 
 TEST(Packet, RefusesWhatIsCutOffBeforeTheRest) {
-    auto shortest = [](auto write) {  // of what is not refused
+    auto shortest = [](auto write) {  // the shortest length that is not refused
         Written written;
         write(written.writer);
         written.copy("x");
@@ -274,19 +282,22 @@ TEST(Packet, RefusesWhatIsCutOffBeforeTheRest) {
             if (readable(written.frames().first(size)) == 1) return size;
         return size_t{0};
     };
-    EXPECT_EQ(shortest([](FrameWriter &to) { to.envelope(1, envelope_of(5), rest); }), envelope_frame_bytes) << "no payload is one";
-    EXPECT_EQ(shortest([](FrameWriter &to) { to.beginning(1, envelope_of(5), rest, 10); }), beginning_frame_bytes + 1);
+    EXPECT_EQ(shortest([](FrameWriter &to) { to.envelope(1, envelope_of(5), rest); }), envelope_frame_bytes)
+        << "no payload is one";
+    EXPECT_EQ(shortest([](FrameWriter &to) { to.beginning(1, envelope_of(5), rest, 10); }),
+              beginning_frame_bytes + 1);
     EXPECT_EQ(shortest([](FrameWriter &to) { to.part(1, rest, 10); }), part_frame_bytes + 1);
-    for (const BulkHeader &bulk : bulk_headers()) EXPECT_EQ(shortest([&](FrameWriter &to) { to.bulk(bulk); }), bulk_frame_bytes(bulk) + 1);
+    for (const BulkHeader &bulk : bulk_headers())
+        EXPECT_EQ(shortest([&](FrameWriter &to) { to.bulk(bulk); }), bulk_frame_bytes(bulk) + 1);
 }
 
-// Of all kinds with all flags those are read that are said to be.
+// Among all kinds with all flags, only those that the protocol defines are read.
 TEST(Packet, RefusesFlagsWhereTheyMeanNothing) {
     for (int byte = 0; byte < 256; ++byte) {
         std::byte frame[80] = {static_cast<std::byte>(byte)};
         int kind = byte & ~rest_flag;
         bool is_rest = byte & rest_flag;
-        size_t size = 0;  // with as much payload as its size says, which is 0x0101
+        size_t size = 0;  // the readable length, or 0; where a size is read, it is 0x0101, more than there is
         if (kind == 1 || kind == 3) size = is_rest ? sizeof frame : 0;
         for (std::byte &each : std::span(frame).subspan(1)) each = std::byte{1};
         if (kind == 4) size = is_rest ? sizeof frame : 0;
@@ -312,7 +323,8 @@ TEST(Packet, RefusesWhatMakesNoSense) {
         to.writer.probe();
         to.writer.next(envelope_of(1), 0);
     })) << "something between";
-    EXPECT_TRUE(refused([](Written &to) { to.writer.beginning(1, envelope_of(1), 0, 10); })) << "an empty beginning";
+    EXPECT_TRUE(refused([](Written &to) { to.writer.beginning(1, envelope_of(1), 0, 10); }))
+        << "an empty beginning";
     EXPECT_TRUE(refused([](Written &to) {
         to.writer.beginning(1, envelope_of(1), 3, 3);
         to.copy("all");
@@ -353,7 +365,8 @@ TEST(Packet, SurvivesAnything) {
     sim::Random random(1);
     for (int round = 0; round < 20'000; ++round) {
         std::vector<std::byte> bytes(random.below(200));
-        for (std::byte &byte : bytes) byte = static_cast<std::byte>(random.chance(50) ? random.below(10) : random.next());
+        for (std::byte &byte : bytes)
+            byte = static_cast<std::byte>(random.chance(50) ? random.below(10) : random.next());
         readable(bytes);
     }
 }

@@ -12,7 +12,9 @@ Secret secret_of(char digit) {
     return secret;
 }
 
-const std::byte *bytes_of(const std::string &text) { return reinterpret_cast<const std::byte *>(text.data()); }
+const std::byte *bytes_of(const std::string &text) {
+    return reinterpret_cast<const std::byte *>(text.data());
+}
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// Two flows that know each other, without a network: a test takes each packet in its hands and gives it to the other side, or does not.
+// Two flows that know each other, without a network. The test takes each packet and gives it to the other
+// side, or drops it.
 #pragma once
 
 #include <memory>
@@ -18,17 +19,18 @@ public:
 
     Side(uint32_t own, uint32_t peer, uint32_t epoch, const FlowLimits &limits = {}, char secret = '7');
 
-    // An envelope with this payload; bulk of these bytes, for receive id `token`.
+    // Sends an envelope with this payload, or bulk with these bytes for receive id `token`.
     void send(const std::string &payload);
     void send_bulk(uint64_t token, std::string bytes);
-    // All that may go now.
+    // All packets that may leave now.
     std::vector<PacketBytes> packets(uint64_t now_ns);
-    // The only one; an empty one when there is none.
+    // The only packet that may leave now, or an empty one if there is none.
     PacketBytes packet(uint64_t now_ns);
     Flow::Came give(const PacketBytes &packet, uint64_t now_ns) { return flow.received(packet, now_ns); }
 
     Logged logged(Flow &flow, uint64_t sequence) override;
-    const std::byte *bulk_bytes(Flow &flow, uint64_t token, uint64_t offset, std::byte *scratch, size_t size) override;
+    const std::byte *bulk_bytes(Flow &flow, uint64_t token, uint64_t offset, std::byte *scratch,
+                                size_t size) override;
     void delivered(Flow &, uint64_t below) override { delivered_below = below; }
     void bulk_delivered(Flow &, uint64_t token) override { bulk_done.push_back(token); }
     void envelope(Flow &flow, const Piece &piece, const std::byte *payload) override;
@@ -47,11 +49,11 @@ public:
     Flow flow;
 };
 
-// Gives every packet to the other side until none is left; the number of packets. Time goes on by `step_ns` when nothing else happens, until
-// `until_ns`.
+// Gives every packet to the other side until none is left, and returns the number of packets. When nothing
+// else happens, time advances by `step_ns`, until `until_ns`.
 int exchange(Side &a, Side &b, uint64_t &now_ns, uint64_t until_ns, uint64_t step_ns = 10'000);
 
-// The header of a packet, its frames, and its number, of which the lower bits are there.
+// The header of a packet, its frames, and the lower 31 bits of its number.
 PacketHeader header_of(const PacketBytes &packet);
 std::vector<Frame> frames_of(const PacketBytes &packet);
 uint64_t number_of(const PacketBytes &packet);

@@ -1,4 +1,4 @@
-// The round trip, and what is derived from it.
+// The round trip, and the times derived from it.
 #include "path/dgram/round_trip.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(RoundTrip, LeavesOutWhatTheReceiverKeptBack) {
     trip.add(300'000, 200'000, 1);
     EXPECT_EQ(trip.least_ns(), 100'000u);
     EXPECT_EQ(trip.queueing_ns(), 0u);
-    trip.add(100'000, 200'000, 2);  // makes no sense
+    trip.add(100'000, 200'000, 2);  // senseless: a delay longer than the round trip
     EXPECT_GE(trip.least_ns(), 1u);
 }
 

@@ -1,4 +1,4 @@
-// Records of packets on their way: acknowledged, lost by order and time, late after all.
+// Records of packets under way: acknowledged, lost by order or by time, arrived after all.
 #include "path/dgram/sent.h"
 
 #include <gtest/gtest.h>
@@ -20,13 +20,14 @@ protected:
     void send_all(uint64_t until, uint64_t at_ns = 0) {
         for (uint64_t number = 1; number <= until; ++number) send(number, at_ns);
     }
-    // What is told to have come.
+    // The numbers of the packets that are acknowledged by this.
     std::vector<uint64_t> acknowledge(uint64_t cumulative, std::vector<Range> ranges = {}) {
         Acknowledgement said;
         said.count = static_cast<uint32_t>(ranges.size());
         std::copy(ranges.begin(), ranges.end(), said.ranges);
         std::vector<uint64_t> received;
-        found = sent.acknowledge(records, cumulative, said, [&](const SentPacket &packet) { received.push_back(packet.number); });
+        found = sent.acknowledge(records, cumulative, said,
+                                 [&](const SentPacket &packet) { received.push_back(packet.number); });
         return received;
     }
     uint32_t find_lost(uint64_t now_ns) { return sent.find_lost(records, trip, size, now_ns, by_order); }
@@ -103,7 +104,7 @@ TEST_F(Sent, MayComeThoughGivenUp) {
     EXPECT_EQ(found.too_early, 1u);
     EXPECT_EQ(found.packets, 0u);
     EXPECT_EQ(lost(), Numbers{});
-    // More patience with the order from now on.
+    // From now on, one more later packet is needed to prove a loss by order.
     for (uint64_t number = 6; number <= 10; ++number) send(number, 0);
     acknowledge(5, {{1, 3}});
     EXPECT_EQ(find_lost(10), 0u);
@@ -134,12 +135,12 @@ TEST_F(Sent, WaitInTheOrderOfTheirEnvelopes) {
     EXPECT_EQ(lost(), (Numbers{4, 1, 2, 3}));
 }
 
-// Else one would wait for the other's window.
+// Otherwise the envelopes would wait for the window of the bulk, or the bulk for that of the envelopes.
 TEST_F(Sent, WaitForAnotherPacketBulkApartFromEnvelopes) {
     SentPacket packet;
     for (packet.number = 1; packet.number <= 3; ++packet.number) {
         packet.begin = {packet.number, 0};
-        packet.end = {packet.number + (packet.number > 1), 0};  // the first is bulk alone
+        packet.end = {packet.number + (packet.number > 1), 0};  // the first packet has only bulk
         packet.bulk_size = packet.number < 3 ? 70 : 0;
         packet.bytes = 100;
         sent.add(records, packet);

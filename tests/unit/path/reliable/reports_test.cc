@@ -43,7 +43,8 @@ TEST(Reports, TellsEachOnce) {
     EXPECT_FALSE(reports.empty());
     Told told;
     EXPECT_EQ(reports.tell(told), 3);
-    EXPECT_EQ(told.all, (std::vector<std::string>{"sent 1", "sent 5", "undelivered 3 11", "undelivered 3 22", "lost 3: process 3 is gone"}));
+    EXPECT_EQ(told.all, (std::vector<std::string>{"sent 1", "sent 5", "undelivered 3 11", "undelivered 3 22",
+                                                  "lost 3: process 3 is gone"}));
     EXPECT_TRUE(reports.empty());
     EXPECT_EQ(reports.tell(told), 0);
 }
@@ -56,7 +57,8 @@ TEST(Reports, WhatIsSentMeanwhileIsToldAndALossThenInTheNextPoll) {
     reports.sent(3);
     reports.lost(3, "is gone");
     EXPECT_EQ(reports.tell(told), 4);
-    EXPECT_EQ(told.all, (std::vector<std::string>{"sent 2", "sent 3", "sent 9", "lost 3: process 3 is gone"}));
+    EXPECT_EQ(told.all,
+              (std::vector<std::string>{"sent 2", "sent 3", "sent 9", "lost 3: process 3 is gone"}));
     EXPECT_FALSE(reports.empty());
     told.reports = nullptr;
     EXPECT_EQ(reports.tell(told), 1);
@@ -82,7 +84,8 @@ TEST(HeldPayload, StaysWhereItIsOrIsPacked) {
     Payload scattered{nullptr, packed.size(), &cursor};
     held.hold(scattered, 6);
     std::fill(spread.begin(), spread.end(), std::byte{0xee});
-    EXPECT_TRUE(std::equal(packed.begin(), packed.end(), held.data())) << "a copy, which the program cannot change any more";
+    EXPECT_TRUE(std::equal(packed.begin(), packed.end(), held.data()))
+        << "a copy, which the program cannot change any more";
     EXPECT_EQ(held.release(), 6u);
 
     Payload empty{nullptr, 0, nullptr};

@@ -1,4 +1,4 @@
-// The cells of a process: who has which, and what is in them.
+// The cells of a process: which are in use, and what they contain.
 #include "path/shm/cells.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,8 @@
 namespace lanyard {
 namespace {
 
-// Taken here, read and given back by another process, in any order; compared with a list of those in use.
+// Cells are taken here, and read and freed by another process in any order. They are compared with a list of
+// those in use.
 TEST(Cells, AreTakenByOneAtATime) {
     sim::for_seeds(50, 3, [](uint64_t seed) {
         SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
@@ -34,11 +35,13 @@ TEST(Cells, AreTakenByOneAtATime) {
                     Payload payload{bytes.data(), size, nullptr};
                     cells.fill(taken[i], payload, size);
                     EXPECT_LT(taken[i], all);
-                    EXPECT_TRUE(used.emplace(taken[i], std::move(bytes)).second) << "cell " << taken[i] << " is in use";
+                    EXPECT_TRUE(used.emplace(taken[i], std::move(bytes)).second)
+                        << "cell " << taken[i] << " is in use";
                 }
             } else if (!used.empty()) {
                 auto one = std::next(used.begin(), static_cast<std::ptrdiff_t>(random.below(used.size())));
-                EXPECT_EQ(std::memcmp(node.of(1).cell(0, one->first), one->second.data(), one->second.size()), 0);
+                EXPECT_EQ(std::memcmp(node.of(1).cell(0, one->first), one->second.data(), one->second.size()),
+                          0);
                 Cells::give_back(node.of(1).member(0), one->first);
                 used.erase(one);
             }
@@ -57,7 +60,8 @@ TEST(Cells, AreTakenInACircle) {
         uint32_t cell;
         ASSERT_TRUE(cells.take(&cell, 1));
         Cells::give_back(node.of(0).member(0), cell);
-        EXPECT_TRUE(taken.insert(cell).second) << "cell " << cell << " again, while others wait for their turn";
+        EXPECT_TRUE(taken.insert(cell).second)
+            << "cell " << cell << " again, while others wait for their turn";
     }
 }
 

@@ -13,7 +13,7 @@
 namespace lanyard {
 namespace {
 
-// Members of a node that are all this process.
+// A node whose members are all this process.
 class DirectCopiesTest : public ::testing::Test {
 protected:
     static constexpr uint32_t members = 3;
@@ -56,7 +56,7 @@ TEST_F(DirectCopiesTest, AreTheUsersToAllow) {
     EXPECT_TRUE(all[0].work_with(1) && all[0].work_with_all());
 }
 
-// As a process finds it that is in another namespace, where an id names somebody else.
+// The case of a process in another namespace, where the process id belongs to another process.
 TEST_F(DirectCopiesTest, AreRefusedWhereSomebodyElseHasTheId) {
     const uint64_t other = 7;
     node.of(1).member(1).reach.probe_address = address_of(&other);
@@ -90,7 +90,8 @@ TEST_F(DirectCopiesTest, EndWithTheFirstThatFails) {
     for (bool writes : {false, true}) {
         uint32_t from = writes ? 2 : 0;
         EXPECT_TRUE(all[from].work_with(1));
-        std::string why = sentence(writes ? all[from].write(1, &run, 1, 0, sizeof here) : all[from].read(1, &run, 1, 0, sizeof here));
+        std::string why = sentence(writes ? all[from].write(1, &run, 1, 0, sizeof here)
+                                          : all[from].read(1, &run, 1, 0, sizeof here));
         EXPECT_TRUE(why.starts_with(writes ? "process_vm_writev: " : "process_vm_readv: ")) << why;
         EXPECT_FALSE(all[from].work_with(1));
     }
@@ -104,8 +105,10 @@ TEST_F(DirectCopiesTest, SayWhenOnlyAPartIsThere) {
     ASSERT_EQ(mprotect(static_cast<std::byte *>(two) + page, page, PROT_NONE), 0);
     std::vector<std::byte> here(2 * page);
     iovec run{here.data(), here.size()};
-    EXPECT_EQ(sentence(all[0].read(1, &run, 1, address_of(two), here.size())), "process_vm_readv read only a part");
-    EXPECT_EQ(sentence(all[2].write(1, &run, 1, address_of(two), here.size())), "process_vm_writev wrote only a part");
+    EXPECT_EQ(sentence(all[0].read(1, &run, 1, address_of(two), here.size())),
+              "process_vm_readv read only a part");
+    EXPECT_EQ(sentence(all[2].write(1, &run, 1, address_of(two), here.size())),
+              "process_vm_writev wrote only a part");
     EXPECT_FALSE(all[0].work_with(1) || all[2].work_with(1));
     munmap(two, 2 * page);
 }

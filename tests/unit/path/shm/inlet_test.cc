@@ -1,4 +1,5 @@
-// What an outlet has written an inlet delivers, whoever takes it; and the writer has its room again.
+// An inlet delivers what an outlet has written, in a poll or to a waiting receive. The writer then has its
+// room again.
 #include "path/shm/inlet.h"
 
 #include <gtest/gtest.h>
@@ -13,19 +14,21 @@
 namespace lanyard {
 namespace {
 
-// From member 0 to member 1, which knows the other as peer 7.
+// A ring from member 0 to member 1, which knows member 0 as peer 7.
 struct Way {
     Way() { outlet.open(*ring, 0); }
 
-    // False: there is no room.
+    // Returns false if there is no room.
     bool send(const NotedFrame &frame) {
         size_t size = frame.payload.size();
         Payload payload{frame.payload.data(), size, nullptr};
-        if (frame.bulk) return outlet.send_bulk({frame.number, frame.number + 5}, payload, cells) == Sent::done;
-        if (size <= first_line_room && frame.number % 2 == 0) return outlet.send_line(numbered(frame.number, size), payload) == Sent::done;
+        if (frame.bulk)
+            return outlet.send_bulk({frame.number, frame.number + 5}, payload, cells) == Sent::done;
+        if (size <= first_line_room && frame.number % 2 == 0)
+            return outlet.send_line(numbered(frame.number, size), payload) == Sent::done;
         return outlet.send(numbered(frame.number, size), payload, cells) == Sent::done;
     }
-    // By who waits for it; false: nothing is shown.
+    // Takes a frame like a waiting receive. Returns false if nothing is shown.
     bool take(NotingSink &sink) {
         ShortFrame shown;
         if (!inlet.peek(shown) || !shown.envelope) return false;
@@ -94,13 +97,14 @@ TEST(Inlet, SaysWhereItsNextFrameWillBe) {
     }
 }
 
-// What lies in cells is no affair of who waits.
+// A waiting receive is not shown bulk, or payload that lies in cells.
 TEST(Inlet, ShowsWhatLiesInTheRing) {
     Way way;
     NotingSink sink;
     ShortFrame shown;
     EXPECT_FALSE(way.inlet.peek(shown));
-    for (const NotedFrame &frame : {NotedFrame{false, 7, 1, content(1, most_inlined + 1)}, {true, 7, 2, content(2, 5)}}) {
+    for (const NotedFrame &frame :
+         {NotedFrame{false, 7, 1, content(1, most_inlined + 1)}, {true, 7, 2, content(2, 5)}}) {
         ASSERT_TRUE(way.send(frame));
         ASSERT_TRUE(way.inlet.peek(shown));
         EXPECT_EQ(shown.envelope, nullptr);

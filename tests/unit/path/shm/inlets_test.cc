@@ -1,4 +1,4 @@
-// Whose turn it is among the rings that are read.
+// In which order the rings are read.
 #include "path/shm/inlets.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace lanyard {
 namespace {
 
-// All members but the last write to that one, by whom member i is known as peer 100 + i.
+// All members except the last write to the last, which knows member i as peer 100 + i.
 class Readers {
 public:
     explicit Readers(uint32_t writers) : node_(writers + 1), writers_(writers) {}
@@ -32,9 +32,10 @@ public:
     bool is_open(uint32_t writer) const { return read.contains(writer); }
     bool send(uint32_t writer, uint64_t number, size_t size) {
         std::vector<std::byte> bytes = content(number, size);
-        return outlets_.at(writer).send(numbered(number, size), {bytes.data(), size, nullptr}, cells_.at(writer)) == Sent::done;
+        return outlets_.at(writer).send(numbered(number, size), {bytes.data(), size, nullptr},
+                                        cells_.at(writer)) == Sent::done;
     }
-    // Who was heard in a poll, in order.
+    // Polls once and returns the writers of the frames, in order.
     std::vector<uint32_t> poll(int budget) {
         NotingSink sink;
         int frames = inlets.poll(sink, budget);
@@ -84,8 +85,8 @@ TEST(Inlets, LetNobodyStarveTheOthers) {
     for (uint32_t writer = 0; writer < 5; ++writer) EXPECT_EQ(heard[writer], 60);
 }
 
-// Rings come, are written, polled with any budget and read out of turn. Each is a queue by itself, and a poll that did not use its budget up has
-// left nothing.
+// Rings are opened, written, polled with any budget and read out of turn. Each is a queue by itself, and a
+// poll that did not use up its budget has left nothing.
 TEST(Inlets, AreLikeAsManyQueues) {
     sim::for_seeds(30, 5, [](uint64_t seed) {
         SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
@@ -103,7 +104,8 @@ TEST(Inlets, AreLikeAsManyQueues) {
             std::deque<NotedFrame> &queue = under_way[writer];
             if (random.chance(60)) {
                 size_t size = random.below((random.chance(10) ? cell_bytes : most_inlined) + 1);
-                if (readers.send(writer, number, size)) queue.push_back({false, 100 + writer, number, content(number, size)});
+                if (readers.send(writer, number, size))
+                    queue.push_back({false, 100 + writer, number, content(number, size)});
                 ++number;
             } else if (random.chance(50)) {
                 ShortFrame shown{};
@@ -125,7 +127,8 @@ TEST(Inlets, AreLikeAsManyQueues) {
                     if (!from.empty()) from.pop_front();
                 }
                 EXPECT_LE(frames, budget);
-                for (const auto &[each, left] : under_way) EXPECT_TRUE(frames == budget || left.empty()) << "of " << each;
+                for (const auto &[each, left] : under_way)
+                    EXPECT_TRUE(frames == budget || left.empty()) << "of " << each;
             }
             if (::testing::Test::HasFailure()) return false;
         }

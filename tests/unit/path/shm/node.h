@@ -1,4 +1,5 @@
-// A node's segment, mapped by each of its members for itself, and a sink that notes what comes: for tests of the parts of ShmPath.
+// A node's segment, mapped by each of its members separately, and a sink that records what arrives. For tests
+// of the parts of ShmPath.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ public:
         for (Segment &segment : segments_) LANYARD_MUST(!segment.attach(dup(file)));
         close(file);
     }
-    // As that member has it.
+    // The segment as this member has mapped it.
     Segment &of(uint32_t member) { return segments_[member]; }
     SegmentHeader &header() { return segments_[0].header(); }
 

@@ -1,4 +1,5 @@
-// What an outlet writes: in which form, and all of it or nothing. What is in the frames, inlet_test.cc compares.
+// What an outlet writes: in which form, and all of it or nothing. inlet_test.cc compares the content of the
+// frames.
 #include "path/shm/outlet.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +68,8 @@ TEST_F(OutletTest, TellsTheWholeSizeWithTheFirstCell) {
 }
 
 TEST_F(OutletTest, WritesNothingWhereTheRingLacksRoom) {
-    for (uint32_t line = 0; line < ring_lines - 2; ++line) ASSERT_EQ(outlet.send_line(numbered(0, 0), {}), Sent::done);
+    for (uint32_t line = 0; line < ring_lines - 2; ++line)
+        ASSERT_EQ(outlet.send_line(numbered(0, 0), {}), Sent::done);
     EXPECT_EQ(send(first_line_room + 2 * next_line_room), Sent::full);
     EXPECT_EQ(send(3 * cell_bytes), Sent::full);
     EXPECT_EQ(cells.in_use(), 0u);

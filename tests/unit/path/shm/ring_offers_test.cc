@@ -1,4 +1,4 @@
-// How members of a node come by the rings between them, and what happens when there is no room for one.
+// How members of a node obtain the rings between them, and what happens if there is no room for one.
 #include "path/shm/ring_offers.h"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,8 @@ TEST(RingOffers, PartsBothWhereThereIsNoRoom) {
     EXPECT_FALSE(members[0].becomes_lost(2) || members[2].becomes_lost(0));
 }
 
-// The ring that this process has opened itself is of no use to it any more; the other learns that too.
+// The ring that this process has opened itself is of no use any more, and the other process must find that
+// out.
 TEST(RingOffers, PartsBothWhereARingCannotBeRead) {
     Members members(2);
     ASSERT_NE(members[0].open(1), nullptr);
@@ -82,12 +83,14 @@ TEST(RingOffers, PartsBothWhereARingCannotBeRead) {
     members[1].fail_to_accept(0);
     EXPECT_TRUE(members[1].becomes_lost(0) && members[0].becomes_lost(1));
     EXPECT_FALSE(members[1].is_offered_by(0) || members[0].is_offered_by(1));
-    EXPECT_TRUE(sentence(members[1].why_lost(0)).starts_with("a ring of 8 KiB of shared memory cannot be mapped"));
+    EXPECT_TRUE(
+        sentence(members[1].why_lost(0)).starts_with("a ring of 8 KiB of shared memory cannot be mapped"));
     EXPECT_TRUE(sentence(members[0].why_lost(1)).starts_with("the shared memory of this node"));
 }
 
-// Who opens rings to whom, and when the others look, is random, and there is room for some of the rings only. Whoever made one is read by the
-// other; who did not is lost, on both sides and once.
+// Members open rings to each other and look for offers at random, and there is room for some of the rings
+// only. A ring that was made is read by the other member. Where a ring could not be made, both members lose
+// each other, once.
 TEST(RingOffers, IsTheSameForBothSides) {
     sim::for_seeds(100, 3, [](uint64_t seed) {
         SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));

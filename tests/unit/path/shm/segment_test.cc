@@ -1,4 +1,4 @@
-// The node's segment: processes that come while others are at work in it, and a segment of another version.
+// The node's segment: processes that join while others work in it, and a segment of another version.
 #include "path/shm/segment.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ public:
     File() : descriptor_(memfd_create("lanyard-test", MFD_CLOEXEC)) {}
     ~File() { close(descriptor_); }
     int descriptor() const { return descriptor_; }
-    // As a process that has the file gets it.
+    // A descriptor of the file, as another process gets it.
     int copy() const { return dup(descriptor_); }
 
 private:
@@ -33,14 +33,15 @@ TEST(Segment, OfAnotherVersionIsRefusedWithBoth) {
     ASSERT_EQ(sentence(made.create(file.descriptor(), 2)), "");
     uint64_t magic = segment_magic - (uint64_t{1} << 48);
     ASSERT_EQ(pwrite(file.descriptor(), &magic, sizeof magic, 0), 8);
-    EXPECT_EQ(sentence(other.attach(file.copy())), "the shared memory of this node has version 1 of its layout, and this process needs version 2: "
-                                                   "all processes of a node need the same Lanyard");
+    EXPECT_EQ(sentence(other.attach(file.copy())),
+              "the shared memory of this node has version 1 of its layout, and this process needs version 2: "
+              "all processes of a node need the same Lanyard");
     magic = 0x1234;
     ASSERT_EQ(pwrite(file.descriptor(), &magic, sizeof magic, 0), 8);
     EXPECT_EQ(sentence(other.attach(file.copy())), "the file for shared memory holds something else");
 }
 
-// Counts what comes in order from each peer.
+// Counts the envelopes of each peer and checks that they arrive in order.
 struct Counting final : Sink {
     void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override {
         EXPECT_EQ(envelope.context, next[peer]++);
@@ -52,7 +53,7 @@ struct Counting final : Sink {
     uint64_t next[128] = {};
 };
 
-// A process of the node, by its own mapping; peer numbers are its own affair.
+// A process of the node with a mapping and peer numbers of its own.
 struct Process {
     Process(const File &file, uint32_t index) : own(index) {
         EXPECT_EQ(sentence(segment.attach(file.copy())), "");
@@ -62,14 +63,16 @@ struct Process {
     }
     uint32_t number(uint32_t member) const { return own + 50 - member; }
     void learn() {
-        while (path->reaches(number(known)) || (known < segment.members() && path->add_member(number(known)))) ++known;
+        while (path->reaches(number(known)) || (known < segment.members() && path->add_member(number(known))))
+            ++known;
     }
     void say(uint32_t member, size_t size) {
         Envelope envelope{};
         envelope.context = sent[member]++;
         envelope.length = size;
         std::vector<std::byte> payload(size, static_cast<std::byte>(envelope.context));
-        while (path->send(number(member), envelope, {payload.data(), size, nullptr}) == Sent::full) FAIL() << "there is no room";
+        while (path->send(number(member), envelope, {payload.data(), size, nullptr}) == Sent::full)
+            FAIL() << "there is no room";
     }
 
     uint32_t own, known = 0;

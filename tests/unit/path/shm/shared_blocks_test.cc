@@ -1,4 +1,4 @@
-// Memory that all processes of a node map: what is handed out, found and given back.
+// Memory that all processes of a node map: how blocks are allocated, found and freed.
 #include "path/shm/shared_blocks.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,9 @@ namespace {
 constexpr size_t block = SharedBlocks::least_bytes;
 constexpr auto need = Segment::Need::necessity;
 
-SharedBlocks &blocks_of(const conformance::ShmConnected &node, size_t member) { return static_cast<ShmPath &>(*node.paths[member]).blocks(); }
+SharedBlocks &blocks_of(const conformance::ShmConnected &node, size_t member) {
+    return static_cast<ShmPath &>(*node.paths[member]).blocks();
+}
 
 uint64_t address_of(const void *memory) { return reinterpret_cast<uintptr_t>(memory); }
 
@@ -45,7 +47,7 @@ TEST(SharedBlocks, AreTheSameMemoryForAll) {
     EXPECT_EQ(other.find(0, address_of(memory), 10), nullptr);
 }
 
-// More than a page of the list has, and longer than MPI_Alloc_mem gets.
+// More blocks than a page of the list holds, and a block longer than MPI_Alloc_mem obtains.
 TEST(SharedBlocks, AreAsManyAndAsLongAsThereIsRoomFor) {
     conformance::ShmConnected node(2, false);
     SharedBlocks &own = blocks_of(node, 0);
@@ -76,7 +78,8 @@ TEST(SharedBlocks, AreAsManyAndAsLongAsThereIsRoomFor) {
     EXPECT_TRUE(own.free(memory));
 }
 
-// Random blocks come and go, at addresses that come again; what a peer finds is always what is there now.
+// Random blocks are allocated and freed, and their addresses are used again. A peer always finds the present
+// block.
 TEST(SharedBlocks, AreNeverTakenForEarlierOnes) {
     sim::for_seeds(10, 3, [](uint64_t seed) {
         SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));

@@ -1,4 +1,5 @@
-// What is special about the shared-memory path beside its contract (tests/conformance): cells, many peers, real processes.
+// Properties of the shared-memory path beyond its contract (tests/conformance): cells, many peers, real
+// processes.
 #include "path/shm/shm_path.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +28,9 @@ public:
     void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t size) override { bulk_bytes += size; }
     void sent(uint64_t) override {}
     std::string losses;
-    void lost(uint32_t peer, Error reason) override { losses += std::to_string(peer) + ": " + reason.take().sentence + "\n"; }
+    void lost(uint32_t peer, Error reason) override {
+        losses += std::to_string(peer) + ": " + reason.take().sentence + "\n";
+    }
 };
 
 Envelope numbered(uint64_t number, size_t size) {
@@ -43,15 +46,22 @@ TEST(ShmPath, GivesBackCellsOneByOne) {
     std::vector<std::byte> payload(cell_bytes);
     CountingSink first, second;
     uint64_t sent = 0;
-    while (node.paths[0]->send(1, numbered(sent, cell_bytes), {payload.data(), cell_bytes, nullptr}) == Sent::done) ++sent;
+    while (node.paths[0]->send(1, numbered(sent, cell_bytes), {payload.data(), cell_bytes, nullptr}) ==
+           Sent::done)
+        ++sent;
     EXPECT_EQ(sent, cells);
-    // Cells are the sender's, so none is left for another peer either; what needs no cell goes on.
-    EXPECT_EQ(node.paths[0]->send(2, numbered(0, cell_bytes), {payload.data(), cell_bytes, nullptr}), Sent::full);
+    // The cells belong to the sender, so none is left for another peer either. What needs no cell still
+    // passes.
+    EXPECT_EQ(node.paths[0]->send(2, numbered(0, cell_bytes), {payload.data(), cell_bytes, nullptr}),
+              Sent::full);
     EXPECT_EQ(node.paths[0]->send_bulk(2, {1, 0}, {payload.data(), 10, nullptr}, 1), Sent::full);
-    EXPECT_EQ(node.paths[0]->send(2, numbered(0, most_inlined), {payload.data(), most_inlined, nullptr}), Sent::done);
+    EXPECT_EQ(node.paths[0]->send(2, numbered(0, most_inlined), {payload.data(), most_inlined, nullptr}),
+              Sent::done);
     for (uint64_t back = 0; back < cells; ++back) {
         EXPECT_EQ(node.paths[1]->poll(first, 1, 0) >= 1, true);
-        EXPECT_EQ(node.paths[0]->send(2, numbered(1 + back, cell_bytes), {payload.data(), cell_bytes, nullptr}), Sent::done);
+        EXPECT_EQ(
+            node.paths[0]->send(2, numbered(1 + back, cell_bytes), {payload.data(), cell_bytes, nullptr}),
+            Sent::done);
         EXPECT_EQ(node.paths[0]->send_bulk(2, {1, 0}, {payload.data(), 10, nullptr}, 1), Sent::full);
     }
     while (node.paths[2]->poll(second, 64, 0)) {}
@@ -69,13 +79,17 @@ TEST(ShmPath, TakesAllTheCellsOfAMessageOrNone) {
     std::vector<std::byte> payload(most);
     CountingSink first, second;
     for (uint32_t taken = 1; taken < each; ++taken)
-        EXPECT_EQ(node.paths[0]->send(1, numbered(taken - 1, cell_bytes), {payload.data(), cell_bytes, nullptr}), Sent::done);
+        EXPECT_EQ(
+            node.paths[0]->send(1, numbered(taken - 1, cell_bytes), {payload.data(), cell_bytes, nullptr}),
+            Sent::done);
     uint64_t sent = 0;
-    while (node.paths[0]->send(2, numbered(sent, most), {payload.data(), most, nullptr}) == Sent::done) ++sent;
+    while (node.paths[0]->send(2, numbered(sent, most), {payload.data(), most, nullptr}) == Sent::done)
+        ++sent;
     EXPECT_EQ(sent, (cells - each + 1) / each);
-    // Those that did not suffice are still there.
+    // The cells that did not suffice for a whole message are still free.
     EXPECT_EQ(shm.cells().in_use(), each - 1 + sent * each);
-    EXPECT_EQ(node.paths[0]->send(1, numbered(each - 1, cell_bytes), {payload.data(), cell_bytes, nullptr}), Sent::done);
+    EXPECT_EQ(node.paths[0]->send(1, numbered(each - 1, cell_bytes), {payload.data(), cell_bytes, nullptr}),
+              Sent::done);
     EXPECT_EQ(node.paths[1]->poll(first, 64, 0) > 0, true);
     EXPECT_EQ(node.paths[0]->send(2, numbered(sent, most), {payload.data(), most, nullptr}), Sent::done);
     while (node.paths[2]->poll(second, 64, 0)) {}
@@ -84,14 +98,15 @@ TEST(ShmPath, TakesAllTheCellsOfAMessageOrNone) {
     EXPECT_TRUE(first.in_order && second.in_order);
 }
 
-// Gives every second long message a place, but for what it looks at itself.
+// Gives a place to every second long message, except for the first bytes, which it reads itself.
 class PlacingSink final : public Sink {
 public:
     static constexpr size_t head = 24;
     std::vector<std::byte> memory;
     uint64_t total = 0, placed = 0;
     bool as_sent = true;
-    std::byte *begin(uint32_t, const Envelope &envelope, const std::byte *payload, size_t received, size_t size, size_t &from) override {
+    std::byte *begin(uint32_t, const Envelope &envelope, const std::byte *payload, size_t received,
+                     size_t size, size_t &from) override {
         as_sent &= size == envelope.length && received < size && matches(envelope, payload, 0, received);
         if (envelope.context % 4) return nullptr;
         memory.assign(size, std::byte{0xee});
@@ -125,9 +140,10 @@ TEST(ShmPath, ReceivesWhatTakesSeveralCellsInPlace) {
     for (uint64_t number = 0; number < 400; ++number) {
         size_t size = number % 5 == 4 ? number : most - number * 97 % (most - cell_bytes);
         for (size_t i = 0; i < size; ++i) payload[i] = conformance::pattern(number, i);
-        ASSERT_EQ(node.paths[0]->send(1, numbered(number, size), {payload.data(), size, nullptr}), Sent::done);
+        ASSERT_EQ(node.paths[0]->send(1, numbered(number, size), {payload.data(), size, nullptr}),
+                  Sent::done);
         ASSERT_EQ(node.paths[0]->send(1, numbered(++number, 0), {}), Sent::done);
-        // Nothing of it is told before all is there.
+        // Nothing of the message is delivered before all of it has arrived.
         for (size_t part = 0; part * cell_bytes < size || part == 0; ++part) {
             ASSERT_EQ(sink.total, number - 1);
             node.paths[1]->poll(sink, 1, 0);
@@ -140,7 +156,8 @@ TEST(ShmPath, ReceivesWhatTakesSeveralCellsInPlace) {
     EXPECT_GT(sink.placed, 50u);
 }
 
-// What is taken out of its turn of poll() and what poll() delivers are one sequence, over many laps of the ring.
+// Messages that a waiting receive takes and messages that poll() delivers are one sequence, over many laps of
+// the ring.
 TEST(ShmPath, ShowsTheNextMessageToWhoWaitsForIt) {
     conformance::ShmConnected node(2, false);
     std::vector<std::byte> payload(cell_bytes), taken(most_inlined);
@@ -151,8 +168,9 @@ TEST(ShmPath, ShowsTheNextMessageToWhoWaitsForIt) {
     for (uint64_t number = 0; number < 5000; ++number) {
         size_t size = number % 11 == 0 ? most_inlined + 1 : number * 37 % (most_inlined + 1);
         for (size_t i = 0; i < size; ++i) payload[i] = conformance::pattern(number, i);
-        ASSERT_EQ(node.paths[0]->send(1, numbered(number, size), {payload.data(), size, nullptr}), Sent::done);
-        bool opened = number > 0 || (node.paths[1]->poll(sink, 0, 0), true);  // the first poll takes note of the ring
+        ASSERT_EQ(node.paths[0]->send(1, numbered(number, size), {payload.data(), size, nullptr}),
+                  Sent::done);
+        bool opened = number > 0 || (node.paths[1]->poll(sink, 0, 0), true);  // the first poll finds the ring
         ASSERT_TRUE(opened && node.paths[1]->short_lane().peek(0, frame)) << number;
         ASSERT_EQ(frame.envelope == nullptr, size > most_inlined) << number;
         if (number % 3 == 0 || !frame.envelope) {
@@ -164,7 +182,8 @@ TEST(ShmPath, ShowsTheNextMessageToWhoWaitsForIt) {
         ASSERT_EQ(envelope.context, number);
         ASSERT_EQ(frame.size, size);
         node.paths[1]->short_lane().take(0, taken.data());
-        for (size_t i = 0; i < size; ++i) ASSERT_EQ(taken[i], conformance::pattern(number, i)) << number << ", byte " << i;
+        for (size_t i = 0; i < size; ++i)
+            ASSERT_EQ(taken[i], conformance::pattern(number, i)) << number << ", byte " << i;
         ++sink.next[0];
         ++shown;
     }
@@ -183,7 +202,8 @@ TEST(ShmPath, ServesManyPeers) {
         for (uint32_t from = 0; from < peers; ++from)
             for (uint32_t to = 0; to < peers; ++to) {
                 size_t size = (from * 7 + to * 13) % payload.size();
-                while (node.paths[from]->send(to, numbered(round, size), {payload.data(), size, nullptr}) != Sent::done)
+                while (node.paths[from]->send(to, numbered(round, size), {payload.data(), size, nullptr}) !=
+                       Sent::done)
                     for (uint32_t own = 0; own < peers; ++own) node.paths[own]->poll(sinks[own], 64, 0);
             }
     }
@@ -210,26 +230,30 @@ TEST(ShmPath, LosesThosePeersForWhoseRingThereIsNoRoom) {
     node.segment().header().limit = node.segment().header().appended;
     EXPECT_EQ(node.paths[1]->send(2, numbered(0, 0), {}), Sent::full);
     EXPECT_EQ(node.paths[1]->send_bulk(2, {1, 0}, {}, 1), Sent::full);
-    node.segment().header().limit += ring_bytes;  // too late: both have been told
+    node.segment().header().limit += ring_bytes;  // too late: both sides already know
     for (int turn = 0; turn < 3; ++turn)
         for (uint32_t own = 0; own < 4; ++own) node.paths[own]->poll(sinks[own], 64, 0);
-    EXPECT_TRUE(sinks[1].losses.starts_with("2: the shared memory of this node") && sinks[1].losses.ends_with("more room\n")) << sinks[1].losses;
+    EXPECT_TRUE(sinks[1].losses.starts_with("2: the shared memory of this node") &&
+                sinks[1].losses.ends_with("more room\n"))
+        << sinks[1].losses;
     EXPECT_TRUE(sinks[2].losses.starts_with("1: ")) << sinks[2].losses;
     EXPECT_EQ(std::ranges::count(sinks[1].losses + sinks[2].losses, '\n'), 2);
     EXPECT_EQ(sinks[0].losses + sinks[3].losses, "");
-    EXPECT_EQ(sinks[1].total, 2u);  // what came before
-    // To each other nothing goes any more; others are where they were.
+    EXPECT_EQ(sinks[1].total, 2u);  // what arrived before
+    // Nothing passes between these two any more. Other peers are not affected.
     EXPECT_EQ(node.paths[1]->send(2, numbered(0, 0), {}), Sent::done);
     EXPECT_EQ(node.paths[1]->send_bulk(2, {1, 0}, {}, 1), Sent::done);
     EXPECT_EQ(node.paths[0]->send(1, numbered(1, 0), {}), Sent::done);
-    EXPECT_EQ(node.paths[3]->send(1, numbered(0, 0), {}), Sent::done);  // the ring that has become possible
+    // The ring for which there is room now.
+    EXPECT_EQ(node.paths[3]->send(1, numbered(0, 0), {}), Sent::done);
     for (uint32_t own = 0; own < 4; ++own) node.paths[own]->poll(sinks[own], 64, 0);
     EXPECT_EQ(sinks[1].total, 4u);
     EXPECT_EQ(sinks[2].total, 0u);
     EXPECT_TRUE(sinks[1].in_order);
 }
 
-// Sleeps and wakes across a real process border, with every kind of frame; the child sends all back.
+// The child process of the next test. It answers every message, and sleeps and is woken across the border
+// between two real processes.
 void answer(Path &path, ShmPath &shm, uint64_t frames) {
     CountingSink sink;
     uint64_t answered = 0;
@@ -254,7 +278,8 @@ TEST(ShmPath, ConnectsRealProcesses) {
     uint64_t sent = 0;
     while (sink.total < frames) {
         size_t size = sent % 50 == 0 ? cell_bytes : sent % 600;
-        if (sent < frames && sent < sink.total + 100 && shm.send(1, numbered(sent, size), {payload.data(), size, nullptr}) == Sent::done) {
+        if (sent < frames && sent < sink.total + 100 &&
+            shm.send(1, numbered(sent, size), {payload.data(), size, nullptr}) == Sent::done) {
             ++sent;
             continue;
         }

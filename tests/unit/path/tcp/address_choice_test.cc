@@ -14,8 +14,10 @@ Address at(const char *text, uint16_t port = 4711) {
     return address.with_port(port);
 }
 
-const Address eth0 = at("10.1.0.2"), eth1 = at("10.2.0.2"), docker = at("172.17.0.1"), own0 = at("10.1.0.1", 99), own1 = at("10.2.0.1", 99);
-const std::vector<Interface> own_interfaces = {{"eth0", own0.with_port(0)}, {"eth1", own1.with_port(0)}, {"docker0", docker.with_port(0)}};
+const Address eth0 = at("10.1.0.2"), eth1 = at("10.2.0.2"), docker = at("172.17.0.1"),
+              own0 = at("10.1.0.1", 99), own1 = at("10.2.0.1", 99);
+const std::vector<Interface> own_interfaces = {
+    {"eth0", own0.with_port(0)}, {"eth1", own1.with_port(0)}, {"docker0", docker.with_port(0)}};
 using Addresses = std::vector<Address>;
 
 class Choice : public ::testing::Test {
@@ -27,13 +29,13 @@ protected:
         acked = 0;
         choice.connected(address, own);
     }
-    // Its rate is known by now, and those of the others are asked for.
+    // Afterwards, the rate of this address is known, and those of the others have been requested.
     void connect_and_weigh(const Address &address, const Address &own, uint64_t rate) {
         connect(address, own);
         flow(rate);
         choice.to_measure();
     }
-    // One of the others gives clearly more.
+    // Another address turns out to be clearly faster.
     void find_better(const Address &address, const Address &own, uint64_t rate) {
         choice.measured({address, own, rate, {}});
         EXPECT_EQ(choice.to_move_to(), address);
@@ -54,12 +56,13 @@ TEST_F(Choice, StaysWhereNothingIsBetter) {
     find_dead(docker);
     EXPECT_FALSE(choice.to_move_to());
     ASSERT_TRUE(choice.to_report());
-    EXPECT_EQ(choice.report(own_interfaces), "by 10.1.0.2 (eth0, 118 MB/s); 10.2.0.2 (eth1) gave 11.8 MB/s, 172.17.0.1 did not answer");
+    EXPECT_EQ(choice.report(own_interfaces),
+              "by 10.1.0.2 (eth0, 118 MB/s); 10.2.0.2 (eth1) gave 11.8 MB/s, 172.17.0.1 did not answer");
     EXPECT_FALSE(choice.to_report());
 }
 
 TEST_F(Choice, MovesToTheFasterWithoutWaitingForTheDead) {
-    connect(eth1.with_port(40'000), own1);  // the other side has called
+    connect(eth1.with_port(40'000), own1);  // the other side has dialed
     flow(11 * mb);
     EXPECT_EQ(choice.to_measure(), (Addresses{eth0, docker}));
     find_better(eth0, own0, 118 * mb);
@@ -70,7 +73,8 @@ TEST_F(Choice, MovesToTheFasterWithoutWaitingForTheDead) {
     flow(110 * mb);
     EXPECT_FALSE(choice.to_move_to());
     ASSERT_TRUE(choice.to_report());
-    EXPECT_EQ(choice.report({}), "by 10.1.0.2 (110 MB/s); 10.2.0.2 gave 11.0 MB/s, 172.17.0.1 did not answer");
+    EXPECT_EQ(choice.report({}),
+              "by 10.1.0.2 (110 MB/s); 10.2.0.2 gave 11.0 MB/s, 172.17.0.1 did not answer");
     EXPECT_FALSE(choice.samples_wanted());
 }
 
@@ -127,7 +131,8 @@ TEST_F(Choice, StaysWhenTheMoveFails) {
     find_better(eth0, own0, 118 * mb);
     choice.not_moved();
     EXPECT_FALSE(choice.to_report());
-    EXPECT_EQ(choice.report({}), "by 10.2.0.2 (11.0 MB/s); 10.1.0.2 gave 118 MB/s, 172.17.0.1 has not answered yet");
+    EXPECT_EQ(choice.report({}),
+              "by 10.2.0.2 (11.0 MB/s); 10.1.0.2 gave 118 MB/s, 172.17.0.1 has not answered yet");
     find_dead(docker);
     connect(eth1, own1);
     flow(11 * mb);
@@ -160,7 +165,7 @@ TEST_F(Choice, MeasuresNothingWhereTheProgramIsWhatLimits) {
 }
 
 TEST_F(Choice, KnowsNoWayBackToAnAddressThatWasNotPublished) {
-    connect(at("192.168.7.7", 40'000), own0);  // translated on its way
+    connect(at("192.168.7.7", 40'000), own0);  // translated on its way (NAT)
     flow(10 * mb);
     EXPECT_EQ(choice.to_measure(), (Addresses{eth0, eth1, docker}));
     find_better(eth0, own0, 100 * mb);
@@ -172,7 +177,8 @@ TEST_F(Choice, KnowsNoWayBackToAnAddressThatWasNotPublished) {
 TEST(RateSamples, AreTheMedianOfTheLatest) {
     RateSamples samples(100);
     uint64_t acked = 0;
-    for (uint64_t rate : {1, 1, 1, 50, 90, 52, 51, 53, 1000, 49, 54}) samples.add({acked += 100, rate, false});
+    for (uint64_t rate : {1, 1, 1, 50, 90, 52, 51, 53, 1000, 49, 54})
+        samples.add({acked += 100, rate, false});
     EXPECT_TRUE(samples.complete());
     EXPECT_EQ(samples.rate(), 53u);
     samples.add({acked + 99, 7777, false});

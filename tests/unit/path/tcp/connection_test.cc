@@ -1,4 +1,5 @@
-// A connection without a link: frames read in all cuttings, damaged ones, budgets; a log and bulk written in parts, and again after a loss.
+// A connection without a link: frames read in portions of any length, damaged frames, budgets. A log and bulk
+// written in parts, and the log again after a loss.
 #include "path/tcp/connection.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,8 @@ struct Stream {
     void envelope(uint64_t sequence, size_t size) {
         Bytes payload = pattern(size, sequence);
         add(envelope_frame(form, sequence, payload, sequence / 2));
-        frames.push_back({FrameKind::envelope, static_cast<uint32_t>(sequence), static_cast<uint32_t>(sequence / 2), 0, 0, payload});
+        frames.push_back({FrameKind::envelope, static_cast<uint32_t>(sequence),
+                          static_cast<uint32_t>(sequence / 2), 0, 0, payload});
     }
     void bulk(uint64_t id, size_t size) {
         Bytes payload = pattern(size, id + 1000);
@@ -34,7 +36,8 @@ struct Stream {
         frames.push_back({FrameKind::acknowledge, static_cast<uint32_t>(sequence), 3, 0, 0, {}});
     }
     Bytes part(size_t from, size_t to) const {
-        return {bytes.begin() + static_cast<std::ptrdiff_t>(from), bytes.begin() + static_cast<std::ptrdiff_t>(to)};
+        return {bytes.begin() + static_cast<std::ptrdiff_t>(from),
+                bytes.begin() + static_cast<std::ptrdiff_t>(to)};
     }
 
     const FrameForm form;
@@ -87,7 +90,8 @@ TEST(Connection, ReadsTheSameFramesInAllCuttings) {
                 reading.received(stream.part(first, second));
                 reading.received(stream.part(second, stream.bytes.size()));
                 reading.read_all(user);
-                ASSERT_EQ(user.frames, stream.frames) << "cut at " << first << " and " << second << (checked ? ", checked" : "");
+                ASSERT_EQ(user.frames, stream.frames)
+                    << "cut at " << first << " and " << second << (checked ? ", checked" : "");
                 ASSERT_TRUE(user.faults.empty());
                 ASSERT_FALSE(reading.connection.frames.in_frame());
             }
@@ -107,7 +111,8 @@ TEST(Connection, ReadsTheSameFramesInRandomPortions) {
         }
         Reading reading(stream.form);
         for (size_t at = 0; at < stream.bytes.size();) {
-            size_t end = std::min(stream.bytes.size(), at + 1 + random.below(random.chance(50) ? 100 : 150'000));
+            size_t end =
+                std::min(stream.bytes.size(), at + 1 + random.below(random.chance(50) ? 100 : 150'000));
             reading.received(stream.part(at, end));
             at = end;
         }
@@ -117,7 +122,8 @@ TEST(Connection, ReadsTheSameFramesInRandomPortions) {
             all.left = static_cast<int>(1 + random.below(4));
             all.room.gives_places = random.chance(50);
             all.room.skips = random.below(20);
-            if (reading.buffer.owner()) reading.connection.frames.take_apart(stream.form, reading.buffer, 1, all);
+            if (reading.buffer.owner())
+                reading.connection.frames.take_apart(stream.form, reading.buffer, 1, all);
             else reading.read(all);
         }
         EXPECT_EQ(all.frames, stream.frames) << "LANYARD_TEST_SEED=" << seed;
@@ -142,10 +148,11 @@ TEST(Connection, BelievesNoFrameThatWasDamaged) {
             Bytes &portion = reading.sockets.sockets[first_socket].to_read[cut > at ? 0 : cut > 0 ? 1 : 0];
             portion[at - (cut > at ? 0 : cut)] ^= std::byte{0x10};
             reading.read_all(user);
-            // The sum of a beginning is not needed where the payload is here at once.
+            // The check of a beginning is not needed if the payload is here at once.
             if (user.faults.empty() && user.frames == stream.frames) continue;
             ++damages;
-            ASSERT_EQ(user.faults, std::vector{FrameReader::Fault::damaged}) << "byte " << at << ", cut at " << cut;
+            ASSERT_EQ(user.faults, std::vector{FrameReader::Fault::damaged})
+                << "byte " << at << ", cut at " << cut;
             ASSERT_LT(user.frames.size(), stream.frames.size());
             ASSERT_TRUE(std::equal(user.frames.begin(), user.frames.end(), stream.frames.begin()));
             ASSERT_FALSE(reading.buffer.owner()) << "nothing behind it is looked at";
@@ -201,7 +208,8 @@ TEST(Connection, LeavesTheRestInTheBufferWhenTheBudgetIsSpent) {
     other.open(reading.sockets, second_socket);
     reading.sockets.sockets[second_socket].to_read.push_back(stream.bytes);
     Noting others;
-    EXPECT_EQ(other.read_in(reading.sockets, stream.form, reading.buffer, 1, others), 0) << "the buffer is not free";
+    EXPECT_EQ(other.read_in(reading.sockets, stream.form, reading.buffer, 1, others), 0)
+        << "the buffer is not free";
     EXPECT_EQ(reading.sockets.reads, reads);
     user.left = 10;
     EXPECT_EQ(reading.connection.frames.take_apart(stream.form, reading.buffer, 1, user), 3);
@@ -244,9 +252,12 @@ TEST(Connection, ForgetsWhatWasHalfReadWhenItIsClosed) {
     }
 }
 
-// Envelopes in a log and bulk frames, written as far as the socket has room, and again on a new one after a loss.
+// Envelopes in a log and bulk frames, written as far as the socket has room. After a loss, the log is written
+// again on a new socket.
 struct Writing {
-    explicit Writing(bool checked) : form(form_of(checked)), log(spare, form.check_bytes()) { connection.open(sockets, first_socket); }
+    explicit Writing(bool checked) : form(form_of(checked)), log(spare, form.check_bytes()) {
+        connection.open(sockets, first_socket);
+    }
 
     void envelope(size_t size) {
         Bytes frame = envelope_frame(form, sent, pattern(size, sent));
@@ -256,13 +267,14 @@ struct Writing {
     void bulk(size_t size) {
         bulk_payload = pattern(size, ++bulks);
         Payload payload{bulk_payload.data(), size};
-        connection.bulk.open(form, {FrameKind::bulk, 0, 0, static_cast<uint32_t>(size), 0, 0}, {bulks, 0}, payload, bulks, sockets.time_ns);
+        connection.bulk.open(form, {FrameKind::bulk, 0, 0, static_cast<uint32_t>(size), 0, 0}, {bulks, 0},
+                             payload, bulks, sockets.time_ns);
     }
     void write(size_t room) {
         sockets.sockets[socket].room = room;
         while (connection.write_some(sockets, log, tokens) == Connection::Wrote::some) {}
     }
-    // What came through this connection, as frames.
+    // The frames that have passed through this connection.
     std::vector<SeenFrame> read() {
         Reading reading(form);
         reading.received(sockets.sockets[socket].written);
@@ -296,10 +308,11 @@ TEST(Connection, WritesWholeFramesWhateverRoomThereIs) {
             writing.envelope(20);
             writing.envelope(0);
             writing.write(room);
-            writing.bulk(50);  // goes behind what is unwritten
+            writing.bulk(50);  // follows what is unwritten
             writing.write(room);
-            writing.envelope(7);  // goes behind the bulk frame, if that has begun
-            for (int i = 0; i < 300 && (writing.log.unwritten() || writing.connection.bulk.is_open()); ++i) writing.write(room);
+            writing.envelope(7);  // follows the bulk frame, if that has begun
+            for (int i = 0; i < 300 && (writing.log.unwritten() || writing.connection.bulk.is_open()); ++i)
+                writing.write(room);
             std::vector<SeenFrame> seen = writing.read();
             ASSERT_EQ(seen.size(), 4u) << room;
             uint32_t next = 0;
@@ -329,7 +342,7 @@ TEST(Connection, ReplaysAllThatIsNotAcknowledgedAndNothingElse) {
     sim::for_seeds(50, 3, [](uint64_t seed) {
         sim::Random random(seed);
         Writing writing(random.chance(50));
-        uint64_t peer_has = 0;  // it took all before this one
+        uint64_t peer_has = 0;  // it has received all before this one
         for (int turn = 0; turn < 30; ++turn) {
             for (uint64_t i = random.below(4); i > 0; --i) writing.envelope(random.below(300));
             if (random.chance(20) && !writing.connection.bulk.is_open()) writing.bulk(1 + random.below(500));
@@ -381,7 +394,8 @@ TEST(BulkWriter, FollowsThePaceOfItsConnection) {
     auto write_in = [&](size_t size, uint64_t took_ns) {
         data.resize(size);
         Payload payload{data.data(), size};
-        writer.open(form, {FrameKind::bulk, 0, 0, static_cast<uint32_t>(size), 0, 0}, {1, 0}, payload, 9, 1000);
+        writer.open(form, {FrameKind::bulk, 0, 0, static_cast<uint32_t>(size), 0, 0}, {1, 0}, payload, 9,
+                    1000);
         writer.advance(SIZE_MAX);
         EXPECT_TRUE(writer.is_written());
         writer.fit_to_pace(1000 + took_ns);

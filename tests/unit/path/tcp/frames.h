@@ -1,4 +1,4 @@
-// Frames as bytes of a connection, made by hand; and a reader's user that notes what it is given.
+// Frames as bytes of a connection, made by hand, and a user of the reader that records what it is given.
 #pragma once
 
 #include <span>
@@ -23,8 +23,9 @@ inline void append(Bytes &to, const void *from, size_t size) {
     to.insert(to.end(), bytes, bytes + size);
 }
 
-// Of any kind: `body` is its Envelope or BulkHeader.
-inline Bytes frame_bytes(const FrameForm &form, FrameHeader header, std::span<const std::byte> body, const Bytes &payload) {
+// A frame of any kind. `body` is its Envelope or BulkHeader, or empty.
+inline Bytes frame_bytes(const FrameForm &form, FrameHeader header, std::span<const std::byte> body,
+                         const Bytes &payload) {
     header.size = static_cast<uint32_t>(payload.size());
     FrameCheck check{};
     if (form.is_checked()) check = form.check_of(header, body, payload, {});
@@ -36,11 +37,17 @@ inline Bytes frame_bytes(const FrameForm &form, FrameHeader header, std::span<co
     return all;
 }
 
-inline Bytes envelope_frame(const FrameForm &form, uint64_t sequence, const Bytes &payload, uint64_t acknowledged = 0, uint8_t flags = 0) {
+inline Bytes envelope_frame(const FrameForm &form, uint64_t sequence, const Bytes &payload,
+                            uint64_t acknowledged = 0, uint8_t flags = 0) {
     Envelope envelope{};
     envelope.length = payload.size();
     envelope.context = sequence;
-    FrameHeader header{FrameKind::envelope, flags, 0, 0, static_cast<uint32_t>(sequence), static_cast<uint32_t>(acknowledged)};
+    FrameHeader header{FrameKind::envelope,
+                       flags,
+                       0,
+                       0,
+                       static_cast<uint32_t>(sequence),
+                       static_cast<uint32_t>(acknowledged)};
     return frame_bytes(form, header, std::as_bytes(std::span(&envelope, 1)), payload);
 }
 
@@ -48,11 +55,15 @@ inline Bytes bulk_frame(const FrameForm &form, const BulkHeader &bulk, const Byt
     return frame_bytes(form, {FrameKind::bulk, 0, 0, 0, 0, 0}, std::as_bytes(std::span(&bulk, 1)), payload);
 }
 
-inline Bytes acknowledge_frame(const FrameForm &form, uint64_t sequence, uint64_t acknowledged, uint8_t flags = 0) {
-    return frame_bytes(form, {FrameKind::acknowledge, flags, 0, 0, static_cast<uint32_t>(sequence), static_cast<uint32_t>(acknowledged)}, {}, {});
+inline Bytes acknowledge_frame(const FrameForm &form, uint64_t sequence, uint64_t acknowledged,
+                               uint8_t flags = 0) {
+    return frame_bytes(form,
+                       {FrameKind::acknowledge, flags, 0, 0, static_cast<uint32_t>(sequence),
+                        static_cast<uint32_t>(acknowledged)},
+                       {}, {});
 }
 
-// What a frame says, to be compared.
+// The content of a frame, for comparisons.
 struct SeenFrame {
     FrameKind kind;
     uint32_t sequence, acknowledged;
@@ -62,7 +73,7 @@ struct SeenFrame {
     bool operator==(const SeenFrame &) const = default;
 };
 
-// Where the payload of a frame that comes in parts goes: here, or nowhere in particular.
+// Provides the place for payload that arrives in parts, or none.
 class RoomSink final : public Sink {
 public:
     void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override {}
@@ -73,10 +84,11 @@ public:
         if (gives_places) bytes.assign(size, std::byte{0xcc});
         return gives_places ? bytes.data() : nullptr;
     }
-    std::byte *begin(uint32_t, const Envelope &, const std::byte *payload, size_t received, size_t size, size_t &from) override {
+    std::byte *begin(uint32_t, const Envelope &, const std::byte *payload, size_t received, size_t size,
+                     size_t &from) override {
         if (!gives_places) return nullptr;
         bytes.assign(size, std::byte{0xcc});
-        from = std::min(received, skips);  // a part that it has taken already
+        from = std::min(received, skips);  // the bytes that the sink has already taken
         kept.assign(payload, payload + from);
         return bytes.data();
     }
@@ -103,7 +115,8 @@ public:
     bool complete(const FrameHead &head, const std::byte *payload) {
         --left;
         SeenFrame seen{head.header.kind, head.header.sequence, head.header.acknowledged, 0, 0, {}};
-        if (seen.kind == FrameKind::bulk) seen.receive_id = head.bulk.bulk.receive_id, seen.offset = head.bulk.bulk.offset;
+        if (seen.kind == FrameKind::bulk)
+            seen.receive_id = head.bulk.bulk.receive_id, seen.offset = head.bulk.bulk.offset;
         seen.payload.assign(payload, payload + head.header.size);
         if (payload == room.bytes.data()) std::copy(room.kept.begin(), room.kept.end(), seen.payload.begin());
         room.kept.clear();
@@ -115,7 +128,7 @@ public:
         if (connection) connection->fail();
     }
 
-    Connection *connection = nullptr;  // to be failed with its frames
+    Connection *connection = nullptr;  // the connection that fails with a faulty frame
     int left, places = 0;
     bool refuses = false;
     RoomSink room;

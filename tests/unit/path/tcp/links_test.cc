@@ -1,4 +1,5 @@
-// The parts of the TCP path that know links, on sockets that a test moves by hand, without the path: what is sent, received, replayed and lost.
+// The parts of the TCP path that handle links, without the path itself, on sockets that the test moves by
+// hand: what is sent, received, replayed and lost.
 #include "path/tcp/links.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,9 @@ struct Noted final : Sink {
     void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t) override { ++bulks; }
     void renewed(uint32_t) override { ++renewals; }
     void sent(uint64_t token) override { tokens.push_back(token); }
-    void undelivered(uint32_t, const Envelope &envelope) override { undelivered_lengths.push_back(envelope.length); }
+    void undelivered(uint32_t, const Envelope &envelope) override {
+        undelivered_lengths.push_back(envelope.length);
+    }
     void lost(uint32_t, Error reason) override { losses.push_back(reason.take().sentence); }
     bool sated() const override { return has_enough; }
 
@@ -54,7 +57,7 @@ protected:
     void connect(uint64_t peer_expects, uint32_t number = peer) {
         in_poll([&] { user.connected(number, ++socket, peer_expects); });
     }
-    // As the greeting of a new connection does it.
+    // What the greeting of a new connection does.
     void reconnect(uint64_t peer_expects) {
         user.let_go(peer);
         connect(peer_expects);
@@ -71,7 +74,7 @@ protected:
         sockets.sockets[socket].to_read.push_back(bytes);
         in_poll([&] { reader.read_in(links.at(peer), 100); });
     }
-    // The frames that were written to the present connection since this was asked last.
+    // The frames that were written to the present connection since the last call.
     std::vector<SeenFrame> written() {
         Bytes &bytes = sockets.sockets[socket].written;
         if (bytes.empty()) return {};
@@ -232,7 +235,8 @@ TEST_F(LinksTest, ToldTokensOfKeptPayloadOnceItIsAcknowledgedOrCopied) {
     auto send_kept = [&](const Bytes &bytes, uint64_t token) {
         Envelope envelope{};
         envelope.length = bytes.size();
-        return writer.send_kept(links.at(peer), envelope, {bytes.data(), 10, bytes.data() + 10, bytes.size() - 10, token});
+        return writer.send_kept(links.at(peer), envelope,
+                                {bytes.data(), 10, bytes.data() + 10, bytes.size() - 10, token});
     };
     EXPECT_EQ(send_kept(kept, 5), Sent::pending);
     in_poll([] {});
@@ -330,7 +334,8 @@ TEST_F(LinksTest, AnswersAtOnceWhereMuchHasCome) {
         ++next;
     }
     receive(much);
-    for (int i = 0; i < 100 && sink.sequences.size() < next; ++i) in_poll([&] { reader.read_in(links.at(peer), 100); });
+    for (int i = 0; i < 100 && sink.sequences.size() < next; ++i)
+        in_poll([&] { reader.read_in(links.at(peer), 100); });
     EXPECT_EQ(sink.sequences.size(), next);
     auto answers = written();
     ASSERT_FALSE(answers.empty());

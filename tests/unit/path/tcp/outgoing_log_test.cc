@@ -1,5 +1,5 @@
-// The log of a link against a list of frames: random appends, of payload copied or kept where it is, writes of any portion,
-// acknowledgements and new connections.
+// The log of a link, compared with a list of frames: random appends, with payload copied or kept in place,
+// writes of any length, acknowledgements and new connections.
 #include "path/tcp/outgoing_log.h"
 
 #include <gtest/gtest.h>
@@ -20,13 +20,13 @@ using Bytes = std::vector<std::byte>;
 struct Reference {
     struct Frame {
         bool is_envelope;
-        uint64_t number;  // of an acknowledgement: of the envelope after it
+        uint64_t number;  // in an acknowledgement, that of the envelope after it
         Bytes bytes;
-        size_t kept = 0;  // of them at the end
+        size_t kept = 0;  // how many bytes at the end are kept in place
         uint64_t token = 0;
     };
     std::deque<Frame> frames;
-    size_t written = 0;  // bytes, from the first frame on
+    size_t written = 0;  // bytes, counted from the first frame
     std::vector<uint64_t> released;
 
     size_t kept_bytes() const {
@@ -36,7 +36,7 @@ struct Reference {
     }
     void copy_kept() {
         for (Frame &frame : frames) {
-            if (!frame.token) continue;  // nobody waits for it
+            if (!frame.token) continue;  // no completion waits for it
             if (frame.kept) released.push_back(frame.token);
             frame.kept = 0;
         }
@@ -46,7 +46,7 @@ struct Reference {
         for (const Frame &frame : frames) sum += frame.token ? frame.kept : 0;
         return sum;
     }
-    std::vector<uint64_t> copied() const {  // the lengths that their envelopes name
+    std::vector<uint64_t> copied() const {  // the lengths in the envelopes of copied frames
         std::vector<uint64_t> lengths;
         for (const Frame &frame : frames) {
             if (!frame.is_envelope || frame.kept) continue;
@@ -70,7 +70,8 @@ struct Reference {
     void trim(uint64_t acknowledged) {
         while (!frames.empty()) {
             size_t size = frames.front().bytes.size();
-            bool gone = frames.front().number < acknowledged || (!frames.front().is_envelope && size <= written);
+            bool gone =
+                frames.front().number < acknowledged || (!frames.front().is_envelope && size <= written);
             if (!gone) return;
             written -= std::min(written, size);
             if (frames.front().kept && frames.front().token) released.push_back(frames.front().token);
@@ -104,18 +105,20 @@ std::vector<uint64_t> copied_in(const OutgoingLog &log) {
     return lengths;
 }
 
-// Appends a frame to both; its payload may stay in the program.
-void append(OutgoingLog &log, Reference &reference, std::deque<Bytes> &program, std::deque<Bytes> &awaited, uint64_t &next, sim::Random &random,
-            size_t check_bytes) {
+// Appends a frame to both logs. Its payload may stay in the program.
+void append(OutgoingLog &log, Reference &reference, std::deque<Bytes> &program, std::deque<Bytes> &awaited,
+            uint64_t &next, sim::Random &random, size_t check_bytes) {
     bool envelope = random.chance(80);
     size_t payload = envelope ? random.below(random.chance(20) ? 10'000 : 100) : 0;
-    Bytes bytes = frame(envelope ? FrameKind::envelope : FrameKind::acknowledge, next, payload, random, check_bytes);
+    Bytes bytes =
+        frame(envelope ? FrameKind::envelope : FrameKind::acknowledge, next, payload, random, check_bytes);
     size_t kept = payload && random.chance(30) ? 1 + random.below(payload) : 0;
     uint64_t token = kept && random.chance(80) ? next + 1 : 0;
     if (kept) {
         auto &place = token ? awaited : program;
         place.push_back({bytes.end() - static_cast<std::ptrdiff_t>(kept), bytes.end()});
-        std::memcpy(log.append_kept(bytes.size(), place.back().data(), kept, token), bytes.data(), bytes.size() - kept);
+        std::memcpy(log.append_kept(bytes.size(), place.back().data(), kept, token), bytes.data(),
+                    bytes.size() - kept);
     } else {
         std::memcpy(log.append(bytes.size()), bytes.data(), bytes.size());
     }
@@ -129,7 +132,7 @@ void compare(uint64_t seed, size_t check_bytes) {
     SpareBlocks spare;
     OutgoingLog log(spare, check_bytes);
     Reference reference;
-    std::deque<Bytes> program, awaited;  // what is kept
+    std::deque<Bytes> program, awaited;  // kept payload
     std::vector<uint64_t> released;
     uint64_t next = 0xffffff80, acknowledged = next;  // numbers on the wire pass 2^32
     log.acknowledged(acknowledged);
@@ -146,7 +149,7 @@ void compare(uint64_t seed, size_t check_bytes) {
                 reference.trim(acknowledged);
                 break;
             }
-            case 4: {  // of what has been written to its end
+            case 4: {  // acknowledges some of what has been written completely
                 size_t at = 0;
                 uint64_t most = acknowledged;
                 for (const auto &each : reference.frames) {
@@ -168,7 +171,7 @@ void compare(uint64_t seed, size_t check_bytes) {
                 awaited.clear();
                 break;
             }
-            case 5: {  // a new connection, whose other end may have had more than it could say
+            case 5: {  // a new connection, whose peer may have received more than it has acknowledged
                 if (!random.chance(20)) break;
                 log.rewind();
                 reference.written = 0;

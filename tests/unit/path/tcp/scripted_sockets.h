@@ -1,4 +1,5 @@
-// Sockets that do what a test says: what is to be read lies in a list of portions, what is written is kept, as much as there is room for.
+// Sockets that do what the test says. Bytes to be read lie in a list of portions. Written bytes are kept, as
+// many as there is room for.
 #pragma once
 
 #include <errno.h>
@@ -18,12 +19,12 @@ using Bytes = std::vector<std::byte>;
 class ScriptedSockets final : public Sockets {
 public:
     struct Socket {
-        std::deque<Bytes> to_read;  // a read takes of one portion only
-        bool ended = false;         // behind them
+        std::deque<Bytes> to_read;  // a read takes bytes of one portion only
+        bool ended = false;         // the stream ends after them
         Bytes written;
         size_t room = SIZE_MAX;
         size_t most_at_once = SIZE_MAX;
-        int error = 0;              // of writing
+        int error = 0;              // of write()
         bool watched = false, for_room = false, closed = false;
         size_t wake_at = 1;
     };

@@ -10,7 +10,11 @@ constexpr SilenceCheck::Limits limits{.silence_ns = 2 * second, .peer_timeout_ns
 using Finding = SilenceCheck::Finding;
 
 SilenceCheck::Seen seen(uint64_t silent_for_ns) {
-    return {.silent_for_ns = silent_for_ns, .unacknowledged = true, .all_written = true, .bulk_bytes = 0, .last_received_ns = 0};
+    return {.silent_for_ns = silent_for_ns,
+            .unacknowledged = true,
+            .all_written = true,
+            .bulk_bytes = 0,
+            .last_received_ns = 0};
 }
 
 TEST(SilenceCheck, BeginsOnceWhileSomethingIsOutstanding) {
@@ -39,13 +43,16 @@ TEST(SilenceCheck, AHostThatAcknowledgesNothingIsSilentAndThenLost) {
     SilenceCheck check;
     check.begin(true, 0, 100 * second);
     uint64_t heard = 101 * second;
-    EXPECT_EQ(check.check(seen(second), limits, heard), Finding::fine) << "who was not looked at has not been silent";
+    EXPECT_EQ(check.check(seen(second), limits, heard), Finding::fine)
+        << "who was not looked at has not been silent";
     std::vector<Finding> found;
     for (uint64_t now = heard + second / 2; now <= heard + 10 * second; now += second / 2)
         found.push_back(check.check(seen(now - heard), limits, now));
     for (size_t i = 0; i < found.size(); ++i) {
         uint64_t since = (i + 1) * second / 2;
-        Finding right = since < limits.silence_ns ? Finding::fine : since < limits.peer_timeout_ns ? Finding::silent : Finding::timed_out;
+        Finding right = since < limits.silence_ns        ? Finding::fine
+                        : since < limits.peer_timeout_ns ? Finding::silent
+                                                         : Finding::timed_out;
         EXPECT_EQ(found[i], right) << i;
     }
 }
@@ -55,7 +62,8 @@ TEST(SilenceCheck, AHostThatAcknowledgesAgainIsFine) {
     check.begin(true, 0, 0);
     check.check(seen(second), limits, 10 * second);
     EXPECT_EQ(check.check(seen(3 * second), limits, 13 * second), Finding::silent);
-    EXPECT_EQ(check.check(seen(second / 4), limits, 14 * second), Finding::fine) << "less than the time since the last check";
+    EXPECT_EQ(check.check(seen(second / 4), limits, 14 * second), Finding::fine)
+        << "less than the time since the last check";
     EXPECT_EQ(check.check(seen(second), limits, 15 * second), Finding::fine);
 }
 

@@ -1,5 +1,6 @@
-// Hosts joined by several networks, most of which carry nothing between some of them (path/dgram/peer_routes.cc): every
-// message arrives, and the route that two hosts use in the end leads to the other host.
+// Hosts are connected by several networks, but between some pairs of hosts most networks carry nothing
+// (path/dgram/peer_routes.cc). Every message must arrive, and the route that a host uses in the end must
+// reach the other host.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -12,7 +13,8 @@ namespace {
 
 using Networks = std::vector<std::unique_ptr<PacketNetwork>>;
 
-// One host's endpoints in all networks as one. Destinations: host * networks + network, which is also the form of names: "7,4,5".
+// Combines the endpoints of one host in all networks into one endpoint. The number of a destination is host
+// * (number of networks) + network. The name of a host is a list of such numbers: "7,4,5".
 class SeveralNetworks final : public PacketIo {
 public:
     SeveralNetworks(Networks &networks, uint32_t own) : networks_(networks), own_(own) {}
@@ -38,7 +40,9 @@ public:
         notes_ = on;
         return true;
     }
-    std::string ends(uint64_t destination) const override { return std::to_string(destination % networks_.size()); }
+    std::string ends(uint64_t destination) const override {
+        return std::to_string(destination % networks_.size());
+    }
     size_t largest(uint64_t) const override { return networks_[0]->behaviour().largest; }
     int send(const Outgoing *list, int count) override {
         for (int i = 0; i < count; ++i) {
@@ -71,12 +75,14 @@ private:
 };
 
 struct Hosts {
-    Hosts(Random &random, uint32_t hosts, size_t ways) : count(hosts), processes(hosts), cut(ways * hosts * hosts) {
+    Hosts(Random &random, uint32_t hosts, size_t ways)
+        : count(hosts), processes(hosts), cut(ways * hosts * hosts) {
         PacketBehaviour behaviour;
         behaviour.delay_ns = random.below(2'000'000);
         behaviour.lost_ppm = static_cast<uint32_t>(random.below(100'000));
         behaviour.doubled_ppm = behaviour.held_up_ppm = static_cast<uint32_t>(random.below(50'000));
-        for (size_t way = 0; way < ways; ++way) networks.push_back(std::make_unique<PacketNetwork>(random.next(), behaviour, count));
+        for (size_t way = 0; way < ways; ++way)
+            networks.push_back(std::make_unique<PacketNetwork>(random.next(), behaviour, count));
         for (uint32_t a = 0; a < count; ++a)
             for (uint32_t b = 0; b < a; ++b) close_some(random, a, b);
         for (uint32_t own = 0; own < count; ++own) {
@@ -86,12 +92,13 @@ struct Hosts {
             };
             endpoints.push_back(std::make_unique<SeveralNetworks>(networks, own));
             ProcessName name{0, own};
-            paths.push_back(std::make_unique<DgramPath>(*endpoints.back(), name, processes, 1 + own, Crc32c::built_in(), DgramLimits(), find));
+            paths.push_back(std::make_unique<DgramPath>(*endpoints.back(), name, processes, 1 + own,
+                                                        Crc32c::built_in(), DgramLimits(), find));
             paths.back()->set_secret(known_secret());
         }
         heard.resize(count);
     }
-    // All ways between the two but one.
+    // Closes some networks between the two hosts, and always leaves one open.
     void close_some(Random &random, uint32_t a, uint32_t b) {
         size_t whole = random.below(networks.size());
         for (size_t way = 0; way < networks.size(); ++way) {
@@ -100,14 +107,17 @@ struct Hosts {
             is_cut(way, a, b) = is_cut(way, b, a) = true;
         }
     }
-    // As each host finds another of them the closest.
+    // Returns the name of a peer, with the networks in a random order, because the order of preference may
+    // differ from host to host.
     std::string in_some_order(uint64_t seed, uint32_t peer) const {
         std::string name;
         for (size_t i = 0; i < networks.size(); ++i)
             name += (i ? "," : "") + std::to_string(peer * networks.size() + (seed + i) % networks.size());
         return name;
     }
-    std::vector<bool>::reference is_cut(size_t way, uint32_t from, uint32_t to) { return cut[(way * count + from) * count + to]; }
+    std::vector<bool>::reference is_cut(size_t way, uint32_t from, uint32_t to) {
+        return cut[(way * count + from) * count + to];
+    }
     void send(uint32_t from, uint32_t to) {
         std::byte payload[100] = {};
         ASSERT_EQ(paths[from]->send(to, Envelope{}, {payload, sizeof payload}), Sent::done);
@@ -122,7 +132,8 @@ struct Hosts {
 
     const uint32_t count;
     Processes processes;
-    std::vector<bool> cut;  // by way, from and to
+    std::vector<bool> cut;  // true if the network carries nothing from one host to another; indexed by
+                            // network, sender and receiver
     Networks networks;
     std::vector<std::unique_ptr<SeveralNetworks>> endpoints;
     std::vector<std::unique_ptr<DgramPath>> paths;
@@ -133,7 +144,7 @@ TEST(Routes, ThatLeadThereAreFoundWhateverElseThereIs) {
     for_seeds(10, 15, [&](uint64_t seed) {
         Random random(seed);
         Hosts hosts(random, static_cast<uint32_t>(random.between(2, 5)), random.between(2, 4));
-        std::vector<int> sent(hosts.count);  // to each
+        std::vector<int> sent(hosts.count);  // number of messages sent to each host
         bool all_send = random.chance(50);
         for (int round = 0; round < 20; ++round) {
             for (uint32_t from = 0; from < hosts.count; ++from)
@@ -159,7 +170,7 @@ TEST(Routes, ThatLeadThereAreFoundWhateverElseThereIs) {
     });
 }
 
-// Where the first packet is answered nothing goes twice.
+// If the peer answers the first packet, nothing may be sent twice.
 TEST(Routes, NothingGoesTwiceWhereTheFirstIsGood) {
     Random random(first_seed());
     Hosts hosts(random, 2, 3);

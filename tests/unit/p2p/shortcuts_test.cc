@@ -1,5 +1,5 @@
-// The short ways of blocking calls, which meet a message in the ring itself or among those stored: two messengers over shared memory, driven by
-// one thread.
+// The shortcuts of blocking calls, which find a message in the ring itself or among the stored messages. One
+// thread drives two messengers over shared memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,8 @@ namespace {
 constexpr uint64_t context = 4000;
 
 struct Process {
-    Process(Path &path, const Settings &settings, uint32_t own) : self(own), messenger(engine, settings, own, 2) {
+    Process(Path &path, const Settings &settings, uint32_t own)
+        : self(own), messenger(engine, settings, own, 2) {
         engine.add_path(self);
         engine.add_path(path);
         messenger.route(own, self);
@@ -42,7 +43,8 @@ struct Process {
 
 class ShortWays {
 public:
-    ShortWays(sim::Random &random, int64_t credit) : random_(random), credit_(credit), settings_{.eager_credit = credit} {
+    ShortWays(sim::Random &random, int64_t credit)
+        : random_(random), credit_(credit), settings_{.eager_credit = credit} {
         for (uint32_t own : {0u, 1u}) processes_.emplace_back(*node_.paths[own], settings_, own);
     }
     void act() {
@@ -52,7 +54,8 @@ public:
             case 1: receive(own); break;
             default: send(own); break;
         }
-        for (uint32_t from : {0u, 1u}) EXPECT_LE(known_credit(from), credit_) << "process " << 1 - from << " has returned credit twice";
+        for (uint32_t from : {0u, 1u})
+            EXPECT_LE(known_credit(from), credit_) << "process " << 1 - from << " has returned credit twice";
     }
     void end() {
         for (uint32_t own : {0u, 1u})
@@ -64,17 +67,24 @@ public:
 
 private:
     static Buffer buffer(std::string &bytes) {
-        return {reinterpret_cast<std::byte *>(bytes.data()), static_cast<int64_t>(bytes.size()), predefined_datatype(abi::type_byte)};
+        return {reinterpret_cast<std::byte *>(bytes.data()), static_cast<int64_t>(bytes.size()),
+                predefined_datatype(abi::type_byte)};
     }
-    // What one may still send to the other, and what the other has consumed since it said so last.
+    // The credit that one process has left, plus what the other has consumed and not yet returned.
     int64_t known_credit(uint32_t from) {
-        return processes_[from].messenger.endpoint().peers[1 - from].credit_left + processes_[1 - from].messenger.endpoint().peers[from].credit_owed;
+        return processes_[from].messenger.endpoint().peers[1 - from].credit_left +
+               processes_[1 - from].messenger.endpoint().peers[from].credit_owed;
     }
     void send(uint32_t own) {
-        std::string bytes(random_.below(random_.chance(50) ? 40 : 1000), static_cast<char>('a' + random_.below(26)));
-        if (processes_[own].messenger.send_now(1 - own, {context, static_cast<int32_t>(own), 1}, buffer(bytes))) under_way_[own].push_back(bytes);
+        std::string bytes(random_.below(random_.chance(50) ? 40 : 1000),
+                          static_cast<char>('a' + random_.below(26)));
+        EngineGuard guard(processes_[own].engine);
+        if (processes_[own].messenger.send_now(1 - own, {context, static_cast<int32_t>(own), 1},
+                                               buffer(bytes)))
+            under_way_[own].push_back(bytes);
     }
-    // The next message, by the short way where that is possible, or by a posted receive.
+    // Receives the next message: mostly by the shortcut, where that is possible, otherwise by a posted
+    // receive.
     void receive(uint32_t own) {
         std::deque<std::string> &coming = under_way_[1 - own];
         if (coming.empty()) return;
@@ -82,12 +92,19 @@ private:
         MatchKey key{context, static_cast<int32_t>(1 - own), 1};
         std::string bytes(coming.front().size() + random_.below(3), '\0');
         Envelope taken{};
-        if (random_.chance(70) && process.messenger.receive_now(1 - own, key, buffer(bytes), 1, taken)) {
+        auto receive_now = [&] {
+            EngineGuard guard(process.engine);
+            return process.messenger.receive_now(1 - own, key, buffer(bytes), 1, taken);
+        };
+        if (random_.chance(70) && receive_now()) {
             bytes.resize(taken.length);
         } else {
             sim::Transfer receive(false);
             receive.describe(key, buffer(bytes), 1 - own);
-            receive.start(process.messenger);
+            {
+                EngineGuard guard(process.engine);
+                receive.start(process.messenger);
+            }
             for (int turn = 0; turn < 100 && !receive.done(); ++turn) process.step();
             ASSERT_TRUE(receive.done());
             bytes.resize(static_cast<size_t>(receive.in.received));
