@@ -3,7 +3,6 @@
 // seed of this case in LANYARD_TEST_SEED, the next run begins with the failure.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -16,18 +15,10 @@ inline uint64_t first_seed() {
     return text ? std::strtoull(text, nullptr, 10) : 1;
 }
 
-// With a sanitizer a case takes several times as long. LANYARD_TEST_FEW then asks for a fourth of the cases.
-inline int some_of(int cases) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    if (std::getenv("LANYARD_TEST_FEW")) return std::max(1, cases / 4);
-#endif
-    return cases;
-}
-
-// Returns `cases` consecutive seeds, or some of them, beginning with first_seed().
+// Returns `cases` consecutive seeds, beginning with first_seed().
 inline std::vector<uint64_t> seeds(int cases) {
     std::vector<uint64_t> list{first_seed()};
-    while (list.size() < static_cast<size_t>(some_of(cases))) list.push_back(list.back() + 1);
+    while (list.size() < static_cast<size_t>(cases)) list.push_back(list.back() + 1);
     return list;
 }
 
@@ -37,13 +28,23 @@ inline double test_seconds() {
     return text ? std::strtod(text, nullptr) : 10;
 }
 
-// Calls body(seed) for one seed after the other: for `least` seeds, or some_of() them, and then for more
-// until `share` percent of LANYARD_TEST_SECONDS have passed. Stops if body returns false.
+// Does LANYARD_TEST_FEW ask for fewer cases? Only in a build with a sanitizer, where each case takes several
+// times as long.
+inline bool few_cases() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return std::getenv("LANYARD_TEST_FEW") != nullptr;
+#else
+    return false;
+#endif
+}
+
+// Calls body(seed) for one seed after the other: for `least` seeds in any case, and then for more until
+// `share` percent of LANYARD_TEST_SECONDS have passed. Stops if body returns false.
 template <class Body>
 void for_seeds(int least, int share, Body body) {
     auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(test_seconds() * share / 100);
     uint64_t seed = first_seed();
-    for (int i = 0; i < some_of(least) || std::chrono::steady_clock::now() < end; ++i)
+    for (int i = 0; i < least || std::chrono::steady_clock::now() < end; ++i)
         if (!body(seed + static_cast<uint64_t>(i))) return;
 }
 
