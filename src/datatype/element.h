@@ -14,7 +14,9 @@ namespace lanyard {
 // Stands for a type that the compiler does not have.
 struct NoType {};
 
-#if defined(__FLT16_MANT_DIG__)
+#if defined(__aarch64__) && !defined(__clang__) && __GNUC__ < 13
+using Float16 = __fp16;  // the same type under the name that this compiler has in C++
+#elif defined(__FLT16_MANT_DIG__)
 using Float16 = _Float16;
 #else
 using Float16 = NoType;
