@@ -21,7 +21,8 @@ help:
 	@echo "make demo              four processes solve the heat equation; picture in heat.png"
 	@echo "make demo-python       the same in Python, through mpi4py"
 	@echo "make check             the quick tests, for every commit (under 3 minutes after a build)"
-	@echo "make test              every kind of test, release and sanitizers (45 minutes, of which 30 for the builds)"
+	@echo "make test              every kind of test, release and sanitizers" \
+	  "(45 minutes, of which 30 for the builds)"
 	@echo "make test-all          all rank counts and paths, thread sanitizer, memcheck, long random runs"
 	@echo "make install PREFIX=D  bin/ lib/ include/ share/ under D (now: $(PREFIX));" \
 	  "the folder may be moved later"
