@@ -1,6 +1,6 @@
-// What all ranks of one collective operation must agree upon (MPI-5.0 6.1: same calls, same order, arguments
-// that match). It is encoded in the 32 bits of an envelope's check word ("word" below), so that every message
-// of a collective states to which call it belongs.
+// Encodes what all ranks of one collective operation must agree upon (MPI-5.0 6.1: same calls, same order,
+// arguments that match). The code is the 32 bits of an envelope's check word ("word" below), so that every
+// message of a collective states to which call the message belongs.
 //
 //   kind of operation: 6 bits | persistent: 1 | root: 9 | reduction: 5 | digest of a contribution's bytes: 11
 //
@@ -30,9 +30,10 @@ enum class CollectiveKind : uint8_t {
 };
 static_assert(static_cast<int>(CollectiveKind::count_of_them) <= 64);
 
-// Kinds of envelopes by which ranks find out whether all of them call the same collective. Context and tag of
-// such an envelope are those of the collective, and `check` is the collective's word. The sender has waited
-// long in this collective. A rank that makes a different call at this place answers.
+// Two kinds of envelopes, by which ranks find out whether all of them call the same collective. Such an
+// envelope has the context and tag of a collective, and `check` is the word of that collective. A rank that
+// has waited long in a collective sends kind_awaiting. A rank that made a different call at that place in the
+// sequence answers with kind_calls.
 constexpr EnvelopeKind kind_awaiting{48};
 constexpr EnvelopeKind kind_calls{49};  // the rank in the field `source` calls this collective
 
@@ -53,7 +54,7 @@ struct Agreement {
     uint32_t word() const;
 };
 
-// The word of the call that creates a persistent operation, made from the word of the operation.
+// Converts the word of a collective (MPI_Bcast) to the word of its persistent form (MPI_Bcast_init).
 uint32_t persistent_form(uint32_t word);
 
 bool agree_in_all_known(uint32_t word, uint32_t other);

@@ -1,12 +1,12 @@
-// The algorithms of collectives. Each of them is a pure function that appends to a schedule the steps of one
-// rank. A second function, with the suffix _work, states what the algorithm costs all ranks together. In the
-// comments, P is the size of the team, and n is a number of bytes that each shape below defines. Numbers of
-// messages and bytes are those of all ranks together. Every algorithm is correct for every P >= 1 and every
-// datatype, unless its comment says otherwise. select.h chooses an algorithm, and executor.h runs the
-// schedule.
+// Declares the algorithms of collectives. Each algorithm is a pure function that appends the steps of one
+// rank to a schedule. A second function, with the suffix _work, states what the algorithm costs all ranks
+// together. In the comments, P is the size of the team. A shape below holds the arguments of an algorithm,
+// and its comment defines n, a number of bytes. Numbers of messages and bytes are those of all ranks
+// together. Every algorithm is correct for every P >= 1 and every datatype, unless its comment says
+// otherwise. select.h chooses an algorithm, and executor.h runs the schedule.
 //
-// A contribution is in the space `send` or, for MPI_IN_PLACE, in the space `receive`. In the latter case it
-// may lie where the result will be written.
+// A contribution is in the space `send` (block.h) or, for MPI_IN_PLACE, in the space `receive`. In the latter
+// case it may lie where the result will be written.
 // Thread rule: pure functions; one thread at a time for each schedule.
 // Tested by: tests/unit/coll/moves_test.cc, tests/unit/coll/reductions_test.cc.
 // Tested by: tests/unit/coll/two_level_test.cc.
@@ -58,7 +58,7 @@ struct MoveShape : Members {
 // ---- barrier
 void barrier_dissemination(const Members &, Schedule &);  // P * ceil(log2 P) empty messages
 Work barrier_dissemination_work(const Crew &, int64_t bytes);
-// Has fewer rounds, ceil(log_radix P), in each of which every rank sends up to `radix` - 1 messages.
+// Has fewer rounds: ceil(log_radix P). In each round every rank sends up to `radix` - 1 messages.
 void barrier_knomial(const Members &, Schedule &, int radix);
 Work barrier_knomial_work(const Crew &, int64_t bytes, int radix);
 
@@ -145,8 +145,8 @@ Division put_aside(const MoveShape &, Schedule &, StepId &ready);
 // rank. P(P-1) messages, P(P-1)n bytes; allows uneven blocks.
 void alltoall_pairwise(const MoveShape &, Schedule &);
 Work alltoall_pairwise_work(const Crew &, int64_t bytes);
-// Bruck's algorithm: a block travels in steps of 1, 2, 4 ... ranks, the ones in the binary form of its
-// distance. P*ceil(log2 P) messages of up to about P/2 blocks. Even blocks only.
+// Bruck's algorithm: a block travels in steps of 1, 2, 4 ... ranks. It makes the steps whose bits are set in
+// its distance. P*ceil(log2 P) messages of up to about P/2 blocks. Even blocks only.
 void alltoall_bruck(const MoveShape &, Schedule &);
 Work alltoall_bruck_work(const Crew &, int64_t bytes);
 
@@ -163,7 +163,7 @@ void reduce_scatter_ordered(const ReduceScatterShape &, Schedule &);
 Work reduce_scatter_ordered_work(const Crew &, int64_t bytes);
 
 // ---- scan, exscan: both keep rank order
-// For each distance d = 1, 2, 4 ... below P, P-d messages of n bytes.
+// Sends P-d messages of n bytes for each distance d = 1, 2, 4 ... below P.
 void scan_doubling(const ReduceShape &, Schedule &);
 void exscan_doubling(const ReduceShape &, Schedule &);
 Work scan_doubling_work(const Crew &, int64_t bytes);

@@ -1,4 +1,4 @@
-// Allgather algorithms, for even and uneven blocks (MPI-5.0 6.7).
+// Implements the allgather algorithms, for even and uneven blocks (MPI-5.0 6.7).
 // Tested by: tests/unit/coll/moves_test.cc.
 #include "coll/algorithms.h"
 
@@ -13,8 +13,8 @@ StepId place_own(const MoveShape &s, Schedule &schedule) {
 
 }  // namespace
 
-// Collects the blocks packed, in the order index, index+1, ... (modulo the size). Before round k a rank has
-// 2^k blocks. In round k it receives up to as many more from the rank 2^k above it.
+// Collects packed blocks, in the order index, index+1, ... (modulo the size). Before round k a rank has 2^k
+// blocks. In round k it receives at most 2^k more blocks from the rank that is 2^k above it.
 void allgather_bruck(const MoveShape &s, Schedule &schedule) {
     auto rank_at = [&](int position) { return (s.index + position) % s.size; };
     std::vector<int64_t> start(s.size + 1, 0);

@@ -1,4 +1,4 @@
-// Allreduce algorithms (MPI-5.0 6.9.6).
+// Implements the allreduce algorithms (MPI-5.0 6.9.6).
 // Tested by: tests/unit/coll/reductions_test.cc.
 #include "coll/running.h"
 #include "coll/tree.h"
@@ -7,7 +7,8 @@ namespace lanyard {
 
 namespace {
 
-// Returns a running result in the result buffer, which begins with this rank's contribution.
+// Returns a running result (running.h) that lies in the result buffer. Its first value is this rank's
+// contribution.
 Running begin(const ReduceShape &s, Schedule &schedule) {
     schedule.op = s.op;
     StepId own = s.contribution == s.result ? no_step : schedule.copy(s.contribution, s.result, {});
@@ -16,8 +17,8 @@ Running begin(const ReduceShape &s, Schedule &schedule) {
 
 constexpr int fold_label = 0, unfold_label = 1, first_label = 2;
 
-// The steps of a represented rank (Folding), which only sends its contribution and receives the result.
-// False: this rank is not represented, and no step has been added.
+// If another rank represents this rank (Folding), adds this rank's steps: it only sends its contribution and
+// receives the result. False: this rank is not represented, and no step has been added.
 bool represented_part(const Folding &folding, const ReduceShape &s, Schedule &schedule) {
     if (!folding.represented()) return false;
     StepId sent = schedule.send(s.index + 1, s.contribution, {}, fold_label);
@@ -38,8 +39,8 @@ void allreduce_recursive_doubling(const ReduceShape &s, Schedule &schedule) {
     int me = folding.number(), label = first_label;
     for (int distance = 1; distance < folding.active(); distance *= 2, ++label) {
         int partner = folding.rank_of(me ^ distance);
-        // As long as no other contribution has been added, sends the program's own buffer, because the other
-        // rank may have it in its cache.
+        // As long as no other contribution has been added, sends the program's own buffer and not the copy of
+        // it. The partner may still have that buffer in its cache from an earlier call.
         bool first = distance == 1 && !folding.represents();
         StepId sent = schedule.send(partner, first ? s.contribution : running.value(),
                                     first ? no_step : running.ready(), label);
@@ -113,7 +114,7 @@ void reduce_bcast_along(const Tree &tree, const ReduceShape &s, Schedule &schedu
 }
 
 // The work of a reduce up a tree and a broadcast down the tree, with `rounds` rounds each. `way`: the part of
-// one of the two that crosses nodes.
+// the reduce that crosses nodes. The same part of the broadcast crosses nodes.
 Work reduce_bcast_work(int size, int64_t bytes, int rounds, const Far &way) {
     int messages = 2 * (size - 1);
     double path = double(rounds) * double(bytes);
@@ -161,8 +162,8 @@ void allreduce_halving_doubling(const ReduceShape &s, Schedule &schedule) {
     auto before = static_cast<StepId>(schedule.steps().size());
     int label = reduce_by_halving(schedule, folding, starts, running, first_label);
 
-    // A part that was sent away while halving is received again, completely reduced. It may be received only
-    // when the earlier send has read its memory.
+    // A part that this rank sent away while halving is received again, completely reduced. The part arrives
+    // in the memory that the earlier send reads, so that send must be done first.
     std::vector<StepId> given{running.ready()};
     for (StepId id = before; id < static_cast<StepId>(schedule.steps().size()); ++id)
         if (schedule.steps()[id].kind == StepKind::send) given.push_back(id);

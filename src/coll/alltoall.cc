@@ -1,4 +1,4 @@
-// Alltoall algorithms (MPI-5.0 6.8).
+// Implements the alltoall algorithms (MPI-5.0 6.8).
 // Tested by: tests/unit/coll/moves_test.cc.
 #include "coll/algorithms.h"
 
@@ -32,8 +32,8 @@ struct Outgoing {
 
 }  // namespace
 
-// In round k every rank sends to the rank k above and receives from the rank k below. A round begins when the
-// round `rounds_at_once` before it has ended, so that no rank gets too many messages at once.
+// In round k every rank sends to the rank k above and receives from the rank k below. Round k begins when
+// round k - rounds_at_once has ended, so that no rank receives too many messages at once.
 void alltoall_pairwise(const MoveShape &s, Schedule &schedule) {
     Outgoing outgoing(s, schedule);
     if (!s.in_place) schedule.copy(s.sent.block(s.index), s.received.block(s.index), {});
@@ -52,7 +52,7 @@ Work alltoall_pairwise_work(const Crew &crew, int64_t bytes) {
     int size = crew.size;
     int64_t blocks = int64_t{size} * (size - 1);
     // Most rounds do not wait for the round before, but each rank handles the messages of all rounds itself,
-    // so `rounds` counts them all.
+    // so `rounds` counts all rounds.
     return {.rounds = size - 1,
             .messages = blocks,
             .waits = int64_t{size} * ((size - 2) / rounds_at_once + 1),

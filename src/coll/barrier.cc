@@ -1,4 +1,4 @@
-// Barrier algorithms (MPI-5.0 6.3).
+// Implements the barrier algorithms (MPI-5.0 6.3).
 // Tested by: tests/unit/coll/moves_test.cc.
 #include "coll/algorithms.h"
 

@@ -1,4 +1,4 @@
-// Broadcast algorithms (MPI-5.0 6.4). Positions count ranks from the root, whose position is 0.
+// Implements the broadcast algorithms (MPI-5.0 6.4). Positions are counted from the root (position 0).
 // Tested by: tests/unit/coll/moves_test.cc.
 #include "coll/algorithms.h"
 #include "coll/tree.h"
@@ -10,8 +10,8 @@ namespace {
 template <class Tree>
 void bcast_along(const Tree &tree, const BcastShape &s, Schedule &schedule) {
     StepId have = tree.is_root() ? no_step : schedule.receive(tree.parent(), s.data, {});
-    // Sends to the child with the largest subtree first, because the data passes through the most ranks
-    // there.
+    // Sends to the child with the largest subtree first, because the data needs the most steps to reach all
+    // ranks below that child.
     tree.each_child_largest_first([&](int child, int, int) { schedule.send(child, s.data, have); });
 }
 

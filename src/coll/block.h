@@ -1,5 +1,6 @@
-// Where the data of a schedule lies: offsets into three spaces, whose addresses are known only when the
-// schedule runs. A schedule can thus be made in advance, kept, and used with any buffers of the same shape.
+// Describes where the data of a schedule lies: in blocks at offsets in three spaces (the program's two
+// buffers, and scratch memory). The addresses of the spaces are known only when the schedule runs. A schedule
+// can thus be made in advance, kept, and used with any buffers of the same shape.
 // Thread rule: plain values.
 // Tested by: tests/unit/coll/moves_test.cc, tests/unit/coll/neighbors_test.cc.
 #pragma once
@@ -31,7 +32,7 @@ struct Block {
     Block part(int64_t first, int64_t elements) const {
         return {space, offset + first * type->extent, elements, type};
     }
-    // The bytes from `first` on, `length` of them, as a block. For contiguous blocks only.
+    // `length` bytes of the block, from byte `first` on. For contiguous blocks only.
     Block slice(int64_t first, int64_t length) const {
         return {space, offset + first, length, &packed_bytes()};
     }
@@ -64,15 +65,15 @@ public:
     // The bytes of a contiguous block, divided at the offsets `starts` from the block's beginning. The last
     // entry of `starts` is the end of the last part.
     static Division cut(const Block &all, std::vector<int64_t> starts);
-    // A single block, which is that of rank 0.
+    // A single block, for rank 0.
     static Division one(const Block &block);
 
     Block block(int rank) const;
     // Is the division even and without gaps, so that neighbouring blocks form one block?
     bool dense() const { return kind_ == Kind::even && type_->contiguous; }
-    // The blocks of the first `ranks` ranks as one. For even and packed divisions only.
+    // The blocks of the first `ranks` ranks, as one block. For even and packed divisions only.
     Block whole(int ranks) const;
-    // The blocks of `ranks` ranks from `first` on as one. For dense divisions only.
+    // The blocks of `ranks` ranks, from rank `first` on, as one block. For dense divisions only.
     Block range(int first, int ranks) const {
         return {space_, offset_ + first * count_ * type_->extent, ranks * count_, type_};
     }

@@ -268,8 +268,8 @@ void Collective::arrived(Completion &completion) {
     self.queue_.done(flight.step);
     if (self.draining_) return;
     if (self.queue_.left() == 0) return self.finish();
-    // Lets the engine run the ready steps, or withdraw(), later, because this may be the middle of a
-    // delivery.
+    // The engine runs the ready steps, or withdraw(), later, because arrived() may be called in the middle of
+    // a delivery.
     if (self.queue_.any_ready() || (self.queue_.stopped() && !self.withdrawn_))
         self.executor_.engine().ready(self);
 }

@@ -1,7 +1,7 @@
-// One collective operation, blocking, nonblocking or persistent, from its plan to its completion. The caller
-// takes the object from the executor (executor.h), which starts it. Steps start in the order of the queue
-// (step_queue.h). A step that sends or receives ends by the completion of its message. An exchange that waits
-// for other ranks is polled.
+// A Collective carries out one collective operation (blocking, nonblocking or persistent) from its plan to
+// its completion. The caller takes the object from the executor (executor.h), which starts it. Steps start in
+// the order of the queue (step_queue.h). A step that sends or receives is done when its message is complete.
+// An exchange (schedule.h) that waits for other ranks is polled.
 //
 // A step that fails does not stop the schedule, because other ranks wait for this rank's messages. The first
 // error is kept and reported at the end. If ranks turn out to call different collectives, the schedule is
@@ -32,18 +32,18 @@ public:
     Error error;  // valid once complete
     Plan plan;    // written before the start
 
-    // The number of this collective among those started on the team, counted from 1. 0 for persistent
-    // collectives, because ranks may start them in different orders.
+    // The number of this collective among all collectives of the team, counted from 1. A persistent
+    // collective has the number 0, because ranks may start persistent collectives in different orders.
     uint32_t number() const { return call_.number(); }
 
-    // Does the whole collective at once, if it is a few bytes through the node area, has a kept schedule
-    // (ShortUse), and need not wait for any rank. False: the caller must call Executor::start(), which
-    // continues from the steps already done.
+    // Carries out the whole collective at once, if three conditions hold: it moves a few bytes through the
+    // node area, its schedule is a kept one (ShortUse), and it need not wait for any rank. False: the caller
+    // must call Executor::start(), which continues from the steps already done.
     bool pass(Team &team);
 
-    // Makes this collective persistent: takes the tag that every later start uses. Returns an error, and
-    // takes no tag, if an older persistent operation with the same tag still exists, because the numbers in
-    // tags have come round to it.
+    // Makes this collective persistent: reserves the tag that every later start uses. The numbers in tags
+    // repeat (collective_tag.h). If an older persistent operation with the same tag still exists, returns an
+    // error and reserves no tag.
     Error keep_tag(Team &team);
 
     explicit Collective(Executor &executor);

@@ -110,7 +110,7 @@ void make_parts(const Selection &selection, Team &team, const ReduceScatterShape
     else if (!shape.contribution.empty()) make_reduce_scatter(selection, team, shape, schedule);
 }
 
-// `bytes`: of one block.
+// `bytes`: the bytes of one block.
 void make_gathering(const Selection &selection, Team &team, const MoveShape &shape, int64_t bytes,
                     Schedule &schedule) {
     if (team.own_group) inter_gather(selection, team, shape, bytes, schedule);
@@ -123,7 +123,7 @@ void make_scattering(const Selection &selection, Team &team, const MoveShape &sh
     else if (!shape.even || bytes > 0) make_scatter(selection, team, shape, bytes, schedule);
 }
 
-// `bytes`: of all blocks.
+// `bytes`: the bytes of all blocks.
 void make_gathering_for_all(const Selection &selection, Team &team, const MoveShape &shape, int64_t bytes,
                             Schedule &schedule) {
     if (team.own_group) inter_allgather(selection, team, shape, schedule);

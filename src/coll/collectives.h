@@ -1,14 +1,14 @@
 // Planners of collective operations on a team: from the arguments of a call, each function plan_x() makes a
 // schedule that is ready to start. The typed functions of the API and the code that creates communicators
-// call them. The caller takes a Collective from the executor, has its plan written here, and then starts it,
-// once or (if persistent) repeatedly. Buffers, datatypes, operation and team must live until completion, and
-// arrays of counts only during the call.
+// call these functions. The caller takes a Collective from the executor, has its plan written here, and then
+// starts it, once or (if persistent) repeatedly. Buffers, datatypes, operation and team must live until
+// completion, and arrays of counts only during the call.
 //
-// A send buffer without a datatype means MPI_IN_PLACE; for scatter, a receive buffer without one at the root.
-// A buffer that is significant only at the root is ignored at other ranks. On the team of an
-// intercommunicator (inter.h), `root` is MPI_ROOT, MPI_PROC_NULL or a rank of the other group. There, "all"
-// stands for the ranks of the other group, and scan and exscan do not exist. The caller has checked the
-// arguments. See MPI-5.0 chapter 6.
+// A send buffer without a datatype means MPI_IN_PLACE. For scatter, a receive buffer without a datatype means
+// MPI_IN_PLACE at the root. A buffer that is significant only at the root is ignored at other ranks. On the
+// team of an intercommunicator (inter.h), `root` is MPI_ROOT, MPI_PROC_NULL or a rank of the other group. On
+// such a team, "all" stands for the ranks of the other group, and scan and exscan do not exist. The caller
+// has checked the arguments. See MPI-5.0 chapter 6.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -65,17 +65,18 @@ void plan_alltoall(Executor &, Team &, Plan &, const Even &sent, const Even &rec
 void plan_alltoallv(Executor &, Team &, Plan &, const Uneven &sent, const Uneven &received);
 void plan_alltoallw(Executor &, Team &, Plan &, const Typed &sent, const Typed &received);
 
-// These two serve the creation of communicators, on any team; Plan::stand_for() states for which MPI call.
-// plan_spread() sends `data` of member `first` down a binomial tree to all members. plan_tell_all() first
-// collects the entries of all members up such a tree, and then sends all entries down. Each direction takes
-// P-1 messages in log2 P rounds. The small number of messages matters when ranks are oversubscribed. The
-// memory belongs to the caller and must live until completion.
+// The next two functions serve the creation of communicators, on any team. Plan::stand_for() states for which
+// MPI call the plan runs. plan_spread() sends `data` of member `first` down a binomial tree to all members.
+// plan_tell_all() first collects the entries of all members up such a tree, and then sends all entries down.
+// Each direction needs P-1 messages in log2 P rounds, for P members. The small number of messages matters
+// when ranks are oversubscribed. The memory belongs to the caller and must live until completion.
 void plan_spread(Executor &, Team &, Plan &, void *data, int64_t bytes, int first);
 void plan_tell_all(Executor &, Team &, Plan &, void *entries, int64_t entry_bytes);
 
 // Plans a persistent operation. All ranks create persistent operations in the same order but may start them
-// in any order (MPI-5.0 6.14). The operation therefore gets the tag of its messages here. Persistent
-// operations do not use the node area, because the area numbers its uses in the order of starts.
+// in any order (MPI-5.0 6.14). The operation therefore gets the tag of its messages when it is created, in
+// this function. Persistent operations do not use the node area, because the area numbers its uses in the
+// order of starts.
 template <class... Parameters, class... Arguments>
 Error plan_persistent(Executor &executor, Team &team, Collective &collective,
                       void (*plan)(Executor &, Team &, Plan &, Parameters...),

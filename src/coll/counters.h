@@ -1,5 +1,5 @@
-// The counters of collectives. Each communicator has a set of its own, which is read from the communicator's
-// team.
+// Defines the counters of collectives. Each communicator has counters of its own, which are members of its
+// team (team.h).
 // Tested by: tests/mpi/tool/pvars.cc.
 #pragma once
 

@@ -1,7 +1,7 @@
-// Remembers messages that belong to collectives which this rank had not started when they arrived, or which
-// had ended. Their check words show whether ranks call different collectives, even if no receive ever matches
-// the messages. The latest few are kept. If one is dropped, a mismatch may go unreported, and nothing else is
-// affected. Used by the executor.
+// Remembers messages that arrived for a collective before this rank started it, or after it had ended. Their
+// check words show whether ranks call different collectives, even if no receive ever matches the messages.
+// The latest few messages are kept. If a message is dropped, a mismatch may go unreported, and nothing else
+// is affected. Used by the executor.
 // Thread rule: the owner of the engine.
 // Tested by: tests/failures/test_mismatch.py.
 #pragma once
@@ -16,7 +16,8 @@ namespace lanyard {
 struct EarlyMessage {
     uint64_t context;
     uint32_t number;  // the number of the collective in the message's tag
-    bool persistent;  // it belongs to a persistent collective; these are numbered separately
+    // The message belongs to a persistent collective. Persistent collectives are numbered separately.
+    bool persistent;
     uint32_t check;
     int32_t source;
 };
@@ -30,7 +31,7 @@ public:
     // message.
     bool take_disagreeing(const Team &team, uint32_t number, EarlyMessage &found);
     // The same for the messages of a persistent collective that is about to start. `word`: this rank's word
-    // for it.
+    // for that collective.
     bool take_disagreeing_persistent(const Team &team, uint32_t number, uint32_t word, EarlyMessage &found);
 
 private:

@@ -114,7 +114,7 @@ void Executor::heard(const Envelope &envelope) {
 }
 
 // Answers a rank that waits in a collective, if this rank made a different call at that place in the
-// sequence, which may have ended.
+// sequence. That call may have ended.
 void Executor::answer(const Envelope &envelope) {
     if (is_persistent(envelope.tag)) return;
     uint32_t number = number_of(envelope.tag), own = 0, peer = 0;

@@ -9,7 +9,7 @@
 // states to which call it belongs (agreement.h). A rank that waits long reports its call to the ranks for
 // which it waits. A rank that made another call at that place in the sequence answers, even if its call has
 // ended. Two calls that do not agree are reported to all ranks of the team. Every rank's own call differs
-// from at least one of the two, so every rank abandons it.
+// from at least one of the two, so every rank abandons its own call.
 //
 // Thread rule: the owner of the engine, except where a method says otherwise.
 // Tested by: tests/sim/collectives_test.cc, tests/sim/pending_test.cc.
@@ -43,7 +43,7 @@ public:
     const Selection &selection() const { return selection_; }
     Selection &selection() { return selection_; }
 
-    // Returns a collective with an empty schedule, whose memory belongs to the executor. The caller gives the
+    // Returns a collective with an empty schedule. The executor owns the collective. The caller gives the
     // collective back when it is complete and its error has been taken, or when it will not be started.
     Collective *take() {
         engine().check_owner();
@@ -75,13 +75,13 @@ public:
     // Waits for a started collective, gives it back, and returns its error. Must not be called for a
     // collective with a continuation.
     Error finish(Collective *collective);
-    // To be called once all ranks have met in the last collective of a team and earlier messages have been
+    // To be called when all ranks have met in the last collective of a team and earlier messages have been
     // handled. Error: a message belongs to a collective that disagrees with this rank's call at that place.
     // For collectives in which this rank waits for no other rank, only this function reports such a mismatch.
     Error judge_early_messages(const Team &team);
 
     // [any thread] Registers a team, by its context, so that other ranks can query what this rank has called
-    // on it. forget() must be called before the team ends.
+    // on the team. forget() must be called before the team ends.
     void know(const Team &team);
     void forget(const Team &team);
 

@@ -1,4 +1,5 @@
-// Gather and scatter algorithms (MPI-5.0 6.5, 6.6). Positions in trees count ranks from the root.
+// Implements the gather and scatter algorithms (MPI-5.0 6.5, 6.6). Positions in trees count ranks from the
+// root.
 // Tested by: tests/unit/coll/moves_test.cc.
 #include "coll/algorithms.h"
 #include "coll/tree.h"
@@ -53,8 +54,9 @@ void gather_along(const Tree &tree, const MoveShape &s, Schedule &schedule) {
     if (!tree.is_root()) schedule.send(tree.parent(), all, have);
 }
 
-// The bytes along the chain that cross nodes: those that arrive at the root. If the ranks of a node belong to
-// several subtrees, also the bytes that pass through these ranks.
+// Returns the bytes that cross nodes in a gather along a tree (Far::path_bytes). They are the bytes that
+// arrive at the root from other nodes. If the ranks of a node belong to several subtrees, the bytes that pass
+// through these ranks are added.
 double far_gathered(const Crew &crew, int64_t bytes, int rounds) {
     if (!crew.spread()) return 0;
     return double(bytes) * (crew.runs ? crew.size - crew.fewest : crew.size * std::min(rounds, crew.most));

@@ -8,9 +8,9 @@ namespace lanyard {
 
 namespace {
 
-// Both begin a phase: steps that are added from now on start when all earlier steps are done, and `peer` is
-// counted from the first member of the group in question. The first function returns the team of the own
-// group.
+// Both functions begin a phase. Steps that are added from now on start when all earlier steps are done, and
+// their `peer` is counted from the first member of the named group. The first function returns the team of
+// the own group.
 Team &phase_in_own_group(Team &team, Schedule &schedule) {
     schedule.next_phase();
     schedule.number_from(own_begin(team));
@@ -185,7 +185,7 @@ void inter_scatter(const Selection &selection, Team &team, const MoveShape &s, i
 }
 
 // If the other group has n members and the own group m, member j of the own group receives the blocks of the
-// ranks from part_start(n, m, j) on. An allgather in the own group follows.
+// ranks from part_start(n, m, j) to before part_start(n, m, j + 1). An allgather in the own group follows.
 void inter_allgather(const Selection &selection, Team &team, const MoveShape &s, Schedule &schedule) {
     int own = own_size(team), others = other_size(team);
     phase_with_other_group(team, schedule);

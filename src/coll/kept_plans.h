@@ -2,8 +2,9 @@
 // in loops, and a call with the same arguments need not write its schedule again. A schedule holds no
 // addresses (block.h), so the buffers may differ, and several operations may use one schedule at the same
 // time. A key compares everything on which a schedule depends, apart from its team: kind, root, counts,
-// displacements, datatypes, operation. Datatypes and operations that the program has created may be freed,
-// and other objects may get their addresses. So plans of calls with such objects are not kept.
+// displacements, datatypes, operation. A key compares datatypes and operations by their addresses. If the
+// program frees an object that it has created, another object may get the same address. So plans of calls
+// with such objects are not kept.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/coll/plan_test.cc, tests/mpi/coll/again.cc.
 #pragma once

@@ -34,8 +34,8 @@ private:
     std::map<std::pair<int, int>, StepId> last_;
 };
 
-// For an edge from this rank to itself, which has this number: copies the block to the place for the block
-// that arrives by the same edge.
+// Serves the edge from this rank to itself that has this number: copies the sent block to where the block
+// from the same edge is received.
 void copy_to_self(const NeighborShape &s, int number, const Block &from, Schedule &schedule) {
     const std::vector<Neighbor> &sources = s.neighbors->sources;
     for (size_t i = 0; i < sources.size(); ++i)

@@ -24,13 +24,13 @@ struct Neighborhood {
     std::vector<Neighbor> sources, destinations;
 };
 
-// The neighbourhood of a rank in a graph. If a names b as a destination several times, the k-th of these
-// edges is the k-th one for which b names a as a source.
+// The neighbourhood of a rank in a graph. If rank a names rank b as a destination several times, the k-th of
+// these entries and the k-th entry in which b names a as a source are the same edge.
 Neighborhood graph_neighborhood(const std::vector<int> &sources, const std::vector<int> &destinations);
 // The neighbourhood of a rank in a grid. The argument has two ranks for each dimension, the one before this
 // rank and the one after it. Each of them is both a source and a destination. A block sent to the rank after
-// is received there as the block from the rank before, even if both neighbours of a dimension are the same
-// rank.
+// this one arrives there as the block from the rank before, even if both neighbours of a dimension are the
+// same rank.
 Neighborhood grid_neighborhood(const std::vector<int> &before_and_after);
 
 struct NeighborShape : Members {

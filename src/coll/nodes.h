@@ -1,6 +1,7 @@
-// States which members of a team are on the same node, that is, can share memory. Algorithms in two levels
-// and the cost model use it. The object is made once, with the communicator (comm/create.cc), from facts that
-// every member has, and is only read afterwards. A team whose members are all on one node has no such object.
+// A Nodes object states which members of a team are on the same node, that is, can share memory. Algorithms
+// in two levels and the cost model use this object. The object is made once, with the communicator
+// (comm/create.cc), from facts that every member has, and is only read afterwards. A team whose members are
+// all on one node has no such object.
 // Thread rule: any thread may read it.
 // Tested by: tests/unit/coll/two_level_test.cc.
 #pragma once
@@ -20,7 +21,8 @@ struct Nodes {
     std::vector<int32_t> members;
     std::vector<int32_t> first;  // by node: where its members begin in `members`; one more entry for the end
     int most = 0, fewest = 0;    // members of the largest and of the smallest node
-    // Members on the host that has most; not `most` if processes of a host do not share memory.
+    // The number of members on the host that has the most. It differs from `most` if processes of a host do
+    // not share memory.
     int most_on_host = 0;
     bool runs = true;  // `members` is in rank order, so that each node's members have consecutive ranks
 

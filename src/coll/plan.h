@@ -1,7 +1,7 @@
-// The plan of one collective operation: its schedule, the addresses of the spaces of the schedule's blocks,
-// and what all ranks must agree upon. Planners (collectives.h) write the plan, or recall the schedule that an
-// earlier call has left (kept_plans.h). The executor (executor.h) runs the plan, once or, for persistent
-// operations, many times.
+// A Plan describes one collective operation: its schedule, the addresses of the memory on which the schedule
+// works (spaces.h), and what all ranks must agree upon (agreement.h). Planners (collectives.h) write the
+// plan, or recall the schedule that an earlier call has left (kept_plans.h). The executor (executor.h) runs
+// the plan, once or, for persistent operations, many times.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -40,7 +40,8 @@ public:
         return true;
     }
     void keep(const Team &team);
-    // Names the MPI call for which the plan runs, in place of the planned operation.
+    // Gives the plan the name and word of the MPI call for which it runs, in place of those of the planned
+    // operation.
     void stand_for(CollectiveKind kind);
     void make_persistent() { word_ = persistent_form(word_); }
 

@@ -1,4 +1,4 @@
-// Reduce algorithms (MPI-5.0 6.9.1).
+// Implements the reduce algorithms (MPI-5.0 6.9.1).
 // Tested by: tests/unit/coll/reductions_test.cc.
 #include "coll/running.h"
 #include "coll/tree.h"
@@ -23,8 +23,8 @@ int reduce_by_halving(Schedule &schedule, const Folding &folding, const std::vec
 
 namespace {
 
-// The root of the tree. If the operation does not commute, contributions are combined at rank 0, which sends
-// the result to the root.
+// Returns the rank at the top of the tree: the root of the call or, if the operation does not commute, rank
+// 0. Rank 0 then sends the result to the root.
 int top_of(const ReduceShape &s) { return s.op->commutative ? s.root : 0; }
 
 // Each rank combines its contribution with those of its subtree, which consists of the ranks right above it.
@@ -97,7 +97,7 @@ void reduce_halving(const ReduceShape &s, Schedule &schedule) {
     Block mine;
     StepId reduced = no_step;
     // The root combines in its result buffer, even with MPI_IN_PLACE, because its own contribution is not
-    // needed once it has been combined.
+    // needed after it has been combined.
     if (!folding.represented()) {
         Block value = s.index == s.root ? s.result : schedule.scratch(count, *s.contribution.type);
         StepId own = value == s.contribution ? no_step : schedule.copy(s.contribution, value, {});

@@ -1,4 +1,4 @@
-// Reduce-scatter algorithms, for equal and different counts (MPI-5.0 6.10).
+// Implements the reduce-scatter algorithms, for equal and different counts (MPI-5.0 6.10).
 // Tested by: tests/unit/coll/reductions_test.cc.
 #include "coll/running.h"
 #include "coll/tree.h"
@@ -66,8 +66,8 @@ void reduce_scatter_pairwise(const ReduceScatterShape &s, Schedule &schedule) {
         return s.contribution.part(starts[rank], starts[rank + 1] - starts[rank]);
     };
     Block own = part_of(s.index);
-    // With MPI_IN_PLACE the result overwrites parts that must still be sent to other ranks, so it is stored
-    // there last.
+    // With MPI_IN_PLACE the result overwrites parts that must still be sent to other ranks, so the result is
+    // stored last.
     bool apart = s.contribution.space == s.result.space;
     Block value = apart ? schedule.scratch(own.count, *own.type) : s.result;
     StepId ready = schedule.copy(own, value, {});
@@ -105,8 +105,8 @@ void reduce_scatter_ordered(const ReduceScatterShape &s, Schedule &schedule) {
         [&](int child, int, int) { running.take(child, false, no_step, tree_label); });
     if (!tree.is_root()) {
         StepId sent = schedule.send(tree.parent(), running.value(), running.ready(), tree_label);
-        // With MPI_IN_PLACE the result overwrites the contribution, so it may be received only when the
-        // contribution has been combined and sent.
+        // With MPI_IN_PLACE the result overwrites the contribution, so the result may be received only when
+        // the contribution has been combined and sent.
         schedule.receive(0, s.result, {sent, running.ready()}, part_label);
         return;
     }

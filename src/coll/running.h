@@ -1,5 +1,5 @@
-// Helpers of the reduction algorithms: a running result that keeps rank order, and the mapping of a team to a
-// number of ranks that is a power of two.
+// Helps the reduction algorithms. Running is a result to which contributions are added in rank order. Folding
+// maps the ranks of a team to a number of ranks that is a power of two.
 // Thread rule: one thread at a time, the one that writes the schedule.
 // Tested by: tests/unit/coll/reductions_test.cc, tests/unit/coll/inter_test.cc.
 #pragma once
@@ -18,8 +18,8 @@ public:
     // `value` holds this rank's contribution once the step `ready` is done, and may be overwritten.
     Running(Schedule &schedule, const Op &op, const Block &value, StepId ready)
         : schedule_(schedule), op_(op), value_(value), ready_(ready) {}
-    // Here `value` must not be overwritten, and contributions may be taken from higher ranks only. The first
-    // contribution is received into `spare`, if that is not empty.
+    // Makes a running result whose first `value` must not be overwritten. It may take contributions from
+    // higher ranks only. The first contribution is received into `spare`, if that is not empty.
     static Running reading(Schedule &schedule, const Op &op, const Block &value, const Block &spare) {
         Running running(schedule, op, value, no_step);
         running.spare_ = spare;
@@ -84,11 +84,11 @@ private:
     int index_, extra_, active_;
 };
 
-// Recursive halving among the ranks that take part in a folding, named by their numbers. At the end, number i
-// has the result of the elements from starts[i] to before starts[i + 1]; starts[active] is the count of all
-// elements. In each round a rank halves its range of elements, sends one half to its partner, and combines
-// the other half with the partner's. Uses one label for each round, from `label` on, and returns the next
-// free label.
+// Recursive halving among the ranks that take part in a folding. The ranks are named by their numbers in the
+// folding. At the end, the rank with number i has the result of the elements from starts[i] to before
+// starts[i + 1]; starts[active] is the count of all elements. In each round a rank halves its range of
+// elements, sends one half to its partner, and combines the other half with the partner's. Uses one label for
+// each round, from `label` on, and returns the next free label.
 int reduce_by_halving(Schedule &schedule, const Folding &folding, const std::vector<int64_t> &starts,
                       Running &running, int label);
 

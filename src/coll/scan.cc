@@ -1,11 +1,11 @@
-// Scan and exscan algorithms (MPI-5.0 6.12, 6.13).
+// Implements the scan and exscan algorithms (MPI-5.0 6.12, 6.13).
 // Tested by: tests/unit/coll/reductions_test.cc.
 #include "coll/algorithms.h"
 
 namespace lanyard {
 
-// Before round k the value combines this rank and the 2^k - 1 ranks below it. In round k the rank 2^k below
-// sends its value, which combines the ranks that precede these.
+// Before round k the value combines the contributions of this rank and of the 2^k - 1 ranks right below it.
+// In round k the rank 2^k below sends its value, which combines the next 2^k lower ranks.
 void scan_doubling(const ReduceShape &s, Schedule &schedule) {
     schedule.op = s.op;
     StepId ready = s.contribution == s.result ? no_step : schedule.copy(s.contribution, s.result, {});

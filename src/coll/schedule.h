@@ -1,6 +1,7 @@
-// A schedule: the steps of one rank in one collective operation, and the order between them. An algorithm
-// (algorithms.h) is a pure function that writes a schedule. The executor (executor.h) runs the schedule, for
-// blocking, nonblocking and persistent operations alike. A schedule holds no addresses (block.h).
+// A Schedule contains the steps of one rank in one collective operation, and the order between the steps. An
+// algorithm (algorithms.h) is a pure function that writes a schedule. The executor (executor.h) runs the
+// schedule, for blocking, nonblocking and persistent operations alike. A schedule holds no addresses
+// (block.h).
 //
 // Rules for algorithms
 // - A step may start when all steps given as its `after` are done. Apart from that, steps run in any order. A
@@ -34,8 +35,9 @@ using StepId = int32_t;
 constexpr StepId no_step = -1;
 constexpr int label_bits = 11, max_labels = 1 << label_bits;
 
-// One use of the node area (shm/exchange_run.h), as one rank takes part in it. The rank may post one block
-// for all ranks, or a block for each rank, and may take what other ranks have posted.
+// An Exchange describes one use of the node area (shm/exchange_run.h) by one rank. The rank may post one
+// block for all ranks, or a block for each rank, that is, put it where they can read it. The rank may also
+// take (copy or combine) what other ranks have posted.
 struct Exchange {
     // Lower, higher: the ranks below or above this rank.
     enum class Among : uint8_t { none, root, lower, higher, everyone };
@@ -44,8 +46,8 @@ struct Exchange {
     StepId step = no_step;
     int root = 0;
     bool posts = false;  // this rank posts `data` for all ranks, or a block for each rank (posted_each)
-    // If other ranks read this rank's memory, the exchange ends only when they have done so. false: the end
-    // of a later exchange in the schedule implies this.
+    // true: if other ranks read this rank's memory, the exchange ends only when they have read it. false: the
+    // end of a later exchange in the schedule implies that they have read it.
     bool awaits_readers = true;
     Among wants = Among::none;  // the ranks for whose posts this rank waits; not `higher`
     Among wakes = Among::none;  // the ranks that may wait for this rank's post; not `lower`
@@ -57,15 +59,15 @@ struct Exchange {
     // `data`.
     int32_t read_each = -1;
     int64_t unit = 1;  // data is taken in pieces of a multiple of this number of bytes
-    // Scratch memory, into which posted data is packed that is not contiguous and does not fit in a slot.
+    // Scratch memory for packing posted data, if the data is not contiguous and does not fit in a slot.
     Block packed = {};
-    // Take::copy from the root: into `into`. If `parts` > 1, the root has posted this number of equal parts,
-    // and the rank takes the part that begins at byte `skip`. Take::copy from every rank: into the blocks
-    // listed from copied_each on, by rank; nothing is taken from a rank whose block has no datatype.
-    // Take::reduce: combines what the ranks up to `last` have posted, in rank order, into `into`. Each of
-    // them has posted as many bytes as `data` has, of which the part from byte `skip` on is combined. If
-    // `aside` is set, `into` overlaps what this rank posts, and the result is kept in `aside` as long as
-    // other ranks may read that memory.
+    // Take::copy from the root copies into `into`. If `parts` > 1, the root has posted this number of equal
+    // parts, and the rank takes the part that begins at byte `skip`. Take::copy from every rank copies into
+    // the blocks listed from copied_each on, by rank. Nothing is taken from a rank whose block has no
+    // datatype. Take::reduce combines what the ranks up to `last` have posted, in rank order, into `into`.
+    // Each of these ranks has posted as many bytes as `data` has. Only the part of them from byte `skip` on
+    // is combined. If `aside` is set, `into` overlaps what this rank posts. The result is then kept in
+    // `aside` as long as other ranks may read `into`.
     Block into = {};
     int parts = 1;
     int32_t copied_each = -1;
@@ -98,8 +100,8 @@ struct Edge {
     int32_t next;
 };
 
-// The steps that must be done before another one; no_step is ignored. Only for use as an argument, because a
-// long list is not copied but referred to.
+// An After lists the steps that must be done before a new step; no_step is ignored. Only for use as an
+// argument, because a long list is not copied but referred to.
 class After {
 public:
     After() = default;
@@ -126,8 +128,8 @@ public:
 
     // Each of the next functions adds a step and returns the step's number (exchange() returns the exchange).
     // `after`: earlier steps of this schedule. If there is nothing to do (a block without bytes, or at most
-    // one step to join), the function adds no step and returns the step for which a later one must wait,
-    // which may be no_step. `peer` is counted as number_from() and enter() say. `label` is at least 0 and
+    // one step to join), the function adds no step and returns the step for which a later step must wait.
+    // This may be no_step. `peer` is counted as number_from() and enter() say. `label` is at least 0 and
     // below max_labels. Both blocks of a copy have the same number of bytes, and both blocks of a reduction
     // the same number of elements. `op` must be set before a schedule with reductions is started.
     StepId send(int peer, const Block &from, After after, int label = 0);

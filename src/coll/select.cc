@@ -28,7 +28,7 @@ template <auto work, int radix>
 Work of_radix_work(const Crew &crew, int64_t bytes) {
     return work(crew, bytes, radix);
 }
-// Algorithms in two levels, with the algorithm that the leaders use.
+// Algorithms in two levels (two_level.h), with the algorithm that the leaders use.
 template <auto make, auto leaders, class Shape>
 void above(const Shape &shape, Schedule &schedule) {
     make(shape, schedule, leaders);
@@ -148,8 +148,8 @@ const Candidate<ReduceShape> exscans[] = {
 int size_class(int64_t bytes) {
     return std::min(static_cast<int>(std::bit_width(static_cast<uint64_t>(bytes))), size_classes - 1);
 }
-// The number of bytes for which the algorithm of a whole size class is chosen: the least of the class,
-// because programs prefer powers of two.
+// The number of bytes for which the algorithm of a whole size class is chosen: the smallest of the class.
+// This is a power of two, and programs use powers of two most often.
 int64_t typical_bytes(int size_class) { return size_class == 0 ? 0 : int64_t{1} << (size_class - 1); }
 
 template <class Shape>
@@ -170,7 +170,8 @@ size_t cheapest(std::span<const Candidate<Shape>> candidates, unsigned offers, c
 // The first number of bytes of a class.
 long long first_bytes(int size_class) { return size_class == 0 ? 0 : 1LL << (size_class - 1); }
 
-// The bit `area`, if what each rank posts fits in its slot, or the others can read it where it is.
+// Returns the bit `area` if what each rank posts fits in its slot, or if the other ranks can read the data
+// where it is.
 unsigned area_for(Team &team, int64_t bytes) {
     int64_t capacity = node_slot_capacity(team);
     return bytes <= capacity || (capacity >= 0 && team.direct_reads) ? area : 0u;
@@ -206,7 +207,8 @@ void make(Operation operation, const Candidate<Shape> (&table)[n], const Selecti
                        {static_cast<int64_t>(number), chosen, first_bytes(size_class(bytes)), team.size});
     }
     size_t best = chosen - 1u;
-    // If the best candidate cannot be used for the data of this call, takes the best of those that can.
+    // If the best candidate cannot be used for the data of this call, takes the best of the candidates that
+    // can be used.
     if (candidates[best].needs & ~offers)
         best = cheapest(candidates, offers, selection.costs, crew_of(team), team.processors, typical);
     candidates[best].make(shape, schedule);
@@ -224,7 +226,7 @@ unsigned offers_of(Team &team, const Op &op, const Block &contribution) {
 
 unsigned offers_of(Team &team, const ReduceShape &s) { return offers_of(team, *s.op, s.contribution); }
 
-// `fits`: what each rank posts fits in its slot, as all ranks can compute.
+// `fits`: what each rank posts fits in its slot. If the blocks are even, all ranks compute the same value.
 unsigned offers_of(const Team &team, const MoveShape &s, bool fits) {
     bool through_area = team.node_area && (team.direct_reads || (s.even && fits));
     return (s.even ? even : 0u) | (through_area ? area : 0u);

@@ -40,8 +40,8 @@ struct Candidate {
     unsigned needs;
 };
 
-// The names that users see: of an operation, and of its algorithms, in the order of the numbers in
-// Team::wanted.
+// These functions return the names that users see: the name of an operation, and the names of its algorithms
+// in the order of their numbers in Team::wanted.
 const char *name_of(Operation operation);
 std::vector<const char *> algorithms_of(Operation operation);
 
@@ -54,9 +54,9 @@ struct Selection {
 // Reads a text by which the user overrides choices. Error: the text is wrong; the error sentence says how to
 // correct it.
 Error parse_selection(const std::string &text, Selection &selection);
-// For reports: each row states which algorithm a team like `crew` uses from a number of bytes on, with the
-// estimates of all algorithms. `operation` is the name of one operation, or "" for all; an unknown name is an
-// error.
+// Makes rows for reports. Each row states which algorithm a team like `crew` uses from `from_bytes` bytes on,
+// with the estimates of all algorithms that may be used. `operation` is the name of one operation, or "" for
+// all; an unknown name is an error.
 struct SelectionRow {
     struct Estimate {
         std::string algorithm;

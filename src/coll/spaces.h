@@ -1,6 +1,6 @@
-// The addresses of the spaces of a schedule's blocks (block.h) for one operation: the program's two buffers,
-// and the operation's scratch memory, which is kept for the next operation. Belongs to an operation's plan
-// (plan.h).
+// The blocks of a schedule lie in three spaces (block.h). A Spaces object holds the addresses of the spaces
+// for one operation: the program's send and receive buffers, and scratch memory. Scratch memory of up to 1
+// MiB is kept for the next operation. The object belongs to an operation's plan (plan.h).
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/coll/plan_test.cc.
 #pragma once
@@ -35,8 +35,8 @@ public:
     }
 
     Buffer buffer(const Block &block) const {
-        // Displacements may be absolute addresses (MPI_BOTTOM), so this cannot be arithmetic within an
-        // object.
+        // Displacements may be absolute addresses (MPI_BOTTOM), so this cannot be pointer arithmetic within
+        // an object.
         return {reinterpret_cast<std::byte *>(start_of(block.space) + static_cast<uintptr_t>(block.offset)),
                 block.count, block.type};
     }

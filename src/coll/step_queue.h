@@ -31,7 +31,7 @@ public:
     void stop() { stopped_ = true; }
     bool stopped() const { return stopped_; }
     void resume() { stopped_ = false; }
-    // To be called once the queue is stopped. Drops all steps that have not been started, and counts the
+    // To be called when the queue is stopped. Drops all steps that have not been started, and counts the
     // steps in `over` as done. The steps that have been started and are not done remain.
     void leave_the_rest(const std::vector<StepId> &over);
 

@@ -1,4 +1,4 @@
-// A team: the part of a communicator that collectives need. A team belongs to its communicator, which lives
+// A team is the part of a communicator that collectives need. A team belongs to its communicator, which lives
 // until every collective started on it is complete.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/coll/plan_test.cc, tests/sim/communicators_test.cc.
@@ -11,7 +11,7 @@
 
 namespace lanyard {
 
-// This rank's record of the uses of the node area, each of which has a number, its generation.
+// This rank's record of the uses of the node area (shm/node_area.h). Each use has a number, its generation.
 struct NodeUse {
     // The latest generation given out. It is the same on every rank after the same calls, because all ranks
     // start the same collectives.
@@ -21,8 +21,8 @@ struct NodeUse {
     bool reads_refused = false;  // a direct read was refused, although reads were possible at first
     // Every rank has finished all generations up to this one, as far as this rank knows.
     uint32_t known_done = 0;
-    // Uses in which this rank posted without reading the posts of others. What this rank recorded for them
-    // (CallLog) is kept here, to be compared with the records of the others later.
+    // Uses in which this rank posted without reading the posts of others. What this rank recorded for these
+    // uses (CallLog) is kept here, to be compared later with the records of the other ranks.
     struct Alone {
         uint32_t generation;
         uint64_t told;
@@ -54,8 +54,8 @@ struct Team {
     // The size of the node area, as node_area_bytes(size) in shm/node_area.h states. Its memory is zero at
     // first.
     size_t node_area_bytes = 0;
-    // All members of a team with a node area can read each other's memory. The value is the same on all
-    // members.
+    // True if the team has a node area and all members can read each other's memory. The value is the same on
+    // all members.
     bool direct_reads = false;
     // The number of processors that the team's ranks on a node share; 0: each rank has a processor of its
     // own. The choice of algorithms depends on this number, so it must be the same on every rank. The code

@@ -1,6 +1,6 @@
-// The place of a collective in the sequence of its team's collectives: its number, the tag of its messages,
-// and what all ranks must agree upon. This place is reported to other ranks that may be in another call
-// (executor.h says when).
+// A TeamCall identifies one collective call of a team: its number in the sequence of the team's collectives,
+// the tag of its messages, and a word that encodes what all ranks must agree upon (agreement.h). The call is
+// reported to other ranks that may be in a different call (executor.h says when).
 //
 // The creation of a persistent operation is a call in the sequence. The starts of the operation are not, and
 // their messages are numbered separately.
@@ -17,14 +17,14 @@
 
 namespace lanyard {
 
-// Reports to a peer in which collective this rank waits (kind_awaiting), or which collective the rank in
-// `key` calls (kind_calls).
+// Sends a report to a peer. With kind_awaiting it says in which collective this rank waits. With kind_calls
+// it says which collective the rank in `key` calls.
 void tell_call(Messenger &messenger, uint32_t peer, EnvelopeKind kind, const MatchKey &key, uint32_t word);
 
 class TeamCall {
 public:
-    // A place in the sequence at which another rank makes a different call, and this rank's word for the
-    // place.
+    // A place in the sequence at which this rank and another rank make different calls. `word` encodes this
+    // rank's call there (agreement.h).
     struct Place {
         int32_t tag;
         uint32_t word;
@@ -39,7 +39,7 @@ public:
         number_ = ++team.sequence;
         team.recent[number_of(tag_) % recent_collectives] = word;
     }
-    // Makes the operation persistent: takes the tag that every later start uses.
+    // Makes the operation persistent: reserves the tag that every later start uses.
     void make_persistent(Team &team, uint32_t word);
     void end() { persistent_ = false; }
 
@@ -56,9 +56,10 @@ public:
 
     // Reports this call to another rank.
     void tell(Messenger &messenger, int rank, EnvelopeKind kind) const;
-    // Reports to all other ranks what this rank and the rank that disagrees call at `place`, because a rank
-    // may wait for either of the two. If `place` is that of an earlier call, this call is reported too,
-    // because other ranks may wait in it.
+    // Two ranks make different calls at `place`: this rank, and the rank that `mismatch` names. Reports both
+    // calls to all other ranks, because a rank may wait for either of these two ranks. If `place` is the
+    // place of an earlier call, the call that this rank makes now is reported as well, because other ranks
+    // may wait in the present call.
     void tell_mismatch(Messenger &messenger, const Error &mismatch, const Place &place) const;
 
 private:

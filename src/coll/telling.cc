@@ -1,5 +1,6 @@
-// Trees of messages for the creation of communicators (collectives.h). They use only messages, so they also
-// work on the team of an intercommunicator, whose two groups are treated as one here.
+// Plans trees of messages for the creation of communicators (plan_spread() and plan_tell_all(),
+// collectives.h). The trees use only messages, so they also work on the team of an intercommunicator, whose
+// two groups are treated as one here.
 // Tested by: tests/sim/communicators_test.cc, tests/unit/comm/create_test.cc.
 #include "coll/collectives.h"
 #include "coll/tree.h"
@@ -8,7 +9,7 @@ namespace lanyard {
 
 namespace {
 
-// Once `after` is done, receives the data from the parent and sends it to the children, the largest subtree
+// When `after` is done, receives the data from the parent and sends it to the children, the largest subtree
 // first.
 void spread(const BinomialTree &tree, const Block &all, StepId after, Schedule &schedule) {
     StepId known = tree.is_root() ? after : schedule.receive(tree.parent(), all, after, 1);

@@ -1,6 +1,6 @@
-// Trees over the ranks of a team. A rank's position is its distance from the root. In a binomial tree the
-// parent of a position is the position with its lowest one-bit cleared, so a subtree is a run of consecutive
-// positions. A k-nomial tree is the same with digits of a radix instead of bits.
+// Computes trees over the ranks of a team. A rank's position is its distance from the root. In a binomial
+// tree the parent of a position is the position with its lowest one-bit cleared, so a subtree is a run of
+// consecutive positions. A k-nomial tree is the same with digits of a radix instead of bits.
 // Thread rule: plain values.
 // Tested by: tests/unit/coll/moves_test.cc, tests/unit/coll/reductions_test.cc.
 #pragma once
@@ -38,7 +38,7 @@ public:
     }
 
 private:
-    // A limit above the distances of all children from this position.
+    // The distances of all children from this position are below this value.
     int reach() const { return is_root() ? 1 << doublings(size_) : position_ & -position_; }
     template <class Visit>
     void visit_child(int distance, Visit visit) const {

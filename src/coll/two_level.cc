@@ -1,4 +1,4 @@
-// The barrier, bcast, reduce and allreduce of two_level.h.
+// Implements the barrier, bcast, reduce and allreduce of two_level.h.
 #include "coll/two_level.h"
 
 #include "coll/tree.h"
@@ -7,7 +7,8 @@ namespace lanyard::two_level {
 
 namespace {
 
-// The position of a rank among the ranks of its node ("mates"), and of the node among the nodes.
+// A Standing states the position of a rank among the ranks of its node ("mates"), and the position of this
+// node among the nodes.
 struct Standing {
     const Nodes &nodes;
     int node;
@@ -39,8 +40,8 @@ private:
     }
 };
 
-// Turns the work of the phase inside one node into that inside all nodes, in which each rank except the
-// leader sends, or receives, one message.
+// Converts the work of a phase inside one node to the work of this phase inside all nodes. In each node,
+// every rank except the leader sends or receives one message.
 Work in_all_nodes(const Crew &crew, Work one, int64_t bytes_each) {
     one.messages = crew.size - crew.nodes;
     one.bytes = one.messages * bytes_each;

@@ -1,4 +1,4 @@
-// Gather, scatter and allgather in two levels.
+// Implements gather, scatter and allgather in two levels (two_level.h).
 // Tested by: tests/unit/coll/two_level_test.cc.
 #include <algorithm>
 
@@ -25,8 +25,8 @@ int place_among(std::span<const int32_t> mates, int rank) {
     return static_cast<int>(std::lower_bound(mates.begin(), mates.end(), rank) - mates.begin());
 }
 
-// All blocks packed in the order of nodes, and where each of them begins. `all` is the result buffer itself
-// if that has the blocks in this order without gaps.
+// Packed describes all blocks, packed in the order of nodes, and where each block begins. `all` is the result
+// buffer itself if the result buffer has the blocks in this order without gaps.
 struct Packed {
     Block all;
     bool is_result;

@@ -1,5 +1,6 @@
-// The cost model of algorithms. The work of an algorithm is counted exactly where possible (a test compares
-// it with the schedules). Its time is estimated from the time that the machine needs for each kind of work.
+// Contains the cost model of algorithms. The work of an algorithm is counted exactly where possible (a test
+// compares the counts with the schedules). The time of an algorithm is estimated from the time that the
+// machine needs for each kind of work.
 // Thread rule: plain values.
 // Tested by: tests/unit/coll/reductions_test.cc, tests/unit/coll/two_level_test.cc.
 // Tested by: tests/unit/coll/select_test.cc.
@@ -11,7 +12,7 @@
 
 namespace lanyard {
 
-// A team as the cost model sees it: the number of ranks, and how they are spread over nodes.
+// A Crew is a team as the cost model sees it: the number of ranks, and how they are spread over nodes.
 struct Crew {
     int size = 1;
     int nodes = 1;
@@ -55,7 +56,8 @@ struct Far {
     double path_bytes = 0;
 };
 
-// A message of up to this size is sent without waiting for the receiver. The sender of a longer one waits.
+// A message of up to this size is sent without waiting for the receiver. The sender of a longer message
+// waits.
 constexpr int64_t sent_at_once_bytes = 16 * 1024;
 
 // The work of all ranks together, for a team and a number of bytes (the n of algorithms.h).
@@ -63,7 +65,7 @@ struct Work {
     // An upper limit: the longest chain of messages that wait for each other or for a busy rank.
     int rounds = 0;
     int64_t messages = 0;     // exact
-    int64_t waits = 0;        // how often ranks wait for a message; 0: for a usual share (waits_of())
+    int64_t waits = 0;        // how often ranks wait for a message; 0: a usual share (waits_of())
     int64_t busiest = 0;      // messages of the rank that has the most, if these are more than the chain has
     int64_t bytes = 0;        // bytes sent; exact if blocks divide evenly
     double path_bytes = 0;    // bytes moved one after the other along the chain
@@ -73,7 +75,7 @@ struct Work {
     int64_t reads = 0;  // reads of other ranks' memory by the rank that reads the most
     int64_t reads_in_all = 0;
     double copied_in_all = 0;   // bytes of additional copies within ranks, if there are many
-    double reduced_in_all = 0;  // bytes combined by all ranks, if not path_reduced for each rank
+    double reduced_in_all = 0;  // bytes combined by all ranks; 0: each rank combines path_reduced
     double fresh_bytes = 0;     // along the chain: bytes that their sender has only just computed or received
     double busiest_bytes = 0;   // bytes moved by the rank that moves the most, if fewer than along the chain
     int uses = 0;               // uses of the node area
@@ -175,8 +177,8 @@ inline double estimate_ns(const Work &work, const Costs &costs, const Crew &crew
                work.fresh_bytes * costs.fresh_byte_ns + work.uses * costs.use_ns +
                static_cast<double>(work.slots_read) * costs.slot_ns +
                static_cast<double>(work.reads) * costs.read_ns + far_ns;
-    // If oversubscribed, processors are never idle. The time is then that of the work of all ranks, and
-    // nearly every message also waits for a switch of processes. But the time is at least that of the busiest
+    // If oversubscribed, processors are never idle. The time is then the sum for the work of all ranks, and
+    // nearly every message also waits for a switch of processes. But it is at least the time of the busiest
     // rank, which has only one processor.
     int hosts = (crew.size + crew.most_on_host - 1) / crew.most_on_host;
     // With long messages the sender waits as well.
@@ -213,7 +215,7 @@ inline int growths(int size, int radix) {
 inline int64_t far_share(const Crew &c, int64_t messages) {
     return c.spread() ? (messages * (c.size - c.fewest) + c.size - 2) / (c.size - 1) : 0;
 }
-// A tree with the root rank 0, as in tree.h. Each edge has one message of `bytes`.
+// A tree whose root is rank 0, as in tree.h. Each edge has one message of `bytes`.
 inline Far far_tree(const Crew &c, double bytes, int radix = 2) {
     if (!c.spread()) return {};
     bool aligned = c.aligned(radix);
@@ -221,7 +223,8 @@ inline Far far_tree(const Crew &c, double bytes, int radix = 2) {
     return {rounds, turns, aligned ? c.nodes - 1 : far_share(c, c.size - 1),
             (rounds + turns) * bytes * (aligned ? 1 : c.most)};
 }
-// The same with any root. If the root is not rank 0, nodes are no subtrees, which costs one more round.
+// The same with any root. If the root is not rank 0, the ranks of a node do not form a subtree, and this
+// costs one more round.
 inline Far far_tree_of_any_root(const Crew &c, double bytes, int radix = 2) {
     Far far = far_tree(c, bytes, radix);
     if (c.most == 1 || far.rounds == 0 || far.rounds == growths(c.size, radix)) return far;
@@ -229,8 +232,8 @@ inline Far far_tree_of_any_root(const Crew &c, double bytes, int radix = 2) {
     far.path_bytes += bytes;
     return far;
 }
-// A butterfly: of the ranks, a power of two exchange with the rank at distance 1, 2, 4 ... The remaining
-// ranks exchange with a neighbour, in `folds` rounds.
+// A butterfly. The number of ranks is rounded down to a power of two. Each of these ranks exchanges data with
+// the ranks at distance 1, 2, 4 ... The remaining ranks exchange data with a neighbour, in `folds` rounds.
 inline Far far_butterfly(const Crew &c, int folds, double bytes_each_round) {
     if (!c.spread()) return {};
     int active = power_of_two_below(c.size),

@@ -1,5 +1,5 @@
-// A team whose ranks share a node area, as one of the ranks sees it: the team, the area, and how to wake the
-// other ranks. A plain value.
+// An AreaTeam is what a rank needs to work with the ranks that share a node area with it: the team, the area,
+// and the means to wake the other ranks. A plain value.
 //
 // Waking: a rank that stores something for which other ranks may wait checks whether one of them sleeps.
 // After NodeReach::asleep(), the other rank either sees the store before it sleeps, or is reported as asleep.

@@ -2,9 +2,9 @@
 // whether each contributes as many bytes as this rank expects. Keeps a mismatch, for the error that the
 // program gets. Data that was posted for a different call is not used.
 //
-// A rank that only posts reads nothing of the other ranks. It compares its call with theirs later, before it
-// waits for any of them, from the calls that all ranks record for their latest uses (CallLog). A disagreement
-// may therefore concern an earlier use. Used by exchange_run.h.
+// A rank that only posts reads nothing of the other ranks. It compares its call with their calls later,
+// before it waits for any of them. For this, every rank records the calls of its latest uses (CallLog). A
+// disagreement may therefore concern an earlier use. Used by exchange_run.h.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -18,8 +18,8 @@ namespace lanyard {
 
 class CallCheck {
 public:
-    // Begins the check of a use. `number`: of the collective among those of its team. `word`: this rank's
-    // check word.
+    // Begins the check of a use. `number`: the number of the collective among the collectives of its team.
+    // `word`: this rank's check word.
     void begin(uint32_t word, uint32_t number) {
         own_ = {number & Slot::most_numbers, word};
         other_rank_ = misfit_ = -1;
@@ -30,7 +30,7 @@ public:
     bool compare(int rank, const CollectiveCall &other) { return compare(rank, own_, other); }
     // remember_alone() records a use in which this rank only posted, when the rank is done with the use.
     // compare_alone() compares the recorded uses with those of the other ranks, if this rank is about to wait
-    // or has recorded the most that it can.
+    // or has recorded as many uses as it can.
     void remember_alone(const AreaTeam &place, uint32_t generation) const {
         NodeUse &use = place.team.node_use;
         use.alone[use.alone_count++] = {generation, place.area.calls(place.team.index).told(generation)};
@@ -67,7 +67,7 @@ private:
     CollectiveCall own_ = {};
     int other_rank_ = -1;  // the rank that disagrees, in this or an earlier use; -1: none
     int misfit_ = -1;      // the rank that posted an unexpected number of bytes; -1: none
-    CollectiveCall disputed_ = {}, other_ = {};  // the calls of this rank and of other_rank_ there
+    CollectiveCall disputed_ = {}, other_ = {};  // the calls of this rank and other_rank_ in that use
     int64_t misfit_bytes_ = 0, expected_bytes_ = 0;
 };
 

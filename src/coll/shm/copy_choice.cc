@@ -7,9 +7,9 @@ using Among = Exchange::Among;
 
 namespace {
 
-// The longest contribution that goes through the stage if ranks share processors. With a longer one, an owner
-// and its takers would wait for each other many times, with a switch of processes each time. Uses of that
-// length are too few for these rates to be learned.
+// The longest contribution that goes through the stage if ranks share processors. With a longer contribution,
+// the owner and the takers (copy_rates.h) would wait for each other many times, with a switch of processes
+// each time. Such contributions are too rare for their rates to be learned, so the limit is fixed.
 constexpr int64_t longest_oversubscribed = 1 << 20;
 
 bool is_auto(const ExchangeTask &task) { return !task.copies || *task.copies == "auto"; }

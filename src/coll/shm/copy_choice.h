@@ -12,8 +12,8 @@
 
 namespace lanyard {
 
-// Should this rank's contribution, which would need `streams` streams, the longest of them of `longest`
-// bytes, go through the stage? Otherwise this rank posts the address of the contribution.
+// Should this rank's contribution go through the stage? It would need `streams` streams, the longest of which
+// has `longest` bytes. False: this rank posts the address of the contribution.
 bool goes_by_stage(const ExchangeTask &, int64_t longest, int streams);
 
 // Do ranks of the team share processors?

@@ -1,12 +1,13 @@
-// The rates at which long contributions to collectives are copied within a node, learned by all ranks of a
-// team together. There are three kinds of copies. If a contribution is copied directly, each rank that takes
-// it ("taker") reads it through the kernel. If it goes through the stage (stage.h), its owner copies it into
-// the stage, and the takers copy it out. The node area has the rate of each kind of copy, by size, for data
-// that is only copied and for data that is combined. While rates are being learned, a rank that makes such a
-// copy records its rate. The best of several rates counts, because disturbances only slow a copy down. Each
-// owner chooses the method for its contribution and states the choice in its slot. After many uses, all
-// methods are tried again. The times of whole collectives are not compared, because they depend on when the
-// other ranks arrive. The memory is zero at first.
+// Holds the rates at which long contributions to collectives are copied within a node. All ranks of a team
+// learn these rates together. There are three kinds of copies. If a contribution is copied directly, each
+// rank that takes it ("taker") reads it through the kernel. If it goes through the stage (stage.h), its owner
+// copies it into the stage, and the takers copy it out. The node area has the rate of each kind of copy, by
+// size, for data that is only copied and for data that is combined. While rates are being learned, a rank
+// that makes such a copy records the rate of the copy. The best of several rates counts, because disturbances
+// only slow a copy down. Each owner chooses the method for its contribution and states the choice in its
+// slot. After many uses, all methods are tried again. The times of whole collectives are not compared,
+// because they depend on when the other ranks arrive. The object lies in the node area, whose memory is zero
+// at first.
 // Thread rule: the owner of the engine, in each rank.
 // Tested by: tests/unit/coll/shm/node_area_test.cc.
 #pragma once
@@ -23,8 +24,9 @@ public:
     enum class Kind : uint8_t { copied, combined };
     enum class Part : uint8_t { direct, put, taken };  // put: into the stage; taken: out of the stage
 
-    // How many contributions are copied in one use: into the stage by one owner (`put`), and by one taker for
-    // which the others wait (`taken`). If copies take turns, these are the sums for all owners and takers.
+    // States how many contributions are copied in one use. `put`: by one owner, into the stage. `taken`: by
+    // the taker for which the others wait. If copies take turns, `put` and `taken` are the sums for all
+    // owners and takers.
     struct Work {
         int put, taken;
         bool by_turns;  // the copies do not overlap, because owners also take, or ranks share processors
@@ -56,9 +58,9 @@ public:
     // The number of size classes. The first begins at 8 KiB, each of the others at twice the size of the one
     // before, and the last has all longer contributions.
     static constexpr int sizes = 8, kinds = 2;
-    // A rate is learned after this many copies in a row without a better one. One use may have several
-    // copies. The number is large because the first copies touch memory for the first time, each in other
-    // entries of the stage.
+    // A rate is learned after this many copies in a row without a better rate. One use may have several
+    // copies. The number is large because early copies are slow: each touches other entries of the stage,
+    // whose memory is used for the first time.
     static constexpr int trials = 48;
     static constexpr uint32_t tried_anew_after = 2048;  // uses
 

@@ -25,7 +25,7 @@ void ExchangeRun::tell_posted(const ExchangePlace &place) const {
     if (place.any_asleep(first, last)) wake_for_post(place, first, last);
 }
 
-// Wakes the ranks that wait for this rank's post, if this rank is the last of those for which they wait.
+// Wakes the ranks that wait for this rank's post, if this rank is the last rank for which they wait.
 [[gnu::noinline]] void ExchangeRun::wake_for_post(const ExchangePlace &place, int first, int last) const {
     const Exchange &exchange = place.exchange;
     const Team &team = place.team;
@@ -64,8 +64,8 @@ bool ExchangeRun::all_there(const ExchangePlace &place) {
 }
 
 // Does what advance() does, without the steps that a few bytes do not need. Begins only if this rank is done
-// with all earlier uses. Returns false if a post is missing or does not match. Then the own post is not
-// written again by advance(), but data that has been taken is taken again.
+// with all earlier uses. Returns false if a post is missing or does not match. Then advance() continues: it
+// does not write this rank's post again, but takes all data again.
 bool ExchangeRun::pass(const ExchangePlace &place, const ShortUse &use, const ShortUse::Buffers &buffers) {
     const Exchange &exchange = place.exchange;
     Team &team = place.team;
@@ -113,7 +113,8 @@ bool ExchangeRun::take(const ExchangeTask &task) {
     bool whole = taking_.take({task, generation_, own_.by_stage(), goes_aside(task.exchange), check_});
     got_on_ |= taking_.got_on();
     if (!whole) return false;
-    // This rank is done with the posts of others, although they may not be done with this rank's post.
+    // This rank is done with the posts of others, although others are perhaps not yet done with this rank's
+    // post.
     if (posts_alone(task.exchange)) check_.remember_alone(task, generation_);
     tell_done(task, generation_);
     return true;

@@ -23,10 +23,11 @@
 // later generation. Its slots are free, because all ranks are done with the earlier generations. Each rank
 // posts as soon as the earlier steps of its own schedule allow this. And a rank that has taken its data
 // states this before it waits for others to take theirs.
+//
 // Waking: a rank that stores something for which others may wait checks whether one of them sleeps
 // (area_team.h). A sleeper is woken by the last of the ranks for which it waits. To find out whether it is
-// the last, each of these ranks executes a sequentially consistent memory fence after its store, and then
-// looks for the stores of the others. At least one rank therefore sees all stores.
+// the last of them, each of these ranks executes a sequentially consistent memory fence after its store, and
+// then looks for the stores of the others. At least one rank therefore sees all stores.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/coll/shm/node_area_test.cc, tests/unit/coll/moves_test.cc.
 #pragma once

@@ -1,5 +1,5 @@
-// The data and memory on which an exchange (exchange_run.h) works. ExchangeRun::advance() passes an
-// ExchangeTask to the parts of the exchange, which keep no reference to it.
+// An ExchangeTask names the data and memory on which an exchange (exchange_run.h) works.
+// ExchangeRun::advance() passes it to the parts of the exchange, which keep no reference to it.
 // Thread rule: plain values; the owner of the engine.
 // Tested by: tests/unit/coll/shm/posts_test.cc, tests/unit/coll/shm/node_area_test.cc.
 #pragma once
@@ -14,8 +14,8 @@
 
 namespace lanyard {
 
-// The size of ExchangeTask::pieces: memory of this rank into which it reads pieces of other ranks' data. It
-// is used only during a call of ExchangeRun::advance().
+// The size of ExchangeTask::pieces. During a call of ExchangeRun::advance(), this rank reads pieces of other
+// ranks' data into that memory.
 constexpr int64_t exchange_pieces_bytes = 128 * 1024;
 
 // An exchange, with the team and the node area in which it takes place.
@@ -31,7 +31,8 @@ struct ExchangeTask : ExchangePlace {
     Buffer (*buffer_of)(const void *owner, const Block &block);
     // Serves requests of other ranks for this rank's memory, on all other teams.
     void (*answer_elsewhere)(const void *owner) = [](const void *) {};
-    // A failure of the program's reduction function is stored here. It may already hold an earlier error.
+    // A failure of the program's reduction function is stored here. `*failure` may already hold an earlier
+    // error.
     Error *failure = nullptr;
     Stage *stage = nullptr;               // nullptr: there is no stage
     const std::string *copies = nullptr;  // the setting LANYARD_COPIES; nullptr means "auto"

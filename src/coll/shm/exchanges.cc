@@ -1,5 +1,5 @@
-// The algorithms that use the node area (exchange_run.h): what each rank posts and takes in one or two uses
-// of the area.
+// Implements the algorithms that use the node area (exchange_run.h). Each algorithm states what each rank
+// posts and takes in one or two uses of the area.
 // Tested by: tests/unit/coll/moves_test.cc, tests/unit/coll/reductions_test.cc.
 // Tested by: tests/unit/coll/shm/node_area_test.cc.
 #include "coll/running.h"
@@ -109,10 +109,11 @@ Work taking(const Crew &crew, int takers, int blocks, double bytes, double poste
     return work;
 }
 
-// The work of a second use, in which ranks take the parts that were combined in the first.
+// The work of a second use, in which ranks take the parts that were combined in the first use.
 Work taking_parts(const Crew &crew, int takers, double part) {
     Work work = taking(crew, takers, crew.size - 1, part, part);
-    // Longer parts go through the stage, whose copies are fresh in any case, so nothing is added for them.
+    // Parts in slots have only just been combined (Work::fresh_bytes). Longer parts go through the stage,
+    // where the data has always been written only just before, so nothing is added for them.
     if (part <= double(usual_slot_capacity)) work.fresh_bytes = (crew.size - 1) * part;
     return work;
 }
@@ -283,7 +284,8 @@ Work gather_exchange_work(const Crew &crew, int64_t bytes) {
 
 namespace {
 
-// The bytes of a table and of the blocks behind it. With two ranks there is only one block and no table.
+// The bytes that a rank posts if it posts a block for each rank: a table (SlotPlace) and the blocks behind
+// it. With two ranks there is only one block and no table.
 double posted_for_each(const Crew &crew, int64_t bytes) {
     return crew.size == 2 ? double(bytes) : double(crew.size) * (sizeof(SlotPlace) + double(bytes));
 }

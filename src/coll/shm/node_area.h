@@ -1,4 +1,4 @@
-// The node area: memory that all ranks of a team share if they are on one node. Each rank has slots of its
+// The node area is memory that all ranks of a team share if they are on one node. Each rank has slots of its
 // own, which only this rank writes and all ranks read. exchange_run.h uses the area.
 //
 //   area:  counts | copy rates (copy_rates.h) | rank 0: header, calls, lent piece, slots, payloads | ...
@@ -29,8 +29,9 @@ int64_t node_slot_capacity_for_each(const Team &team);
 // The most bytes of a slot's payload in teams with few and with many ranks; the cost model uses these too.
 constexpr int64_t usual_slot_capacity = 8192, smallest_slot_capacity = 1024;
 
-// Finds a rank that has begun the next use of the area, which this rank has not begun, in the collective with
-// this number but with a check word that does not agree with `word`. -1: there is no such rank.
+// Looks for a rank that has begun the next use of the area, which this rank has not begun. That use must
+// belong to the collective with this number, but have a check word that does not agree with `word`. -1: there
+// is no such rank.
 int called_by_another(const Team &team, uint32_t number, uint32_t word, uint32_t &other_word);
 
 // ---- Layout, shared with other processes.
@@ -51,8 +52,9 @@ struct CollectiveCall {
 };
 
 struct Slot {
-    // Values in place of a number of bytes. at_address: the slot contains one SlotPlace. for_each,
-    // for_each_short: the long or the short payload contains a table with a SlotPlace for each rank.
+    // Values in place of a number of bytes. at_address: the slot contains one SlotPlace. for_each: the long
+    // payload contains a table with a SlotPlace for each rank. for_each_short: the short payload contains
+    // such a table.
     static constexpr uint32_t length_bits = 14;
     static constexpr uint32_t at_address = (1u << length_bits) - 1, for_each = at_address - 1,
                               for_each_short = at_address - 2;
@@ -107,8 +109,8 @@ public:
                     uint64_t{call.number & Slot::most_numbers} << 32 | call.word;
         calls_[generation % kept].store(told, std::memory_order_release);
     }
-    // The word stored where this use is recorded, which may belong to an earlier or later use. If two ranks
-    // have the same word there, both made the same call.
+    // The word stored in the entry for this use. The word may belong to an earlier or later use, which has
+    // the same entry. If two ranks have the same word there, both made the same call.
     uint64_t told(uint32_t generation) const {
         return calls_[generation % kept].load(std::memory_order_acquire);
     }
@@ -131,8 +133,9 @@ private:
 class NodeArea {
 public:
     NodeArea() = default;
-    // In teams with many ranks, each rank has less memory, because every rank reads the memory of all. The
-    // numbers of slots and payloads are powers of two, because generations wrap around.
+    // In teams with many ranks, each rank has less memory, because every rank reads the memory of all ranks.
+    // The numbers of slots and payloads are powers of two, so that they are still used in turn when
+    // generations wrap around.
     explicit NodeArea(const Team &team) : base_(team.node_area) {
         bool small = team.size <= small_team;
         slot_mask_ = (small ? 32 : 8) - 1;

@@ -1,6 +1,6 @@
 // The interface by which a rank reaches the other ranks of its node, apart from the node area: it wakes ranks
 // that may sleep, and reads their memory. The node's shared-memory path implements the interface. A test
-// whose ranks never sleep may do without it; then no rank is woken, and no memory can be read.
+// whose ranks never sleep may do without this interface; then no rank is woken, and no memory can be read.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/coll/shm/node_area_test.cc.
 #pragma once
@@ -15,8 +15,9 @@ namespace lanyard {
 class NodeReach {
 public:
     virtual ~NodeReach() = default;
-    // A rank that falls asleep makes sure that it sees what others have stored, so that these need no memory
-    // fence after their stores (base/sleep_word.h). Set once, and the same for all peers.
+    // true: a rank that falls asleep makes sure that it sees what other ranks have stored, so the other ranks
+    // need no memory fence after their stores (base/sleep_word.h). The value is set once, and is the same for
+    // all peers.
     bool sleepers_make_barriers = false;
     // May this peer be asleep without having seen what the caller has stored? False: the peer will see the
     // store before it falls asleep.
@@ -25,8 +26,8 @@ public:
     // Copies from the memory of a peer's process. Requires Team::direct_reads.
     virtual Error read(uint32_t peer, uint64_t address, std::byte *to, size_t bytes) = 0;
     // share() returns new zeroed memory, aligned to a cache line, and the offset by which all processes of
-    // the node find it. The memory is never freed. nullptr: there is no memory. at() returns such memory of
-    // another process, which must exist, by its offset and size.
+    // the node find it. The memory is never freed. share() returns nullptr if there is no memory. at() finds
+    // the memory that another process has shared, by offset and size; this memory must exist.
     virtual std::byte *share(size_t, uint64_t &) { return nullptr; }
     virtual std::byte *at(uint64_t, size_t) { return nullptr; }
 };

@@ -41,8 +41,8 @@ void OwnPost::write(const ExchangeTask &task, uint32_t generation, const Collect
     slot.generation.store(generation, std::memory_order_release);
 }
 
-// Decides what goes into the slot, and counts its bytes: the block or its address; or, with a block for each
-// rank, a table and all blocks, or the table alone.
+// Decides what goes into the slot, and counts its bytes. With one block for all ranks, this is the block or
+// its address. With a block for each rank, it is a table and all blocks, or the table alone.
 void OwnPost::count_bytes_here(const ExchangeTask &task) {
     const Exchange &exchange = task.exchange;
     int64_t places = 1, total = exchange.data.bytes(), capacity = task.area.payload_bytes();

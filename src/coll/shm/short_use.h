@@ -1,7 +1,7 @@
-// A use of the node area (exchange_run.h) by a collective of a few bytes, prepared to be repeated. The places
-// of its blocks are looked up when the schedule is written, so that a call only has to copy.
-// ExchangeRun::pass() carries out the use, unless it must wait for a rank; ExchangeRun::advance() then does
-// what is left. A ShortUse is kept with its schedule (kept_plans.h).
+// A ShortUse is a use of the node area (exchange_run.h) by a collective of a few bytes, prepared to be
+// repeated. The places of the collective's blocks are looked up when the schedule is written, so that a call
+// only has to copy. ExchangeRun::pass() carries out the use. If pass() would have to wait for a rank,
+// ExchangeRun::advance() does what is left. A ShortUse is kept with its schedule (kept_plans.h).
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/coll/shm/node_area_test.cc, tests/unit/coll/moves_test.cc.
 #pragma once

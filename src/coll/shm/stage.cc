@@ -3,8 +3,8 @@
 
 namespace lanyard {
 
-// Uses the entries in turn if possible, because the entry that was used last may still be in the cache of its
-// reader.
+// Uses the entries in turn if possible. The entry that was used last may still be in the cache of its reader,
+// and writing to such an entry is slower.
 bool Stage::allot(int count, int &first) {
     for (int turn = 0; turn < StageMemory::entries; ++turn) {
         int start = (next_ + turn) % StageMemory::entries, found = 0;

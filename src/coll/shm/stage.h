@@ -1,4 +1,4 @@
-// The stage: memory of a process through which long contributions to collectives travel in pieces
+// The stage is memory of a process through which long contributions to collectives travel in pieces
 // (exchange_run.h). The owner of a contribution copies the pieces in, and the ranks that take it ("takers",
 // "readers") copy them out. This can be faster than reading through the kernel, which looks up memory pages
 // one by one, while pieces in the stage stay in caches. A process has one stage for all its teams, made when
@@ -10,12 +10,12 @@
 // n entries. Piece k of a stream lies in entry k mod n of the row, and has a stamp that no other piece has
 // had. The owner stores the stamp in `filled` when it has copied the piece in. (The slot itself states that
 // the first piece is there.) A reader stores the stamp in its line of `done` when it has copied the piece
-// out. The entry is written again when all readers of the piece have done so, and no reader on any team reads
-// the old content any more. A reader that finds a stream which it does not expect is done with all entries at
-// once: it stores for each of them the stamp that precedes the stream's first one. A reader that never looks
-// at the stream, because it has called another collective, keeps the entries in use. A rank that waits for
-// free entries before it posts therefore gives up after a while and posts an address instead. Once it has
-// posted through the stage, it waits only for readers of the same exchange.
+// out. The entry is written again when all readers of the piece have stored this stamp. No reader, on
+// whatever team, then reads the old content any more. A reader that finds a stream which it does not expect
+// is done with all entries at once: for each entry it stores the stamp that precedes the stream's first
+// stamp. A reader that never looks at the stream, because it has called another collective, keeps the entries
+// in use. A rank that waits for free entries before it posts therefore gives up after a while and posts an
+// address instead. After it has posted through the stage, it waits only for readers of the same exchange.
 // Thread rule: the owner of the engine. Readers are in other processes.
 // Tested by: tests/unit/coll/shm/streams_test.cc, tests/unit/coll/shm/posts_test.cc.
 #pragma once

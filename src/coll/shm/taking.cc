@@ -73,7 +73,7 @@ void Taking::leave_streams(const Use &use) {
     }
 }
 
-// Has this piece of all contributions that go through the stage arrived?
+// Has the piece with this number arrived from every rank whose contribution goes through the stage?
 bool Taking::pieces_there(const Use &use, int64_t number) {
     for (int rank = 0; rank <= use.task.exchange.last; ++rank) {
         if (rank == use.task.team.index) continue;
@@ -239,8 +239,8 @@ void Taking::reduce_piece(const Use &use, std::byte *into, int64_t bytes, int64_
             add(task.pieces);
         }
     };
-    // If the operation commutes, the other rank's contribution is read straight into the result, and this
-    // rank's own is added.
+    // The contributions of ranks 0 and 1 are combined at rank 1. If the operation commutes, rank 1 reads the
+    // contribution of rank 0 straight into the result, and then adds its own.
     if (exchange.last == 1 && own == 1 && op.commutative) {
         reduce_one(0, true);
         reduce_one(1, false);

@@ -2,9 +2,9 @@
 // slots, from their memory (peer_memory.h) or from their stages (streams.h), as their slots state. One call
 // takes at most about 1 MiB and leaves the remaining data to the next call.
 //
-// Why taking from streams ends: a rank that copies from several streams visits them in turn, and waits for
-// none of them while another has a piece. If the streams are combined, a rank needs piece k of all streams at
-// the same time, and every owner can put piece k when piece k-1 has been taken from all.
+// Why taking from streams ends: a rank that copies from several streams visits them in turn, and does not
+// wait for any of them while another stream has a piece. If the streams are combined, a rank needs piece k of
+// all streams at the same time, and every owner can put piece k when piece k-1 has been taken from all.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/coll/shm/posts_test.cc.
 #pragma once

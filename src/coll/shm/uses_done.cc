@@ -36,8 +36,8 @@ bool DoneWait::look(const AreaTeam &place, uint32_t generation) {
         uint32_t least = least_of_others(place.area, place.team);
         use.known_done = reached(use.done_through, least) ? use.done_through : least;
         if (reached(generation, use.known_done)) return true;
-        // Is counted first and then checks once more: either a rank that is done sees the count, or this rank
-        // sees that it is done.
+        // This rank is counted first and then checks once more. So either a rank that is done sees the count,
+        // or this rank sees that the other rank is done.
         if (counted_) return false;
         place.area.awaited().fetch_add(1, std::memory_order_seq_cst);
         counted_ = true;
@@ -54,7 +54,8 @@ void read_who_is_done(const AreaTeam &place, uint32_t generation) {
     NodeUse &use = place.team.node_use;
     uint32_t least = use.done_through;
     for (int rank = 0; rank < place.team.size; ++rank) {
-        if (rank == place.team.index) continue;  // this rank may not have posted in this use
+        // Skips this rank's own slot, which is out of date if this rank did not post in this use.
+        if (rank == place.team.index) continue;
         uint32_t done = place.area.slot(rank, generation).done_through.load(std::memory_order_relaxed);
         if (!reached(least, done)) least = done;
     }

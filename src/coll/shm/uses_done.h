@@ -17,13 +17,12 @@
 
 namespace lanyard {
 
-// The most uses that may be finished out of order beyond the one up to which this rank is done. Later uses
-// wait.
+// The most uses that a rank may finish out of order, beyond the use up to which it is done. Later uses wait.
 constexpr uint32_t most_uses_ahead = 64;
 
 // States that this rank is done with all uses up to `through`.
 void tell_done_through(const AreaTeam &, uint32_t through);
-// States that this rank is done with this use. It need not be done with earlier ones.
+// States that this rank is done with this use. It need not be done with earlier uses.
 void tell_done(const AreaTeam &, uint32_t generation);
 
 // Slots also state up to which use their ranks are done. read_who_is_done() reads this from the slots of a
@@ -35,7 +34,7 @@ inline void learn_who_is_done(const AreaTeam &place, uint32_t generation, size_t
         read_who_is_done(place, generation);
 }
 
-// The wait of one exchange until all ranks are done with a use.
+// Lets one exchange wait until all ranks are done with a use.
 class DoneWait {
 public:
     // Is every rank done with all uses up to this one? If not, this rank is counted among the waiting ranks
