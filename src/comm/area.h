@@ -1,5 +1,5 @@
-// A team's part of the node memory (Team::node_area), called its area, from the creation of the communicator
-// to its end.
+// Manages the area of a team, that is, the team's part of the node memory (Team::node_area), from the
+// creation of the communicator to its end.
 //
 // Rank 0 allocates the area and releases it when all members have left, that is, have ended their
 // communicator object. A cache line before the area counts the members that have left. The last member to
@@ -8,9 +8,9 @@
 // marked, so it never reuses an area that another member is still emptying. Other members may leave later
 // than rank 0. Rank 0 therefore keeps the areas that are not over yet in a list of its universe, which is
 // checked whenever an area is allocated or left. In this way, an area returns to the process that will
-// allocate the next one, in whatever order the members end, and its memory returns to the system even if no
-// further area is requested. Of the first few areas in the list, rank 0 keeps all pages mapped; of each
-// further one, only the first page.
+// allocate the next area, in whatever order the members end, and its memory returns to the system even if no
+// further area is requested. Rank 0 keeps all pages of the first few areas in the list mapped, but only the
+// first page of each further area.
 //
 // Thread rule: any thread, one short lock.
 // Tested by: tests/unit/comm/create_test.cc, tests/failures/test_machine.py.
@@ -33,7 +33,7 @@ constexpr uint64_t no_node_offset = UINT64_MAX;
 struct AwaitedArea {
     uint64_t offset;
     size_t bytes;
-    std::byte *memory;  // where its beginning is mapped in this process
+    std::byte *memory;  // where the area's beginning is mapped in this process
     size_t mapped_bytes;
 };
 

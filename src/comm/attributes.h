@@ -1,10 +1,10 @@
-// Attributes that programs and libraries cache on communicators, datatypes and windows (MPI-5.0 sections 7.7
-// and 11.2.4). Keys belong to the process. Attribute values belong to the object on which they are set, and
-// are kept in the order in which they were set. Thread-safe: one short lock guards everything. It is never
-// held while a function of the program runs, so such a function may itself use attributes. The function may
-// also throw, which counts as a failure (base/thrown.h). A key that the program has freed ends with the last
-// attribute that uses it. Until then, the program can still read and delete those attributes by the key's
-// value (MPI-5.0 7.7.2), but cannot set new ones.
+// Stores the attributes that programs and libraries cache on communicators, datatypes and windows (MPI-5.0
+// sections 7.7 and 11.2.4). Keys belong to the process. Attribute values belong to the object on which they
+// are set, and are kept in the order in which they were set. Thread-safe: one short lock guards everything.
+// The lock is never held while a function of the program runs, so such a function may itself use attributes.
+// The function may also throw, which counts as a failure (base/thrown.h). A key that the program has freed
+// ends with the last attribute that uses it. Until then, the program can still read and delete those
+// attributes by the key's value (MPI-5.0 7.7.2), but cannot set new ones.
 #pragma once
 
 #include <atomic>
@@ -17,8 +17,8 @@ namespace lanyard {
 
 struct Comm;
 
-// A key. `copy` and `remove` call the program's functions through its ABI front end and return their failure.
-// They are nullptr for the predefined functions, which need no call.
+// A key. `copy` and `remove` call the program's functions through its ABI front end and return the failure of
+// these functions. `copy` and `remove` are nullptr for MPI's predefined functions, which need no call.
 struct Keyval {
     int value = 0;
     ObjectKind kind = ObjectKind::comm;
@@ -57,8 +57,8 @@ Error delete_attribute(Attributes *&place, ObjectKind kind, void *object, int ke
 // Copies the attributes of an object that is being duplicated, by each attribute's copy function. If a copy
 // function fails, `to` is left empty.
 Error copy_attributes(Attributes *const &from, void *object, Attributes *&to, void *new_object);
-// Deletes the attributes of an object that is about to end, the newest first. If a delete function fails, its
-// attribute and the remaining ones stay, and the caller must keep the object too.
+// Deletes the attributes of an object that is about to end, the newest first. If a delete function fails, the
+// function's attribute and the remaining attributes stay, and the caller must keep the object too.
 Error delete_attributes(Attributes *&place, void *object);
 
 // True if this is a key of the standard for this kind of object.

@@ -1,8 +1,8 @@
-// A communicator (MPI-5.0 chapter 7), created by the functions of create.h. The fields used most come first:
-// a send reads the first cache line and `peers`. Communicators count references: the handle, and every
-// request and window on it, hold one. When the last reference is dropped, the communicator ends, without
-// communication. Thread rule: the owner of the engine uses `team`, and name_lock guards `name`. The other
-// fields are set once or guarded by the objects to which they point.
+// A Comm is a communicator (MPI-5.0 chapter 7), created by the functions of create.h. The fields used most
+// come first: a send reads the first cache line and `peers`. A communicator counts references. Its handle,
+// and every request and window on it, hold one reference each. When the last reference is dropped, the
+// communicator ends, without communication. Thread rule: the owner of the engine uses `team`, and name_lock
+// guards `name`. The other fields are set once or guarded by the objects to which they point.
 // Tested by: tests/unit/comm/create_test.cc, tests/sim/communicators_test.cc.
 #pragma once
 
@@ -75,8 +75,8 @@ Error free_comm(Comm *&comm);
 // `hints`.
 Error set_hints(Comm &comm, const Info *hints);
 Info *hints_of(const Comm &comm);
-// Reports the promises of the communicator's hints to matching, which relies on them from now on. Called for
-// a communicator that received hints before its context.
+// Reports the promises of the communicator's hints to matching, which relies on these promises from now on.
+// Called for a communicator that received hints before its context.
 void tell_promises(Comm &comm);
 
 }  // namespace lanyard

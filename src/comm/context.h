@@ -1,5 +1,5 @@
-// Context ids: 64 bits that identify a communicator's traffic everywhere. They need no agreement among
-// processes and are never reused.
+// Computes context ids. A context id has 64 bits and identifies a communicator's traffic everywhere. Context
+// ids need no agreement among processes and are never reused.
 //
 //   63      62 ........ 40   39           38 ................. 2   1          0
 //   derived creator (23)     partitioned  counter (37)             creation   collective
@@ -55,8 +55,8 @@ constexpr uint64_t context_of(ProcessName creator, uint64_t counter) {
 // Values of the counter that are reserved for communicators which exist before any message could carry an id.
 constexpr uint64_t world_counter = 1, self_counter = 2, first_free_counter = 3;
 
-// The id of the messages by which `peers`, which call MPI_Comm_create_from_group with this string tag, create
-// the communicator.
+// The id of the messages by which `peers` create a communicator when they call MPI_Comm_create_from_group
+// with this string tag.
 uint64_t derived_context(std::string_view stringtag, const Processes &processes, const Peers &peers);
 
 }  // namespace lanyard

@@ -199,7 +199,7 @@ Error duplicate_comm(Comm &parent, const Info *hints, Comm *&made) {
 }
 
 // Splits the parent. The color of each rank is the first member of the group that it passes, since all ranks
-// of a group pass this group.
+// of a group pass the same group.
 Error create_comm(Comm &parent, CollectiveKind kind, const Group &group, Comm *&made) {
     made = nullptr;
     Places places(parent.group->peers);

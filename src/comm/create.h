@@ -1,8 +1,8 @@
-// Creating communicators (MPI-5.0 section 7.4). Each function is collective over the processes that the
-// standard names, and blocks, except those of Duplication. The members need not agree on a context id: rank 0
-// of the new group takes the id from its counter (context.h) and, if all members share a node, allocates the
-// team's area in the node memory (area.h). Both values travel down a tree. The calling thread must not own
-// the engine; these functions take the engine while they exchange messages.
+// Creates communicators (MPI-5.0 section 7.4). Each function is collective over the processes that the
+// standard names. Each function blocks, except the functions of Duplication. The members need not agree on a
+// context id: rank 0 of the new group takes the id from its counter (context.h) and, if all members share a
+// node, allocates the team's area in the node memory (area.h). Both values travel down a tree. The calling
+// thread must not own the engine; these functions take the engine while they exchange messages.
 #pragma once
 
 #include <type_traits>
@@ -30,8 +30,8 @@ static_assert(std::has_unique_object_representations_v<Birth>);
 // remote group of an intercommunicator.
 Comm *make_comm(Universe &universe, Group *group, Errhandler &errhandler, Group *remote = nullptr);
 // give_birth() decides the values of a Birth, at one member of the new communicator (its rank 0 unless stated
-// otherwise). accept_birth() applies them, at every member. `sharers`: the members, which get an area if they
-// are on one node; empty for an intercommunicator, which gets none.
+// otherwise). accept_birth() applies these values, at every member. `sharers`: the members, which get an area
+// if they are on one node; empty for an intercommunicator, which gets none.
 Birth give_birth(Universe &universe, const Peers &sharers);
 Error accept_birth(Comm &comm, const Birth &birth);
 
@@ -47,7 +47,8 @@ Error check_stringtag(std::string_view stringtag);
 Error duplicate_comm(Comm &parent, const Info *hints, Comm *&made);
 // `made` becomes nullptr at processes that belong to no new communicator.
 Error split_comm(Comm &parent, CollectiveKind kind, int color, int key, Comm *&made);
-// See split_type.cc. After an unguided split, stores in `info` the resource by which it was made.
+// See split_type.cc. After an unguided split, stores in `info` the type of resource by which the parent was
+// split.
 Error split_comm_by_type(Comm &parent, int split_type, int key, Info *info, Comm *&made);
 // Ranks that are in different groups pass different groups, which must have no member in common.
 Error create_comm(Comm &parent, CollectiveKind kind, const Group &group, Comm *&made);

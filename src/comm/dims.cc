@@ -29,8 +29,8 @@ int64_t root(int64_t value, int exponent) {
 }
 
 // Chooses the factors from the largest to the smallest. For each factor, tries the possible values in
-// ascending order. The root of the remaining product is a limit above the smallest factor, and gives a limit
-// below the sum. So few products need to be tried once a good one is known.
+// ascending order. The root of the remaining product is an upper limit of the smallest factor, and gives a
+// lower limit of the sum. Therefore only few products need to be tried when a good product is known.
 class Factoring {
 public:
     Factoring(int count, int parts) {

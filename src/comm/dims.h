@@ -10,8 +10,8 @@
 namespace lanyard {
 
 // Returns `count` >= 1 as a product of `parts` >= 1 factors, largest first. The factors are as close to each
-// other as possible: the difference between the largest and the smallest is the least possible, and among
-// such products the sum is the least.
+// other as possible: the difference between the largest and the smallest factor is as small as possible. If
+// several products have that difference, the one whose factors have the smallest sum is returned.
 std::vector<int> balanced_factors(int count, int parts);
 
 // Replaces the zeros in `dims` so that the product of all entries is `processes`. If that is impossible,

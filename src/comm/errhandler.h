@@ -1,8 +1,8 @@
-// Error handlers: what happens when a call on an object fails (MPI-5.0 section 9.3). They belong to the
-// process. The three predefined ones exist forever. The function of a handler that the program has created is
-// called through the ABI front end by which the handler was created. Handlers are immutable and count
-// references. The program's handle holds a reference, and so do each object that uses the handler and each
-// handle that MPI_x_get_errhandler has returned. Any thread.
+// An error handler states what happens when a call on an object fails (MPI-5.0 section 9.3). Error handlers
+// belong to the process. The three predefined handlers exist forever. The function of a handler that the
+// program has created is called through the ABI front end by which the handler was created. Handlers are
+// immutable and count references. The program's handle holds a reference, and so do each object that uses the
+// handler and each handle that MPI_x_get_errhandler has returned. Any thread.
 // Tested by: tests/unit/comm/error_codes_test.cc, tests/mpi/errors/handlers.cc.
 #pragma once
 
@@ -34,7 +34,7 @@ Errhandler &errors_abort();
 Errhandler &errors_return();
 void release_errhandler(Errhandler *handler);  // drops a reference; `handler` may be nullptr
 
-// Stores `handler` in `place`, with a reference, and drops the reference to the previous one.
+// Stores `handler` in `place`, with a reference, and drops the reference to the previous handler.
 void replace_errhandler(Errhandler *&place, Errhandler &handler);
 // The handler in `place`, with a reference for the caller. Several threads may read a place and replace its
 // contents.

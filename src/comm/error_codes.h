@@ -1,6 +1,6 @@
-// The error codes that a program sees (MPI-5.0 sections 9.4 and 9.5): the standard's classes; classes, codes
-// and strings that the program adds; and codes that each stand for one failure and its sentence. All of these
-// belong to the process. Thread-safe.
+// Manages the error codes that a program sees (MPI-5.0 sections 9.4 and 9.5): the standard's classes;
+// classes, codes and strings that the program adds; and codes that each stand for one failure and its
+// sentence. All of these belong to the process. Thread-safe.
 //
 // A failure's code is 1 << 29 | generation << 16 | slot << 8 | class. The last 256 sentences are kept. The
 // generation shows whether a code is older than the sentence in its slot; such a code still yields its class.

@@ -1,4 +1,4 @@
-// A group: an ordered set of processes (MPI-5.0 section 7.3). Groups are immutable and count references, so
+// A group is an ordered set of processes (MPI-5.0 section 7.3). Groups are immutable and count references, so
 // any thread may read them. The set operations below work on plain lists of peers, in O(n log n); make_group
 // makes groups of their results. Used when communicators are created, and by the group functions of the API.
 #pragma once

@@ -1,7 +1,7 @@
-// Info objects: ordered (key, value) pairs of strings (MPI-5.0 chapter 10). They belong to the process, not
-// to a runtime, and may exist before MPI_Init. Thread-safe: each object has a short lock. Keys keep the order
-// in which they were first set. Lengths count characters without the terminating zero byte. A string that is
-// too long causes an Error and is never truncated.
+// An info object contains ordered (key, value) pairs of strings (MPI-5.0 chapter 10). Info objects belong to
+// the process, not to a runtime, and may exist before MPI_Init. Thread-safe: each object has a short lock.
+// Keys keep the order in which they were first set. Lengths count characters without the terminating zero
+// byte. A string that is too long causes an Error and is never truncated.
 #pragma once
 
 #include <string>
@@ -42,8 +42,8 @@ Info *new_info();  // nullptr if memory is exhausted
 Info *duplicate(const Info &info);
 void release_info(Info *info);  // `info` may be nullptr
 
-// How this process was started, as far as the library can find out: the contents of MPI_INFO_ENV and
-// MPI_Info_create_env.
+// States what the library can find out about how this process was started. fill_environment() turns this into
+// the contents of MPI_INFO_ENV and of the result of MPI_Info_create_env.
 struct Startup {
     int maxprocs = 0;       // 0: unknown
     int thread_level = -1;  // the level granted, an abi::thread_ value; -1: unknown

@@ -1,5 +1,5 @@
-// The contents of MPI_INFO_ENV and MPI_Info_create_env: how this process was started, as far as the kernel
-// and the launcher state it.
+// Fills in MPI_INFO_ENV and the result of MPI_Info_create_env. Both state how this process was started, as
+// far as the kernel and the launcher report it.
 // Tested by: tests/unit/comm/info_test.cc, tests/mpi/comm/info.cc.
 #include <sys/utsname.h>
 #include <unistd.h>

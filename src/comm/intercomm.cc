@@ -47,8 +47,8 @@ struct News {
 static_assert(std::has_unique_object_representations_v<Offer> &&
               std::has_unique_object_representations_v<News>);
 
-// Tags of MPI_Intercomm_create_from_groups. Its contexts are derived like those of
-// MPI_Comm_create_from_group, which uses tag 0.
+// Tags of MPI_Intercomm_create_from_groups. Its contexts are derived like the contexts of
+// MPI_Comm_create_from_group, which uses tag 0. So it needs other tags.
 constexpr int32_t leaders_tag = 1, group_tag = 2;
 
 Error check_leader(const Group &local, int leader) {

@@ -1,4 +1,4 @@
-// Messages among processes that are creating a communicator and so have none in common yet. The functions
+// Sends messages among processes that are creating a communicator and so cannot use it yet. The functions
 // block, and the calling thread must not own the engine.
 // Tested by: tests/unit/comm/create_test.cc, tests/sim/communicators_test.cc.
 #pragma once
@@ -12,9 +12,9 @@
 
 namespace lanyard {
 
-// How the members of a group reach each other before they have a communicator. `peers` are the members, in
-// the order of the new group. `names` has the source number that each member uses in messages of `context`:
-// its rank in the parent communicator, or its serial.
+// A Meeting describes how the members of a group reach each other before they have a communicator. `peers`
+// are the members, in the order of the new group. `names` has the source number that each member uses in
+// messages of `context`: its rank in the parent communicator, or its serial.
 struct Meeting {
     uint64_t context = 0;
     int32_t tag = 0;

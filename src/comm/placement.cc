@@ -97,8 +97,8 @@ private:
         }
     };
 
-    // The place from which to begin a node: of the places without a node, the one with the least edge weight
-    // to other such places.
+    // Returns the first place for a node: the place without a node that has the least edge weight to other
+    // places without a node.
     int seed() const {
         int best = none;
         for (int place = 0; place < adjacency_.places(); ++place) {
@@ -169,7 +169,7 @@ Assignment in_blocks(std::span<const int> dims, const std::vector<int> &block, c
     return assignment;
 }
 
-// Offers the assignments by every shape of block that divides the grid evenly and fits on a node.
+// Offers one assignment for each shape of block that divides the grid evenly and fits on a node.
 void offer_blocks(Best &best, std::span<const int> dims, const Nodes &nodes) {
     int most = *std::max_element(nodes.capacity.begin(), nodes.capacity.end());
     std::vector<int> block(dims.size(), 1);

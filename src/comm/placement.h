@@ -1,9 +1,9 @@
 // Decides which process takes which place of a virtual topology (MPI-5.0 8.4, `reorder`), so that neighbours
 // are on one node where possible. The functions depend only on the topology and on the nodes of the
-// processes, so every process computes the same result. A placement lists for each place, which is a rank in
-// the new communicator, a process, by its rank in the old one. A placement never has more edge weight between
-// nodes than the order of the old communicator, and equals that order if no other placement is better. Any
-// thread.
+// processes, so every process computes the same result. A place is a rank in the new communicator. A
+// placement has one entry for each place: the rank, in the old communicator, of the process that takes the
+// place. A placement never has more edge weight between nodes than the order of the old communicator, and
+// equals that order if no other placement is better. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,9 @@ private:
 // The total weight of the edges that connect different nodes, if place i is on node_of_place[i].
 int64_t cut(const Adjacency &adjacency, std::span<const int> node_of_place);
 
-// `node_of_process`: for each process, by rank, an arbitrary number of its node. There are at least as many
-// processes as places. If there are more, the first processes take the places.
+// `node_of_process[i]` identifies the node of the process with rank i. Any numbers will do, as long as equal
+// numbers mean the same node. There are at least as many processes as places. If there are more, the first
+// processes take the places.
 Placement place_grid(std::span<const int> dims, std::span<const int> periodic,
                      std::span<const int> node_of_process);
 Placement place_graph(const Adjacency &adjacency, std::span<const int> node_of_process);

@@ -1,5 +1,5 @@
-// The names of the process sets of a job (MPI-5.0 11.3.2): mpi://WORLD, mpi://SELF, and the processes of this
-// node. Used by sessions and MPI_Comm_split_type. Any thread.
+// Defines the names of the process sets of a job (MPI-5.0 11.3.2): mpi://WORLD, mpi://SELF, and
+// lanyard://node for the processes of this node. Used by sessions and MPI_Comm_split_type. Any thread.
 // Tested by: tests/mpi/comm/create.cc, tests/mpi/sessions/queries.cc.
 #pragma once
 

@@ -11,7 +11,8 @@ namespace lanyard {
 
 namespace {
 
-// Is a kind such as "mpi:alloc_mem" supported? It is if its name and all restrictors behind colons are.
+// Is a kind such as "mpi:alloc_mem" supported? A kind is supported if its name and all restrictors behind
+// colons are supported.
 bool supported(const std::string &kind) {
     constexpr const char *restrictors[] = {"alloc_mem", "win_allocate", "win_allocate_shared"};
     size_t at = kind.find(':');

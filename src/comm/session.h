@@ -1,5 +1,5 @@
-// A session (MPI-5.0 section 11.3), and the traits that its groups and communicators keep even if the session
-// is finalised before them. The API creates and ends sessions; any thread.
+// Defines sessions (MPI-5.0 section 11.3), and the traits that the groups and communicators of a session keep
+// even if the session is finalised before them. The API creates and ends sessions; any thread.
 // Tested by: tests/mpi/sessions/only.cc, tests/mpi/sessions/queries.cc.
 #pragma once
 
@@ -18,7 +18,7 @@ class SendBuffer;   // api/bsend.h
 // The kinds of memory in which a buffer may always lie (MPI-5.0 11.4.3): memory of the system, and memory of
 // MPI_Alloc_mem and similar functions.
 constexpr const char *minimal_alloc_kinds = "system,mpi";
-// The minimal kinds, and those of the requested list that are supported.
+// The minimal kinds, and the kinds of the requested list that are supported.
 std::string supported_alloc_kinds(std::string_view requested);
 
 struct SessionTraits {

@@ -1,7 +1,7 @@
-// MPI_Comm_split. All members exchange their requests once. Every member then computes the new communicators
-// from these requests, with the same result. The context id of a new communicator is in the request of its
-// rank 0. Only the members of a team on one node exchange a second message, for their area in the node
-// memory, which the team's rank 0 allocates.
+// Implements MPI_Comm_split. All members exchange their requests once. Every member then computes the new
+// communicators from these requests, with the same result. The context id of a new communicator is in the
+// request of its rank 0. Only the members of a team on one node exchange a second message, for their area in
+// the node memory, which the team's rank 0 allocates.
 // Tested by: tests/unit/comm/create_test.cc, tests/sim/communicators_test.cc.
 #include <algorithm>
 

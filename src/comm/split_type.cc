@@ -1,6 +1,6 @@
-// MPI_Comm_split_type (MPI-5.0 7.4.2). Processes that share a resource of the machine get the same color. All
-// members exchange which instance of each type of resource contains their processors. Every member then
-// computes the colors, with the same result. A process that may run on several instances of a type, for
+// Implements MPI_Comm_split_type (MPI-5.0 7.4.2). Processes that share a resource of the machine get the same
+// color. All members exchange which instance of each type of resource contains their processors. Every member
+// then computes the colors, with the same result. A process that may run on several instances of a type, for
 // example because it is not bound, belongs to no instance. Members that pass MPI_UNDEFINED do not know which
 // type the others request, so the messages contain all types.
 // Tested by: tests/unit/comm/create_test.cc, tests/mpi/comm/create.cc.
@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char *resource_key = "mpi_hw_resource_type", *node_resource = "mpi_shared_memory";
 
-// The node first, then the resources within it.
+// Level 0 is the node. The other levels are the types of resources within a node.
 constexpr int levels = 1 + resources;
 
 struct Member {
@@ -25,7 +25,7 @@ struct Member {
     int32_t level = levels;              // of the requested resource; `levels`: unknown or none
     int32_t processes = abi::undefined;  // the color by the requested process set
     int32_t node = 0;                    // the first member of the parent's team on the same node
-    int32_t instance[levels] = {};       // the instance of each resource; -1: not in a single one
+    int32_t instance[levels] = {};       // the instance of each resource; -1: not in a single instance
     int32_t unused = 0;
 
     bool wants() const { return split_type != abi::undefined; }
@@ -82,8 +82,8 @@ Member own_member(const Comm &parent, int split_type, int key, const Info *info)
     return own;
 }
 
-// The largest type of resource that divides the members: some are in an instance of it, but not all in the
-// same one. Returns `levels` if there is none.
+// The largest type of resource that divides the members: some members are in an instance of this type, but
+// not all members are in the same instance. Returns `levels` if there is no such type.
 int dividing_level(const std::vector<Member> &members) {
     auto wanting = std::find_if(members.begin(), members.end(), [](const Member &m) { return m.wants(); });
     for (int level = 0; level < levels; ++level) {
@@ -97,7 +97,7 @@ int dividing_level(const std::vector<Member> &members) {
     return levels;
 }
 
-// True if both belong to the same new communicator.
+// True if both members belong to the same new communicator.
 bool share(const Member &first, const Member &second, int dividing) {
     auto level_of = [&](const Member &m) {
         return m.split_type == abi::comm_type_hw_unguided ? dividing : m.level;

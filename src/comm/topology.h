@@ -1,7 +1,7 @@
-// Virtual topologies (MPI-5.0 chapter 8): what a communicator stores about neighbours, and the functions that
-// create communicators with a topology. A topology never changes, and a duplicate of the communicator shares
-// it. Any thread may read. The functions that create communicators are collective and block, and the calling
-// thread must not own the engine.
+// Defines virtual topologies (MPI-5.0 chapter 8), that is, what a communicator stores about neighbours, and
+// the functions that create communicators with a topology. A topology never changes, and a duplicate of the
+// communicator shares it. Any thread may read. The functions that create communicators are collective and
+// block, and the calling thread must not own the engine.
 #pragma once
 
 #include <memory>
@@ -58,7 +58,8 @@ Error check_grid(const Grid &grid, int size);
 // Checks the arrays of a graph and copies them. `index` determines the length of `edges`.
 Error read_graph(int nodes, const int *index, const int *edges, int size, Graph &graph);
 
-// The rank that this process would have in the new communicator, or MPI_UNDEFINED if it would be left out.
+// MPI_Cart_map and MPI_Graph_map: the rank that this process would have if a communicator with this topology
+// were created with `reorder`. MPI_UNDEFINED: the process would be left out.
 int rank_in_grid(const Comm &parent, const Grid &grid);
 int rank_in_graph(const Comm &parent, const Graph &graph);
 
@@ -72,7 +73,7 @@ Error create_distributed(Comm &parent, CollectiveKind kind, DistributedGraph own
 // Splits a grid into parts in which only the dimensions with a true `remain` vary.
 Error split_grid(Comm &comm, const int *remain, Comm *&made);
 
-// An edge that a process passes to MPI_Dist_graph_create; it need not begin or end there.
+// An edge that a process passes to MPI_Dist_graph_create; it need not begin or end at that process.
 struct NamedEdge {
     int source, destination, weight;
 };

@@ -101,7 +101,7 @@ struct Blocks {
     }
 };
 
-// ---- a distributed graph with reordered ranks: every process must have all of it
+// ---- a distributed graph with reordered ranks: every process needs the whole graph
 struct Degrees {
     int32_t in = 0, out = 0, weighted = 0;
     int64_t numbers() const { return int64_t{in + int64_t{out}} * (weighted ? 2 : 1); }
@@ -175,7 +175,7 @@ struct EdgeNews {
 };
 
 // Checks that all arguments are valid, and that either all processes pass weights or none does. A process
-// that names no edges is compatible with both, unless no process names any.
+// that names no edges is compatible with both choices, unless no process names any edges.
 Error judge(const std::vector<EdgeSum> &heard, bool &weighted) {
     int weighing = -1, not_weighing = -1;
     bool any = false;

@@ -1,7 +1,7 @@
-// What all communicators of one runtime share: the messenger, the pools of their objects, the identity of
-// this process, and which peers are on its node. The runtime creates the Universe before the predefined
-// communicators, and it outlives every communicator. Thread rule: the pools are thread-safe, next_counter is
-// atomic, awaited_areas has a lock, and the rest is set once and then only read.
+// A Universe holds what all communicators of one runtime share: the messenger, the pools of their objects,
+// the identity of this process, and which peers are on its node. The runtime creates the Universe before the
+// predefined communicators, and the Universe outlives every communicator. Thread rule: the pools are
+// thread-safe, next_counter is atomic, awaited_areas has a lock, and the rest is set once and then only read.
 // Tested by: tests/unit/comm/create_test.cc, tests/sim/communicators_test.cc.
 #pragma once
 
@@ -54,7 +54,8 @@ struct Universe {
     uint32_t own_peer = 0;
     NodeMemory *node_memory = nullptr;  // nullptr: teams have no area
     bool direct_reads = false;          // see Team::direct_reads
-    // false: the processes of a node reach each other only over the network. The same on all ranks.
+    // false: the processes of a node reach each other only over the network. The value is the same on all
+    // ranks.
     bool nodes_share_memory = true;
     Executor *executor = nullptr;  // runs all collectives
     // The parts of the machine on which the calling thread runs. Tests replace this function, to simulate
@@ -91,7 +92,7 @@ struct Universe {
     uint64_t new_context() {
         return context_of(own_name(), next_counter.fetch_add(1, std::memory_order_relaxed));
     }
-    // True if all of them are on one node, which need not be this one.
+    // True if all these peers are on one node, which need not be the node of this process.
     bool share_node(const Peers &peers) const;
     bool on_my_node(uint32_t peer) const { return processes.node(peer) == processes.node(own_peer); }
 };
@@ -100,8 +101,8 @@ struct Universe {
 // the runtime has found; nullptr if there is none.
 Error make_predefined(Universe &universe, Peers world, std::byte *world_area, size_t world_area_bytes);
 // MPI_Finalize ends the predefined communicators by two calls. The first deletes the attributes of
-// MPI_COMM_SELF, newest first (MPI-5.0 11.2.4), and then those of MPI_COMM_WORLD. It is separate because the
-// program's delete functions may still communicate.
+// MPI_COMM_SELF, newest first (MPI-5.0 11.2.4), and then those of MPI_COMM_WORLD. This call is separate
+// because the program's delete functions may still communicate.
 Error delete_predefined_attributes(Universe &universe);
 // The second call frees MPI_COMM_WORLD and the areas that are over. MPI_COMM_SELF stays, because matched
 // receives of MPI_MESSAGE_NO_PROC use it, also in sessions after MPI_Finalize.
