@@ -1,8 +1,8 @@
-// The datatypes of parts of arrays: subarray and darray (construct.h, MPI-5.0 sections 5.1.3 and 5.1.4). Both
-// are built one dimension at a time. The first dimension is the one in which elements with neighbouring
-// indices are adjacent in memory, and the last is the one in which they are farthest apart. For each
-// dimension, the datatype that the earlier dimensions have resulted in is repeated at the chosen indices. The
-// result is then resized to the extent of the whole dimension.
+// Creates the datatypes of parts of arrays: subarray and darray (construct.h, MPI-5.0 sections 5.1.3 and
+// 5.1.4). Both are built one dimension at a time. The first dimension is the one in which elements with
+// neighbouring indices are adjacent in memory, and the last is the one in which they are farthest apart. For
+// each dimension, the datatype that results from the earlier dimensions is repeated at the chosen indices.
+// The result is then resized to the extent of the whole dimension.
 #include <algorithm>
 #include <string>
 #include <utility>

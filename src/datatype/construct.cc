@@ -59,9 +59,9 @@ Error too_large() {
         "the datatype would span more than 2^62 bytes; a count, a displacement or a stride is too large");
 }
 
-// The properties of a datatype, collected block by block. If MPI_Type_create_resized has set the bounds of a
-// part, only such bounds count (MPI-5.0 5.1.7). Otherwise the bounds of all parts count, including their
-// padding as in other libraries, and the extent is rounded up to the strictest alignment.
+// A Summary collects the properties of a datatype block by block. If MPI_Type_create_resized has set the
+// bounds of a part, only such bounds count (MPI-5.0 5.1.7). Otherwise the bounds of all parts count,
+// including their padding as in other libraries, and the extent is rounded up to the strictest alignment.
 class Summary {
 public:
     void add(const TypeBlock &block) {

@@ -1,5 +1,5 @@
-// The constructors of derived datatypes (MPI-5.0 sections 5.1.2 to 5.1.7). Each constructor checks its
-// arguments, computes bounds and layout, and stores a new datatype with one reference in `made`. A new
+// Declares the constructors of derived datatypes (MPI-5.0 sections 5.1.2 to 5.1.7). Each constructor checks
+// its arguments, computes bounds and layout, and stores a new datatype with one reference in `made`. A new
 // datatype is not committed, except as stated. The arrays are passed by value, so callers can move them in.
 // Thread rule: any thread.
 // Tested by: tests/unit/datatype/layout_test.cc, tests/unit/datatype/predefined_test.cc.
@@ -38,8 +38,8 @@ Error make_copy(const Datatype &old, Datatype **made);
 // The datatype of a part of an array. `order` is abi::order_c or abi::order_fortran.
 Error make_subarray(Integers sizes, Integers subsizes, Integers starts, int order, Datatype &old,
                     Datatype **made);
-// How an array is distributed over a grid of processes. make_darray() creates the datatype of the part that
-// process `rank` has.
+// States how an array is distributed over a grid of processes. make_darray() creates the datatype of the part
+// that process `rank` has.
 struct Distribution {
     int64_t processes, rank;
     Integers sizes;

@@ -1,4 +1,4 @@
-// Cursor, and the Movers (walk.h) by which it packs, unpacks, and lists runs.
+// Implements Cursor, and the Movers (walk.h) by which a Cursor packs, unpacks, and lists runs.
 #include "datatype/cursor.h"
 
 #include <cstring>

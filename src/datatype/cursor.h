@@ -1,7 +1,7 @@
-// A position in the packed stream of a Buffer (the data of its elements in sequence, without gaps), and
-// operations that copy bytes from or to this position. Sending in fragments, pipelining and sending again all
-// use cursors. A cursor is cheap to create and copy. The cursor of a contiguous buffer never reads the
-// layout. Not thread-safe.
+// A Cursor is a position in the packed stream of a Buffer (the data of its elements in sequence, without
+// gaps). Its operations copy bytes from or to this position. Sending in fragments, pipelining and sending
+// again all use cursors. A cursor is cheap to create and copy. The cursor of a contiguous buffer never reads
+// the layout. Not thread-safe.
 // Tested by: tests/unit/datatype/layout_test.cc.
 #pragma once
 

@@ -1,8 +1,8 @@
-// Datatypes: the objects behind datatype handles, and where the bytes of their elements lie (MPI-5.0 chapter
-// 5). A datatype is reference-counted and, once created, immutable except for name, attributes and commit
-// mark. Its layout is normalised when it is created (layout.h). A Cursor (cursor.h) walks `count` elements of
-// a datatype; to resume, a cursor needs only a byte position in the packed stream. construct.h creates
-// derived datatypes, and predefined.h finds the predefined ones.
+// A Datatype is the object behind a datatype handle. It describes where the bytes of an element lie (MPI-5.0
+// chapter 5). A datatype is reference-counted and, once created, immutable except for name, attributes and
+// commit mark. Its layout is normalised when it is created (layout.h). A Cursor (cursor.h) walks `count`
+// elements of a datatype; to resume, a cursor needs only a byte position in the packed stream. construct.h
+// creates derived datatypes, and predefined.h finds the predefined ones.
 // Thread rule: any thread that holds a reference may read. Names and attributes are not locked here.
 // Tested by: tests/unit/datatype/predefined_test.cc, tests/unit/datatype/layout_test.cc.
 #pragma once
@@ -40,7 +40,8 @@ struct Datatype : Object {
     // in this way count.
     bool explicit_bounds = false;
     bool committed = false;
-    // True if a large-count constructor created it, so that MPI_Type_get_contents returns counts separately.
+    // True if a large-count constructor created this datatype, so that MPI_Type_get_contents returns counts
+    // separately.
     bool large_counts = false;
     // False if this is an optional type that this build does not have, or contains such a type. MPI_Type_size
     // then returns MPI_UNDEFINED.

@@ -1,4 +1,4 @@
-// The blocks that each combiner describes, and the contents of definitions (definition.h).
+// Computes the blocks that each combiner describes, and the contents of definitions (definition.h).
 #include "datatype/definition.h"
 
 #include "base/abi_constants.h"

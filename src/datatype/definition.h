@@ -1,6 +1,6 @@
-// How a datatype was made: the combiner and arguments that MPI_Type_get_contents returns (MPI-5.0 section
-// 5.1.13). A definition also presents these as a list of blocks, from which bounds, layout and type map are
-// computed. A definition is immutable and holds references to the datatypes that it names.
+// A TypeDefinition states how a datatype was made: from the combiner and arguments that MPI_Type_get_contents
+// returns (MPI-5.0 section 5.1.13). It also presents these as a list of blocks, from which bounds, layout and
+// type map are computed. A definition is immutable and holds references to the datatypes that it names.
 // Tested by: tests/unit/datatype/contents_test.cc, tests/unit/datatype/array_test.cc.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace lanyard {
 
-// `count` elements of `type` that are one extent apart. The first is at `offset` bytes.
+// `count` elements of `type` that are one extent apart. The first element is at `offset` bytes.
 struct TypeBlock {
     int64_t offset;
     int64_t count;
@@ -30,7 +30,8 @@ struct TypeDefinition {
     TypeDefinition &operator=(const TypeDefinition &) = delete;
     ~TypeDefinition();
 
-    // The blocks. The type map, in stream order, is that of block(0), block(1), ... block(blocks() - 1).
+    // The blocks. The datatype's type map consists of the type maps of all blocks, one after the other, from
+    // block(0) on. This is also the order of the data in the packed stream.
     int64_t blocks() const;
     TypeBlock block(int64_t index) const;
     // True if all blocks are equal and evenly spaced, so that the first and the last block determine all.

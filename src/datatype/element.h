@@ -1,5 +1,5 @@
-// The C++ types of the kinds in predefined::Element, as far as this compiler has them. An optional datatype
-// whose C++ type is missing is listed but not supported.
+// Maps the kinds in predefined::Element to C++ types, as far as this compiler has these types. An optional
+// datatype whose C++ type is missing is listed but not supported.
 // Tested by: tests/unit/datatype/op_test.cc, tests/unit/datatype/external32_test.cc.
 #pragma once
 

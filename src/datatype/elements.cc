@@ -1,5 +1,5 @@
-// Counts basic elements (elements.h). In whole elements of a datatype they are counted by division. In an
-// incomplete last element they are counted block by block.
+// Counts basic elements (elements.h). The basic elements in whole elements of a datatype are counted by
+// division. Those in an incomplete last element are counted block by block.
 #include "datatype/elements.h"
 
 #include "datatype/element.h"
@@ -8,8 +8,8 @@ namespace lanyard {
 
 namespace {
 
-// The size of a pair's value, which precedes the index in the stream: the size of the pair minus that of the
-// index.
+// The size of a pair's value, which precedes the index in the stream: the size of the pair minus the size of
+// the index.
 int64_t value_bytes(const predefined::Type &pair) {
     return pair.size -
            with_element_type(pair.index, [](auto zero) { return static_cast<int64_t>(sizeof zero); });

@@ -1,6 +1,6 @@
-// The basic elements of datatypes: a function that visits them in stream order with their offsets (for
-// external32 and type signatures), and the arithmetic of MPI_Get_count, MPI_Get_elements and
-// MPI_Status_set_elements.
+// Visits and counts the basic elements of datatypes. each_element() visits them in stream order with their
+// offsets, for external32 and type signatures. The other functions do the arithmetic of MPI_Get_count,
+// MPI_Get_elements and MPI_Status_set_elements.
 // Tested by: tests/unit/datatype/layout_test.cc, tests/unit/datatype/predefined_test.cc.
 #pragma once
 

@@ -28,7 +28,7 @@ struct Fields {
     int count;
 };
 
-// The bytes of a long double that have a meaning. The others are padding with any content.
+// The bytes of a long double that have a meaning. The other bytes are padding with any content.
 constexpr size_t long_double_bytes = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double);
 
 int64_t bytes_of(Element element) {

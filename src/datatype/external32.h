@@ -1,5 +1,6 @@
-// The data representation "external32": every number is big-endian and has a fixed size, and there are no
-// gaps. MPI_Pack_external and files use it. MPI-5.0 section 14.5.2.
+// Converts data to and from the data representation "external32" (MPI-5.0 section 14.5.2). There every number
+// is big-endian and has a fixed size, and there are no gaps. MPI_Pack_external and MPI_Unpack_external use
+// these functions.
 #pragma once
 
 #include <cstddef>

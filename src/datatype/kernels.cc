@@ -1,6 +1,6 @@
-// One plain loop for each operation and element type. The loops are simple enough for the compiler to
-// vectorise them (this file is compiled with -O3). Integers are added and multiplied as unsigned numbers, so
-// that overflow wraps as in other libraries. If two values are equal, MINLOC and MAXLOC keep the smaller
+// Contains one plain loop for each operation and element type. The loops are simple enough for the compiler
+// to vectorise them (this file is compiled with -O3). Integers are added and multiplied as unsigned numbers,
+// so that overflow wraps as in other libraries. If two values are equal, MINLOC and MAXLOC keep the smaller
 // index (MPI-5.0 6.9.4).
 #include "datatype/kernels.h"
 

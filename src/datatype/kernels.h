@@ -1,4 +1,4 @@
-// The loops of the predefined reductions.
+// Finds the loops that compute the predefined reductions.
 // Tested by: tests/unit/datatype/op_test.cc.
 #pragma once
 

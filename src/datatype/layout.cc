@@ -1,4 +1,4 @@
-// Merging and flattening of layouts (layout.h).
+// Merges and flattens layouts (layout.h).
 #include "datatype/layout.h"
 
 #include <algorithm>
@@ -20,8 +20,8 @@ LayoutPointer make_run(int64_t bytes) {
     return layout;
 }
 
-// Appends pieces to a sequence. Of a small piece, the parts are appended instead of a subtree. A run that
-// continues the last run of the sequence is merged with it.
+// Appends pieces to a sequence. If a piece is small, its parts are appended; otherwise it is appended as a
+// subtree. A run that continues the last run of the sequence is merged with it.
 class Joiner {
 public:
     void add(int64_t origin, const LayoutPointer &piece) {

@@ -1,7 +1,8 @@
-// The normalised layout of a datatype: a small tree that describes where the bytes of the packed stream lie,
-// in stream order. The tree is built with the three functions below when the datatype is created. These merge
-// neighbouring pieces and flatten small ones, so equal layouts mostly have equal trees, whichever
-// constructors the program has used. A layout is immutable and may be shared by several datatypes.
+// A Layout is the normalised layout of a datatype: a small tree that describes where the bytes of the packed
+// stream lie, in stream order. The tree is built with the three functions below when the datatype is created.
+// These functions merge neighbouring pieces and flatten small pieces, so equal layouts mostly have equal
+// trees, whichever constructors the program has used. A layout is immutable and may be shared by several
+// datatypes.
 // Invariants: a layout has at least one byte; offsets are relative to its first byte; positions in `parts`
 // ascend.
 #pragma once

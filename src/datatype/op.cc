@@ -1,4 +1,4 @@
-// Operation objects, the datatypes on which operations are allowed, and reductions (op.h).
+// Implements operation objects and reductions, and states on which datatypes operations are allowed (op.h).
 #include "datatype/op.h"
 
 #include <algorithm>
@@ -112,7 +112,7 @@ Error refuse_op(const Op &op, const Datatype &datatype, bool one_sided) {
 void reduce(const Op &op, const void *in, void *inout, int64_t count, const Datatype &datatype) {
     if (count <= 0) return;
     if (op.function) {
-        // A function whose count is an int is called several times if `count` is larger.
+        // A function that takes an int as its count is called several times if `count` is above 2^30.
         int64_t most = op.large_count ? count : int64_t{1} << 30;
         for (int64_t done = 0; done < count; done += most) {
             int64_t offset = done * datatype.extent;

@@ -1,5 +1,5 @@
-// Reduction operations (MPI-5.0 section 6.9). Predefined operations are computed by loops for each kind of
-// element. The program's own functions are called through the front end of their ABI. Operations are
+// Defines reduction operations (MPI-5.0 section 6.9). Predefined operations are computed by loops for each
+// kind of element. The program's own functions are called through the front end of their ABI. Operations are
 // immutable and reference-counted.
 // Thread rule: any thread that holds a reference.
 #pragma once

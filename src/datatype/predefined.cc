@@ -1,6 +1,6 @@
-// The table of predefined datatypes, and the pool of all other datatypes (predefined.h, datatype.h). The
-// table and the pool are never destroyed, because other threads and destructors may release objects until the
-// end of the process.
+// Contains the table of predefined datatypes, and the pool of all other datatypes (predefined.h, datatype.h).
+// The table and the pool are never destroyed, because other threads and destructors may release objects until
+// the end of the process.
 #include "datatype/predefined.h"
 
 #include <array>

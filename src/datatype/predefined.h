@@ -1,5 +1,5 @@
-// The objects of the predefined datatypes. They are in a table that is created at first use and exists until
-// exit. Any thread.
+// Finds the objects of the predefined datatypes. These objects are in a table that is created at first use
+// and exists until exit. Any thread.
 #pragma once
 
 #include "datatype/datatype.h"
