@@ -17,7 +17,8 @@
 namespace lanyard {
 
 struct AnnouncedReceive {
-    // Which messages the receive takes: its context, this process's rank there, its tag or any_tag.
+    // The receive takes messages with this key: its context, this process's rank in it, and its tag or
+    // any_tag.
     MatchKey wanted;
     uint64_t receive_id;
     uint64_t room;  // bytes
@@ -35,9 +36,10 @@ public:
     Announcements(const Announcements &) = delete;
     Announcements &operator=(const Announcements &) = delete;
 
-    // Removes the first announcement that the sent message fits. That receive may have ended: cancelled, or
-    // met by a message that was on its way when it was announced. The message may then meet any later receive
-    // that it fits, so none of those receives may be claimed any more.
+    // Removes the first announcement that the sent message fits. The receive of that announcement may already
+    // have ended: the program cancelled it, or it met a message that was on its way when it was announced.
+    // The sent message may then meet any later receive that it fits. So none of those later receives may be
+    // claimed any more.
     void message_sent(const MatchKey &key) override {
         const AnnouncedReceive *one = find(key);
         if (!one) return;
@@ -55,10 +57,10 @@ public:
         listen();
         return true;
     }
-    // The same within a node. Here an announcement that arrived too late is kept too, because later receives
-    // must not be claimed before it. If there is no room for an announcement, nothing may be claimed until a
-    // `sole` one arrives. `sole`: no other receive announced to this process is open, so the list is complete
-    // again. False: the receive cannot be claimed.
+    // Like add(), but within a node. Here an announcement that arrived too late is kept too, because no later
+    // receive may be claimed before the announced one. If the list has no room for an announcement, nothing
+    // may be claimed until an announcement with `sole` arrives. `sole`: no other receive announced to this
+    // process is open, so the list is complete again. False: the receive cannot be claimed.
     bool add_claimable(AnnouncedReceive announcement, uint64_t received, bool sole) {
         bool usable = received == channel_.sent;
         if (!usable) announcement.word = nullptr;
@@ -93,7 +95,7 @@ public:
     size_t count() const { return known_.size(); }
 
 private:
-    static constexpr size_t most = 256;  // messages to further receives are offered without naming them
+    static constexpr size_t most = 256;  // offers do not name receives beyond these
 
     void listen() { channel_.listener = known_.empty() ? nullptr : this; }
 

@@ -1,5 +1,5 @@
-// Which bytes of a message have arrived: all before offset end(), and some ranges behind it. Bytes that
-// arrive twice count once.
+// Records which bytes of a message have arrived: all bytes before offset end(), and some ranges behind it.
+// Bytes that arrive twice count once.
 // Thread rule: plain values.
 #pragma once
 

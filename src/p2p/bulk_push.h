@@ -1,5 +1,5 @@
-// Sends the bytes of a send as bulk, addressed to a receive whose id the peer has named, whenever the path
-// has room.
+// Sends the bytes of a long message as bulk frames, whenever the path has room. The frames are addressed to a
+// receive whose id the peer has named.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/p2p/rendezvous_send_test.cc, tests/conformance/put_test.cc.
 #pragma once

@@ -1,4 +1,4 @@
-// Envelopes that find no room, and how they are retried (channel.h).
+// Queues envelopes for which a path has no room, and retries them (channel.h).
 #include "p2p/channel.h"
 
 #include <cstring>
@@ -79,8 +79,8 @@ void Channels::withdraw(Channel &channel, Outgoing &outgoing) {
     stop_waiting(channel);
 }
 
-// Flushes each channel that waits now once. A channel that begins to wait meanwhile is flushed by the next
-// call.
+// Flushes every channel that waits at the time of the call, once. A channel that begins to wait meanwhile is
+// flushed by the next call.
 int Channels::flush_all(Task &task) {
     Channels &self = static_cast<Channels &>(task);
     int work = 0;

@@ -6,14 +6,14 @@
 //   Code that sends directly (send(), the ring) must therefore first check that nothing waits. Waiting
 //   envelopes are retried on each turn of the engine. The retries cost time in proportion to the number of
 //   waiting channels.
-// - Credit. Payload of more than inline_payload bytes that was not requested costs credit: its size, rounded
-//   up to units, because the receiver may have to store the payload. Each peer has a bounded credit. When the
-//   program has taken a payload, its credit is owed to the sender. Owed credit is returned in any envelope to
-//   that peer, or in an envelope of its own once half of all credit is owed. Envelopes themselves are never
-//   held back.
+// - Credit. A payload of more than inline_payload bytes that was not requested costs credit, because the
+//   receiver may have to store it. The cost is the size of the payload, rounded up to units. Each peer has a
+//   bounded credit. When the program has taken a payload, its credit is owed to the sender. Owed credit is
+//   returned in any envelope to that peer, or in an envelope of its own once half of all credit is owed.
+//   Envelopes themselves are never held back.
 // - Closed channels. The path of a closed channel accepts every frame and discards it (path.h), so nothing
 //   waits for ever. Code that sends a message checks first whether the channel is closed.
-// Nothing here reports an error: a failed peer is reported by its path (Sink::lost), which ends the
+// Nothing here reports an error. If a peer fails, its path calls Sink::lost(), and this call ends the
 // operations.
 // Thread rule: the owner of the engine makes all calls.
 #pragma once
@@ -32,7 +32,7 @@
 
 namespace lanyard {
 
-// Something to be sent to a peer, which waits if there is no room. It belongs to its user and must live until
+// Something to be sent to a peer. It waits if there is no room. It belongs to its user and must live until
 // flush() has returned true or Channels::withdraw() has removed it. flush() sends it by Channels::send() or
 // send_kept(). The object is not in the queue while flush() runs, and flush() may free the object before it
 // returns true.
@@ -56,14 +56,14 @@ class Channels;
 // The channel to one peer. The members that short messages need stand first. A channel must not move once it
 // is open.
 struct Channel {
-    // Short messages may be written straight into it; nullptr: they need more work.
+    // Short messages may be written straight into this ring. nullptr: each message needs more work.
     RingWriter *ring = nullptr;
     int64_t credit_left = 0;           // bytes of payload that may still be sent to the peer
     int64_t credit_owed = 0;           // bytes of credit to be returned to the peer
     uint64_t sent = 0;                 // number of messages sent
     SentListener *listener = nullptr;  // notified of each message sent
     Path *path = nullptr;
-    uint32_t number = 0;    // of the peer, in the peer table
+    uint32_t number = 0;    // the peer's number in the peer table
     bool waiting = false;   // something is in `outgoing`
     bool closed = false;    // the peer has failed or is unreachable
     bool stranger = false;  // the peer is of another job
@@ -98,7 +98,7 @@ public:
     // way on the old path.
     void route(Channel &channel, Path &path);
     // Allows or forbids writing envelopes straight into a peer's ring, for all channels. Forbidden if each
-    // message needs other work too. The caller then calls choose_ring() for each channel.
+    // message needs other work too. The caller must call choose_ring() for each channel afterwards.
     void allow_rings(bool allowed) { rings_ = allowed; }
     void choose_ring(Channel &channel) const;  // requires a path
     // Closes the channel because the peer has failed. Waiting envelopes are still flushed, into a path that
@@ -116,7 +116,7 @@ public:
         if (result == Sent::done) channel.credit_owed -= units * static_cast<int64_t>(credit_unit);
         return result;
     }
-    // The same by Path::send_kept(), whose results it returns.
+    // Like send(), but by Path::send_kept(). Returns the result of Path::send_kept().
     Sent send_kept(Channel &channel, Envelope &envelope, const KeptPayload &payload);
     // Flushes `outgoing` now, or when there is room and nothing older waits. `outgoing` must not be waiting
     // already.
@@ -142,8 +142,8 @@ public:
     static void owe(Channel &channel, size_t payload) {
         channel.credit_owed += cost(static_cast<int64_t>(payload));
     }
-    // The same, for callers that may not send an envelope to the peer soon: once half of all credit is owed,
-    // an envelope of its own returns it.
+    // Like owe(), for callers that perhaps send no envelope to the peer soon. Once half of all credit is
+    // owed, an envelope of its own returns the credit.
     void consumed(Channel &channel, size_t payload) {
         owe(channel, payload);
         if (channel.credit_owed * 2 >= credit_[channel.stranger]) return_credit(channel);

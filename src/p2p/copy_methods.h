@@ -13,14 +13,14 @@
 // messages all methods are tried again, because the machine may have been busy. Bypassing the caches fills a
 // receive buffer 1.5 times as fast if the buffer has not been used lately, but at half the speed if it is
 // cached. Only long messages are streamed, because their bytes hardly stay in a cache anyway.
-//
-// Rates are measured over stretches. A stretch begins when a watched message starts while no other one is
-// under way, and ends when none is under way any more. Its rate counts if all its messages had the same kind
-// and size class and none was unwatched. Several messages that are under way at the same time are thus one
-// measurement. The best rate of each method decides, because disturbances only slow a copy down. If some
+// A message is watched if its method is still on trial. Rates are measured over stretches. A stretch begins
+// when a watched message starts and no other watched message is under way. It ends when no watched message is
+// under way any more. The rate of a stretch counts only if all messages that began in it were watched and had
+// the same kind and size class. Several messages that are under way at the same time are thus one
+// measurement. Methods are compared by their best rates, because disturbances only slow a copy down. If some
 // messages of a stretch were diverted to another method, a good rate proves nothing about the method on
-// trial. Such a rate counts only if it is far behind, because otherwise a slow method would be tried again in
-// every stretch.
+// trial. Such a rate counts only if it is far behind. (If it never counted, a slow method would be tried
+// again in every stretch.)
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -40,12 +40,13 @@ public:
     // into the receiver's memory, so that a direct copy needs no system call.
     enum class Kind : uint8_t { contiguous, in_runs, mapped };
     static constexpr int kinds = 3;
-    // The number of size classes. The first begins at 16 KiB, each of the others at twice the size of the one
-    // before, and the last has all longer messages.
+    // The number of size classes. The first class begins at 16 KiB, and each further class begins at twice
+    // the size of the class before. The last class has all longer messages.
     static constexpr int sizes = 10;
     static constexpr uint64_t least_bytes = 16 * 1024, least_streamed_bytes = 512 * 1024;
-    static constexpr int trials = 3;  // trials without a better rate that end the search
-    // The methods are tried again after this many messages for each message tried.
+    static constexpr int trials = 3;  // this many trials without a better rate end a method's search
+    // The methods are tried again when the best method has been used for this many messages per message of
+    // the trials.
     static constexpr uint64_t tried_anew_after = 32;
 
     // The possible methods, the most promising first.
@@ -134,7 +135,7 @@ private:
     Seen seen_[kinds][sizes];
     Stretch stretch_{};
     int under_way_ = 0;
-    // Messages of another kind or size, or unwatched ones, were under way during this stretch.
+    // Messages of another kind or size, or unwatched messages, began during this stretch.
     bool mixed_ = false;
     bool diverted_ = false;  // some messages of this stretch used another method
 };

@@ -1,4 +1,5 @@
-// The counters of point-to-point messages. The messenger registers the objects whose counts they show.
+// Declares the counters of point-to-point messages. The messenger registers the objects whose counts are
+// shown.
 // Tested by: tests/mpi/tool/pvars.cc.
 #pragma once
 

@@ -1,4 +1,4 @@
-// How much is read at once, and where to (direct_read.h).
+// Decides how much is read at once, and where to (direct_read.h).
 #include "p2p/direct_read.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace {
 
 constexpr size_t read_at_once = 1 << 20;  // bytes that are read between two polls of the paths
 constexpr int runs_at_once = 256;
-constexpr size_t least_run = 16384;  // bytes on average; shorter runs are read into `landing_` first,
-constexpr int few_runs = 4;          // unless there are at most this many runs
+constexpr size_t least_run = 16384;  // runs shorter than this on average are read into `landing_` first,
+constexpr int few_runs = 4;          // unless there are at most this many
 constexpr size_t landing_bytes = 128 * 1024;  // size of `landing_`
 
 }  // namespace
@@ -27,8 +27,9 @@ void DirectRead::begin(uint32_t peer, uint64_t address, const Buffer &to, uint64
     read(*this);
 }
 
-// Reads the next piece and returns its size. Reads straight into the receive buffer, except if it consists of
-// many short runs. These take the kernel longer than a second copy within the cache.
+// Reads the next piece and returns its size. Reads straight into the receive buffer, except if the buffer
+// consists of many short runs. For many short runs, the kernel needs more time than a second copy within the
+// cache does.
 size_t DirectRead::read_piece(Error &error) {
     Path &path = *endpoint_.peers[peer_].path;
     const Buffer &buffer = cursor_.buffer();

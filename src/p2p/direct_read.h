@@ -1,4 +1,4 @@
-// Reads a long message within a node from the sender's memory into the layout of the receive buffer.
+// Reads a long message within a node from the sender's memory into the receive buffer, which may have gaps.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/p2p/rendezvous_receive_test.cc.
 #pragma once

@@ -1,4 +1,4 @@
-// The receiver's and the sender's side of dual_copy.h.
+// Implements the receiver's and the sender's side of dual_copy.h.
 #include "p2p/dual_copy.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace lanyard {
 namespace {
 
 constexpr size_t piece_bytes = 64 * 1024;
-// The receiver has read a shorter message before the sender could begin.
+// Shorter messages are read by the receiver alone: it would finish before the sender could begin.
 constexpr uint64_t least_bytes = 4 * piece_bytes;
 
 uint64_t pieces_of(uint64_t bytes) { return (bytes + piece_bytes - 1) / piece_bytes; }
@@ -124,7 +124,7 @@ void PieceWriter::end(bool all_written) {
     if (written_) endpoint_.reply(peer_, EnvelopeKind::helped, request_.receiver_id, all_written);
 }
 
-// Does not change the word, because the peer may have begun another generation of it.
+// Does not change the word, because the peer may have begun another generation of the word.
 void PieceWriter::stop() {
     if (hook.linked()) hook.unlink();
     word_ = nullptr;

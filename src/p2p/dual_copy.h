@@ -1,5 +1,5 @@
-// The rendezvous of a long contiguous message between processes that can access each other's memory. Sender
-// and receiver both copy parts of the message.
+// Copies a long contiguous message between two processes that can access each other's memory. The sender and
+// the receiver both copy parts of the message.
 //
 //   sender                      receiver
 //     rendezvous  ------------>   match; begin a generation of a word; read pieces from the front

@@ -1,4 +1,4 @@
-// Sending eagerly (eager.h). receiver.h has the receiver's side.
+// Sends messages eagerly (eager.h). The receiver's side is in receiver.h.
 #include "p2p/eager.h"
 
 namespace lanyard {

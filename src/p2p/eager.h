@@ -1,5 +1,6 @@
-// The eager protocol. The payload travels with the envelope, if the peer's credit covers it (channel.h). The
-// receiver stores the payload until a receive takes it. A send is complete once its bytes are copied.
+// Implements the eager protocol. The payload travels with the envelope, if the peer's credit covers it
+// (channel.h). The receiver stores the payload until a receive takes it. A send is complete once its bytes
+// are copied.
 //
 // A path that may have to send a long payload again can leave the payload in the program's buffer instead of
 // copying it (PathInfo::keep_from). The send is then complete when the peer has acknowledged the message.

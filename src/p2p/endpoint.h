@@ -1,6 +1,6 @@
-// What all protocols of one process share: its peers and the channels to them, the ids by which peers answer,
-// and counts. Each protocol holds a reference to the process's Endpoint, and includes the headers only of the
-// protocols that it uses.
+// Holds what all protocols of one process share: the peers and the channels to them, the ids by which peers
+// answer, and counts. Each protocol holds a reference to the process's Endpoint, and includes the headers
+// only of the protocols that it uses.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -104,8 +104,8 @@ struct Endpoint {
         channels.post(peers[peer], envelope, payload, size);
     }
 
-    // Marks an operation in which a peer takes part from now on, so that it needs progress while the program
-    // computes.
+    // Notes that a peer takes part in this operation from now on. The operation then needs progress while the
+    // program computes.
     void begin_under_way(MessageOperation &operation) {
         if (operation.under_way) return;
         operation.under_way = true;

@@ -1,5 +1,5 @@
-// The interface of a protocol with its own kinds of envelopes, in p2p or in a layer above p2p.
-// Dispatch::bind() passes envelopes of a kind to the protocol.
+// Handler is the interface of a protocol that has its own kinds of envelopes. The protocol belongs to p2p or
+// to a layer above p2p. After Dispatch::bind(), envelopes of a kind are passed to the protocol.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/p2p/dispatch_test.cc.
 #pragma once
@@ -17,7 +17,7 @@ class Handler {
 public:
     // `payload` is valid only during the call.
     virtual void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) = 0;
-    // That peer has failed. The handler lets every operation fail that waits for it.
+    // That peer has failed. The handler lets every operation fail that waits for this peer.
     virtual void lost(uint32_t /*peer*/) {}
 
 protected:

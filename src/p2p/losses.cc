@@ -1,4 +1,4 @@
-// The error sentences of losses.h.
+// Composes the error sentences of losses.h.
 #include "p2p/losses.h"
 
 #include <utility>

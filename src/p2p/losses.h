@@ -1,15 +1,15 @@
-// Failed or unreachable peers, and the rule that no message is lost without a report.
+// Records which peers have failed or cannot be reached, and ensures that no message is lost without a report.
 //
 // - Every operation that is open with a failed peer fails, and so does every operation begun later. Each of
-//   these errors states why the peer cannot be reached, and how many messages sent to it before may not have
-//   arrived.
-// - The messages that may not have arrived are of two kinds. The path gave up some of them
-//   (Sink::undelivered); their payload had been copied, so their sends were complete. The others are failed
-//   sends whose result no caller queries (a buffered send, a freed request).
+//   these errors states why the peer cannot be reached, and how many earlier messages to it perhaps did not
+//   arrive.
+// - The messages that perhaps did not arrive are of two kinds. The path gave up some of them
+//   (Sink::undelivered). Their payload had been copied, so their sends were complete. The remaining messages
+//   are failed sends whose result no caller queries (a buffered send, a freed request).
 // - A call that returns such an error reports all messages to that peer counted until then. MPI_Finalize
 //   reports the messages that no call has reported (untold()), before and after it waits for
 //   acknowledgements.
-// "May not": a peer may have received a message although its acknowledgement was lost.
+// "Perhaps": a peer may have received a message although its acknowledgement was lost.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/p2p/messenger_test.cc, tests/sim/dying_test.cc.
 #pragma once
@@ -25,7 +25,7 @@ namespace lanyard {
 class Losses {
 public:
     void lose(uint32_t peer, std::string why) { losses_[peer].why = std::move(why); }
-    // Counts a message of this many bytes that may not have arrived, though no send operation reports this.
+    // Counts a message of this many bytes that perhaps did not arrive and that no send operation reports.
     void add(uint32_t peer, uint64_t bytes) {
         Loss &loss = losses_[peer];
         ++loss.messages;
@@ -37,14 +37,14 @@ public:
     Error tell(uint32_t peer, const char *what);
     // Takes back tell(), because the error that it returned was discarded.
     void untell(uint32_t peer) { losses_[peer].told = false; }
-    // The error that reports all messages which failed peers may not have received and which no error has
+    // The error that reports all messages that failed peers perhaps did not receive and that no error has
     // reported yet. No error if there are none.
     Error untold();
 
 private:
     struct Loss {
         std::string why;
-        uint64_t messages = 0, bytes = 0;  // sent, and may not have arrived
+        uint64_t messages = 0, bytes = 0;  // sent, and perhaps not arrived
         bool told = false;                 // all of these have been reported
     };
     std::map<uint32_t, Loss> losses_;  // by peer

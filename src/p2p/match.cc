@@ -24,8 +24,8 @@ MatchEntry *MatchQueue::find_behind_first(const MatchKey &message) {
     return all_exact ? exact : find_wild(message, exact);
 }
 
-// The earliest entry that the message fits. `exact` is the earliest one without wildcards, or nullptr. This
-// function looks for an entry with wildcards that precedes it.
+// The earliest entry that the message fits. `exact` is the earliest entry without wildcards that the message
+// fits, or nullptr. This function looks for an entry with wildcards that precedes `exact`.
 MatchEntry *MatchQueue::find_wild(const MatchKey &message, MatchEntry *exact) {
     uint8_t promised = promises_.any() ? promises_.of(message.context) : 0;
     if (exact && (promised & promise::allow_overtaking)) return exact;

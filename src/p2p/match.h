@@ -3,13 +3,14 @@
 // no sockets and no clock, and allocates nothing once it has reached its size. Used by the messenger.
 //
 // Order: a message goes to the earliest posted receive that it fits. If the program receives in the order of
-// sending, this is the first receive in the queue, so the first is examined before the others. Up to `few`
-// entries are scanned in order. With more entries, a receive is found by a hash of (context, rank, tag), in
-// which a wildcard is a value like any other. A message is therefore looked up with its own key, and with
-// each of the three combinations of wildcards ("forms") that some entry has. The candidate with the lowest
-// order number takes the message. Forms that the program has promised not to use are skipped, and so are all
-// three for a message of a collective. Entries enter the hash when a lookup first needs them there: at any
-// time the hash holds the entries of the queue before `unfiled_`, and none of the later ones.
+// sending, this is the first receive in the queue, so the first receive is examined before the others. Up to
+// `few` entries are scanned in order. With more entries, a receive is found by a hash of (context, rank,
+// tag), in which a wildcard is a value like any other. A message is therefore looked up with its own key, and
+// with each of the three combinations of wildcards ("forms") that some entry has. The candidate with the
+// lowest order number takes the message. Forms that the program has promised not to use are skipped
+// (promises.h). For a message of a collective all three forms are skipped, because collectives use no
+// wildcards. Entries enter the hash when a lookup first needs them there: at any time the hash holds the
+// entries of the queue before `unfiled_`, and none of the later ones.
 // Thread rule: the owner of the engine.
 #pragma once
 

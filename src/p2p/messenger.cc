@@ -11,13 +11,13 @@ namespace lanyard {
 
 namespace {
 
-// Enough credit for the messages that a sender typically has under way, so that it need not wait for credit
-// to return. Unexpected messages of all peers together may take all_credit bytes, or least_credit bytes for
-// each peer if that is more.
+// Each peer has enough credit for the messages that a sender typically has under way, so that the sender need
+// not wait for credit to return. Unexpected messages of all peers together may take all_credit bytes, or
+// least_credit bytes for each peer if that is more.
 constexpr int64_t all_credit = 64 << 20, most_credit = 4 << 20, least_credit = 512 << 10;
 
-// The number of peers assumed for the credit of a stranger, which cannot know how many peers this process
-// has. It gives the least credit.
+// The number of peers that is assumed for the credit of a stranger (channel.h). A stranger cannot know how
+// many peers this process has. With this number, a stranger gets the least credit.
 constexpr uint32_t any_number = UINT32_MAX;
 
 int64_t credit_of_each(const Settings &settings, uint32_t peers) {
@@ -93,8 +93,8 @@ bool Messenger::deliver_to_self(MatchKey key, const Buffer &buffer) {
     Peer &self = endpoint_.peers[own_peer()];
     int64_t bytes = buffer.bytes();
     bool at_once = self.is_clear() && Eager::fits(self, bytes) && buffer.contiguous();
-    // If the path has frames to deliver, earlier messages may be among them, and this one must not overtake
-    // them.
+    // If the path has frames to deliver, earlier messages may be among them, and this message must not
+    // overtake those.
     if (!at_once || settings().check || self.path->deadline_ns() == 0) return false;
     // The credit that this process owes itself returns to it.
     self.credit_left += std::exchange(self.credit_owed, 0) - Channels::cost(bytes);

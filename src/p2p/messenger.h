@@ -1,5 +1,5 @@
-// Point-to-point messages of one runtime. The API, collectives and the creation of communicators use this
-// class.
+// Sends and receives the point-to-point messages of one Runtime (runtime/runtime.h). The API, collectives and
+// the creation of communicators use this class.
 //
 // The size of a message and the peer's credit decide its protocol:
 //   short       up to inline_payload bytes: travels beside the envelope, costs no credit
@@ -59,8 +59,9 @@ public:
         return send_in_line(endpoint_.peers[peer], key, buffer, check) ||
                send_eager_now(peer, key, buffer, check);
     }
-    // The same, for MPI functions. A message to this process itself is matched or stored at once. Must not be
-    // called inside a handler of the engine, since the receive's continuations run inside this call.
+    // Like send_now(), for MPI functions. A message to this process itself is matched or stored at once. Must
+    // not be called inside a handler of the engine, because the continuations of a matched receive run inside
+    // this call.
     [[gnu::always_inline]] bool send_or_deliver_now(uint32_t peer, const MatchKey &key,
                                                     const Buffer &buffer) {
         endpoint_.engine.check_owner();
@@ -98,10 +99,10 @@ public:
         receiver_.unexpected().take(message);
     }
     void receive_taken(ReceiveOperation &receive, Unexpected &message);
-    // cancel() withdraws a posted receive at once if no message has matched it, and a send that has not left
-    // its channel. For a send that was offered, it requests the withdrawal from the receiver, which answers.
-    // It has no effect on a complete or matched operation. A cancelled operation still completes, and its
-    // `cancelled` states whether it was withdrawn.
+    // cancel() withdraws a posted receive at once if no message has matched it. It withdraws a send at once
+    // if the message has not left its channel. For a send that was offered, it requests the withdrawal from
+    // the receiver, which answers. It has no effect on a complete or matched operation. A cancelled operation
+    // still completes, and its `cancelled` states whether it was withdrawn.
     void cancel(SendOperation &send) {
         endpoint_.engine.check_owner();
         if (send.unfinished) send.unfinished->cancel();
@@ -111,8 +112,8 @@ public:
         receiver_.cancel(receive);
     }
 
-    // To be called when the program begins to wait: receives can no longer be claimed, so that both sides
-    // copy the messages that arrive (shm_advert.h).
+    // To be called when the program begins to wait. From then on receives cannot be claimed, so that both
+    // sides copy the messages that arrive (shm_advert.h).
     void withdraw_claims() { receiver_.shm_adverts().withdraw_all(); }
     // An object of this class exists while the program waits in a call for something other than its receives.
     // Senders cannot claim receives during that time.
@@ -128,20 +129,20 @@ public:
     private:
         ShmAdverts &adverts_;
     };
-    // Could this message claim a receive whose announcement may not have been polled yet? The caller then
+    // Could this message claim a receive whose announcement perhaps has not been polled yet? The caller then
     // polls before it sends.
     bool may_claim(uint32_t peer, const Buffer &buffer) const {
         const Peer &known = endpoint_.peers[peer];
         return known.claims && static_cast<uint64_t>(buffer.bytes()) >= known.announced_from;
     }
 
-    // To be called when an operation has ended whose result no caller will query. If it failed with its peer,
-    // the messages that it would have reported as lost are reported later.
+    // To be called when an operation has ended and no caller will query its result. If the operation failed
+    // because its peer has failed, a later error reports the messages that may be lost.
     void unasked(MessageOperation &operation, bool is_send);
     bool has_lost(uint32_t peer) const { return endpoint_.peers[peer].closed; }
-    // The error that states why that peer cannot be reached and how many messages it may not have received.
+    // The error that states why that peer cannot be reached and how many messages it perhaps did not receive.
     Error tell_loss(uint32_t peer, const char *what) { return endpoint_.losses.tell(peer, what); }
-    // The error for messages that failed peers may not have received and that no error has reported yet
+    // The error for messages that failed peers perhaps did not receive and that no error has reported yet
     // (Losses::untold()).
     Error untold_loss() { return endpoint_.losses.untold(); }
 

@@ -1,9 +1,10 @@
-// One send or one receive of the program, of a collective or of the library itself. It lives in a request, on
-// the stack of a blocking call, or in a step of a schedule. The caller fills in the description and starts
-// the operation with Messenger (messenger.h) while the calling thread owns the engine. `completion` reports
-// the end. An operation must neither move nor be destroyed before that. Afterwards it can be used again, with
-// its completion reset. Its buffer, and the datatype that the buffer names, belong to the caller and must
-// live until the completion. If the operation failed, the caller takes or discards `error`.
+// Describes one send or one receive of the program, of a collective or of the library itself. An operation
+// lives in a request, on the stack of a blocking call, or in a step of a schedule. The caller fills in the
+// description and starts the operation with Messenger (messenger.h) while the calling thread owns the engine.
+// `completion` reports the end. An operation must neither move nor be destroyed before that. Afterwards it
+// can be used again, with its completion reset. Its buffer, and the datatype that the buffer names, belong to
+// the caller and must live until the completion. If the operation failed, the caller takes or discards
+// `error`.
 //
 // The state that a protocol keeps for an operation is not part of the operation. It is an object of that
 // protocol, to which the operation points while the object exists. Messages that are sent or received at once

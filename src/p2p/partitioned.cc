@@ -1,4 +1,4 @@
-// The protocol of partitioned communication.
+// Implements the protocol of partitioned communication.
 //
 //   receiver                                    sender
 //     MPI_Precv_init:  opening {channel} ------>  received by MPI_Psend_init
@@ -12,19 +12,18 @@
 // when each is started. The "channel" is a context that the receiver chooses and names in its opening. All
 // other messages of the pair travel in this context. A receive or probe of the program can thus meet neither
 // an opening nor a message in the channel.
-//
-// Rounds: a round moves exactly `total` bytes, and announcements keep their order. The receiver therefore
-// needs no round number to recognize where the next round begins. Messages that the sender sends before the
-// receiver has started the round wait at the receiver as unexpected messages. An announcement always arrives
-// before the message with its data, and the receiver posts the receive for the data when the announcement
-// arrives.
+// Rounds: each MPI_Start begins a round. A round moves exactly `total` bytes, and announcements keep their
+// order. The receiver therefore needs no round number to recognize where the next round begins. Messages that
+// the sender sends before the receiver has started the round wait at the receiver as unexpected messages. An
+// announcement always arrives before the message with its data, and the receiver posts the receive for the
+// data when the announcement arrives.
 //
 // A ready partition is never held back until others are ready, because the receiver may be waiting for it.
 // Neighbouring partitions travel as one message if they became ready in one call, or while a thread was
 // waiting for the engine, or before the opening arrived. A thread that makes partitions ready adds them to a
-// list. A thread that finds the list empty before it adds its own then takes the engine and sends all
-// partitions in the list. The round does not end while the list has entries, so no thread adds a partition to
-// a request that has ended.
+// list. If the list was empty before, the thread then takes the engine and sends all partitions in the list.
+// The round does not end while the list has entries, so no thread adds a partition to a request that has
+// ended.
 #include "p2p/partitioned.h"
 
 #include <algorithm>
@@ -46,7 +45,7 @@ struct Announcement {
 static_assert(sizeof(Announcement) == inline_payload);
 
 constexpr size_t few_bytes = 4096;        // sent together with the announcement
-constexpr int64_t attended_bytes = 8192;  // the least size of a round for which the helper is woken
+constexpr int64_t attended_bytes = 8192;  // rounds of at least this size wake the helper
 constexpr int32_t control_tag = 0, data_tag = 1;
 
 Buffer bytes_at(const void *address, int64_t bytes) {
@@ -138,8 +137,8 @@ void PartitionedSend::start() {
     active_ = true;
     failed_ = told_empty_ = false;
     readied_ = 0;
-    // The receive for the opening failed in an earlier round. Posted again, it fails again, so that this
-    // round reports the error too.
+    // The receive for the opening failed in an earlier round. The receive is posted again and fails again, so
+    // that this round reports the error too.
     if (ends_.peer != no_peer && !channel_ && opening_.completion.complete()) await_opening();
     end_if_done();
 }
@@ -184,7 +183,7 @@ void PartitionedSend::flush() {
     end_if_done();
 }
 
-// Sends these partitions, and neighbouring ones as one message.
+// Sends these partitions. Neighbouring partitions travel as one message.
 void PartitionedSend::send_sorted(std::vector<int32_t> &ready) {
     busy_ = true;
     std::sort(ready.begin(), ready.end());
@@ -280,7 +279,7 @@ void PartitionedReceive::end(PartitionedReceive *receive) {
 }
 
 void PartitionedReceive::start() {
-    // A partition of 0 bytes lacks one byte, so that it counts as arrived only at the end of the round.
+    // A partition of 0 bytes counts as one missing byte, so that it has arrived only at the end of the round.
     int64_t one = std::max<int64_t>(partitions_.one.bytes(), 1);
     for (int i = 0; i < partitions_.count; ++i)
         missing_[static_cast<size_t>(i)].store(one, std::memory_order_relaxed);
@@ -296,8 +295,9 @@ void PartitionedReceive::start() {
     end_if_done();
 }
 
-// Posts the control receive. heard(), which handles an announcement, calls this function again. For
-// announcements that have already arrived, the loop avoids a recursion.
+// Posts the control receive. heard(), which handles an announcement, calls this function again. If an
+// announcement has already arrived, receive() below calls heard() at once. The loop avoids a recursion in
+// this case.
 void PartitionedReceive::listen() {
     again_ = true;
     if (listening_) return;
@@ -356,7 +356,7 @@ void PartitionedReceive::check_total(int64_t total) {
                                         std::to_string(partitions_.bytes()));
 }
 
-// How many of the bytes from `offset` on fit into the receive buffer.
+// Returns how many of these bytes, which begin at `offset`, fit into the receive buffer.
 int64_t PartitionedReceive::inside(int64_t offset, int64_t bytes) const {
     return std::clamp<int64_t>(partitions_.bytes() - offset, 0, bytes);
 }

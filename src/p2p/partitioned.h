@@ -1,5 +1,5 @@
-// Partitioned communication (MPI-5.0 chapter 4): a send and a receive that are matched once and then move
-// their data in rounds. The sender's partitions move as they become ready. Used by the API. The head of
+// Implements partitioned communication (MPI-5.0 chapter 4). A send and a receive are matched once and then
+// move their data in rounds. The sender's partitions move as they become ready. Used by the API. The head of
 // partitioned.cc explains the protocol.
 // Thread rule: the owner of the engine, except ready() and arrived(), which any threads may call at the same
 // time.
@@ -24,8 +24,8 @@ struct PartitionedEnds {
     int32_t tag = 0;
 };
 
-// The buffer of one side, divided into equal partitions, one after the other, and where the end of a round is
-// reported.
+// The buffer of one side, which consists of equal partitions, one after the other. The end of a round is
+// reported in `completion` and `error`.
 struct Partitions {
     Buffer one;  // the first partition
     int count = 0;
@@ -127,8 +127,8 @@ public:
     static void end(PartitionedReceive *receive);
 
     void start();
-    // Has the partition arrived in this round? Between rounds: true, because a round ends with all
-    // partitions.
+    // Has the partition arrived in this round? Between rounds: true, because the end of a round marks all
+    // partitions as arrived.
     bool arrived(int partition) const {
         return missing_[static_cast<size_t>(partition)].load(std::memory_order_acquire) == 0;
     }

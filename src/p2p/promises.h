@@ -1,6 +1,6 @@
-// What programs promise about receives on a communicator by info keys (MPI-5.0 7.4.4), by context. The
-// library looks promises up where they save work, and where it can report a broken promise without extra
-// work. It does not look them up for ordinary messages.
+// Stores, for each context, what the program has promised about receives on its communicator by info keys
+// (MPI-5.0 7.4.4). The library looks promises up where they save work, and where it can report a broken
+// promise without extra work. It does not look them up for ordinary messages.
 // Thread rule: any thread. One short lock.
 // Tested by: tests/unit/p2p/match_test.cc, tests/mpi/comm/hints.cc.
 #pragma once

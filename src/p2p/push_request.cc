@@ -1,4 +1,4 @@
-// The request to push, and the wait of a moment for the sender's answer (push_request.h).
+// Sends the request to push, and waits a moment for the sender's answer (push_request.h).
 #include "p2p/push_request.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// A receiver requests that the sender of a long message within a node push the bytes, which means that the
-// sender copies them into shared buffers. The receiver cannot know whether the sender is inside MPI, where it
-// would answer. (A sender that waits in its call states this in its offer by flag_attended, and needs no such
-// request.)
+// With a PushRequest, the receiver of a long message within a node requests that the sender pushes the bytes:
+// the sender is to copy them into shared buffers. A sender answers only while it is inside MPI, and the
+// receiver cannot know whether it is. (A sender that waits in its call states this in its offer by
+// flag_attended, and needs no such request.)
 //
 //   sender                      receiver
 //     rendezvous  ------------>   match; begin a generation of a word
@@ -55,7 +55,7 @@ public:
     // Ends the request. From now on the sender cannot claim the message. No effect if no request is open.
     void stop();
     // Called at the sender with the request's envelope: claims the message. False: the sender must not push
-    // it, because the receiver has claimed it or ended the request.
+    // the message, because the receiver has claimed it or has ended the request.
     static bool claim(const Endpoint &endpoint, uint32_t peer, const Envelope &request);
 
 private:

@@ -1,4 +1,4 @@
-// What announcements over networks contain, and when they are sent (receive_advert.h).
+// Decides when receives are announced over networks, and sends the announcements (receive_advert.h).
 #include "p2p/receive_advert.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The functions of receiver.h that short messages rarely need.
+// Contains the functions of receiver.h that short messages rarely need.
 #include "p2p/receiver.h"
 
 #include <cstring>
@@ -38,7 +38,8 @@ void Receiver::copy_in(const Buffer &to, const std::byte *from, size_t bytes) {
     else Cursor(to).unpack(from, bytes);
 }
 
-// Sets an error if the message, whose length differs from the receive's, is too long or breaks a promise.
+// Called if the message and the receive differ in length. Sets an error if the message is too long or breaks
+// a promise (promises.h).
 void Receiver::judge_length(ReceiveOperation &receive, const Envelope &envelope) {
     int64_t room = receive.buffer.bytes();
     if (static_cast<int64_t>(envelope.length) > room) receive.error = truncation(receive, envelope, room);
@@ -46,14 +47,14 @@ void Receiver::judge_length(ReceiveOperation &receive, const Envelope &envelope)
         receive.error = broken_promise(receive, envelope, room);
 }
 
-// Sets an error if the check words of the message and the receive, which differ, show a mistake of the
-// program.
+// Called if the check words of the message and the receive differ. Sets an error if they show a mistake of
+// the program.
 void Receiver::compare_checks(ReceiveOperation &receive, const Envelope &envelope) {
     if (envelope.context & collective_bit) {
         if (observer_) receive.error = observer_->compared(receive.check, envelope.check, envelope.source);
         return;
     }
-    // The check word is that of the whole message, so the types of a truncated part are unknown.
+    // The check word describes the types of the whole message, so the types of a truncated part are unknown.
     if (static_cast<int64_t>(envelope.length) > receive.received) return;
     uint32_t own = type_signature(receive.buffer, receive.received);
     std::string difference = signature_difference(own, envelope.check);
@@ -84,7 +85,7 @@ bool Receiver::take_stored(MatchKey key, const Buffer &buffer, Envelope &taken) 
 
 // Takes the peer's next message if it arrives within `looks` polls and fits. The caller has checked that no
 // message is stored and no receive is posted. This receive is therefore the only one that may take the peer's
-// next message, and no earlier message can precede it.
+// next message, and no earlier message is left that it could take.
 bool Receiver::take_next(uint32_t number, MatchKey key, const Buffer &buffer, int looks, Envelope &taken) {
     Peer &peer = endpoint_.peers[number];
     // For a longer message it is better to post the receive, so that the payload is received in place.
@@ -120,7 +121,7 @@ void Receiver::announce_posted(ReceiveOperation &receive, const Peer &peer) {
 }
 
 // Removes and returns the posted receive that takes the message with this key. Passes over claimed receives,
-// each of which waits for the message that claimed it, and removes them from the queue too.
+// because each of them waits for the message that claimed it. These receives are removed from the queue too.
 ReceiveOperation *Receiver::take_posted(const MatchKey &key) {
     while (MatchEntry *entry = posted_.find_receive(key)) {
         posted_.remove(*entry);
@@ -139,8 +140,8 @@ void Receiver::deliver(ReceiveOperation &receive, uint32_t peer, const Envelope 
     if (has_more) take_payload(receive, peer, envelope, payload, size);
 }
 
-// Takes the payload of a matched message, in the receive buffer already or elsewhere. An offer has been
-// accepted before.
+// Takes the payload of a matched message. The payload lies in the receive buffer already or elsewhere. If the
+// message is an offer, it has been accepted before.
 void Receiver::take_payload(ReceiveOperation &receive, uint32_t peer, const Envelope &envelope,
                             const std::byte *payload, size_t size) {
     if (envelope.kind == EnvelopeKind::rendezvous) return rendezvous_.take_first(receive, payload, size);

@@ -47,7 +47,7 @@ public:
     // the return.
     void receive(ReceiveOperation &receive);
     // The fast path of a blocking receive, from a named peer or, with no_peer, from any. Takes a stored
-    // message, or polls up to `looks` times for the named peer's next one. True: the message has been
+    // message, or polls up to `looks` times for the named peer's next message. True: the message has been
     // received, and `taken` is its envelope. False: nothing has happened.
     [[gnu::always_inline]] bool receive_now(uint32_t peer, const MatchKey &key, const Buffer &buffer,
                                             int looks, Envelope &taken) {
@@ -62,7 +62,7 @@ public:
     // Handles a message whose frame has arrived completely.
     void message(Peer &peer, const Envelope &envelope, const std::byte *payload, size_t size);
     // Implements Sink::begin for a message whose payload arrives in parts: matches the message if possible,
-    // and returns the address for the payload. message() follows.
+    // and returns the address for the payload. A call of message() follows.
     std::byte *begin(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t received,
                      size_t size, size_t &from);
     // Handles the peer's request to cancel one of its offers (EnvelopeKind::cancel), and answers it.
@@ -82,7 +82,7 @@ public:
 
 private:
     static void copy_in(const Buffer &to, const std::byte *from, size_t bytes);
-    // The least size of a receive for which the helper is woken.
+    // Receives of at least this size wake the helper thread.
     static constexpr int64_t attended_bytes = 8192;
 
     bool take_stored(MatchKey key, const Buffer &buffer, Envelope &taken);

@@ -169,8 +169,8 @@ void Incoming::sender_is_absent() {
 }
 
 bool Incoming::copy_directly() {
-    // Of a truncated message, the sender would also write pieces that lie behind the end of the receive
-    // buffer.
+    // The sender must not help with a truncated message, because it would also write pieces that lie behind
+    // the end of the receive buffer.
     if (!receive_->error && PieceReader::suits(receive_->buffer, wanted_)) {
         endpoint_.targets.add(*this);
         if (pieces_.begin(peer_, offered_.sender_id, id(), address_, receive_->buffer.base, wanted_, *this))

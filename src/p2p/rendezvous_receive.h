@@ -1,18 +1,19 @@
-// The receiver's half of the rendezvous (rendezvous_send.h has the sender's). The bytes of an accepted offer
-// arrive in one of three ways.
+// Implements the receiver's half of the rendezvous (rendezvous_send.h has the sender's half). The bytes of an
+// accepted offer arrive in one of three ways.
 //
 //   in bulk      The receive requests the bytes under its id, or the sender has sent them without a request
 //                to a receive that the offer names (receive_advert.h). The bytes may arrive in any order.
 //   directly     This process reads them from the sender's memory, if it can access that memory
-//                (direct_read.h). Of a long contiguous message the sender writes a part itself at the same
-//                time, if it is inside MPI (dual_copy.h).
-//   pushed       In bulk although this process could read them, if a sender that may be inside MPI answers
-//                within a moment (push_request.h). Two copies at the same time are sometimes faster than one.
-//                The receiver measures which copy method is faster (copy_methods.h).
+//                (direct_read.h). If the sender is inside MPI, it writes a part of a long contiguous message
+//                itself at the same time (dual_copy.h).
+//   pushed       In bulk, although this process could read the bytes. The receiver requests this, and a
+//                sender that is inside MPI answers within a moment (push_request.h). Copying into and out of
+//                shared buffers at the same time is sometimes faster than one copy. The receiver measures
+//                which copy method is faster (copy_methods.h).
 //
 // An id serves one message only. Bulk for an id is accepted only if its receive has matched the offer that
-// belongs to the bulk, and an announced receive that meets another offer gets a new id. All other frames for
-// an id are dropped. After a new connection the receiver requests the missing bytes again.
+// belongs to the bulk. All other bulk is dropped. An announced receive that meets another offer gets a new
+// id. After a new connection the receiver requests the missing bytes again.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -115,16 +116,16 @@ public:
     // Gives an id to a receive that is about to be announced. Bulk for the id is accepted once the receive
     // has matched an offer that names the id.
     uint64_t name(ReceiveOperation &receive);
-    // Takes the id away from an announced receive that has ended or has met another message. No effect on a
-    // receive without an id.
+    // Takes the id away from an announced receive that has ended or has met an offer that does not name it.
+    // No effect on a receive without an id.
     void unname(ReceiveOperation &receive);
     // The number of receives that have an id but have met no message.
     size_t named() const { return named_; }
 
     // Begins the transfer of an offered message that a receive has matched. True: the sender sends the bytes.
     // The caller passes the payload of the offer to take_first() once all of it has arrived. False: the bytes
-    // are copied through shared memory or from the sender's memory, or the sender has failed. The receive may
-    // have ended by then.
+    // are copied through shared memory or from the sender's memory, or the sender has failed. In this case
+    // the receive may have ended before accept() returns.
     bool accept(ReceiveOperation &receive, uint32_t peer, const Envelope &envelope, const std::byte *payload,
                 size_t size);
     // Takes the first bytes of the message, which arrived with the accepted offer. `size` includes the

@@ -1,4 +1,4 @@
-// An offer, from its start to the end of its send (rendezvous_send.h).
+// Handles an offer, from its start to the end of its send (rendezvous_send.h).
 #include "p2p/rendezvous_send.h"
 
 #include <algorithm>
@@ -161,7 +161,7 @@ Sent RendezvousSends::Offer::transmit(Envelope &envelope, const RendezvousOffer 
 }
 
 // Tries to claim a receive that the peer within the node has announced. True: the message is being written
-// straight into it, and needs no offer.
+// straight into the receive buffer, and needs no offer.
 bool RendezvousSends::Offer::claim() {
     Peer &peer = endpoint_.peers[send_->peer];
     Announcements *known = sends_.announced_by(send_->peer);
@@ -262,7 +262,7 @@ void RendezvousSends::Offer::sent() {
 }
 
 // The peer has the message, or has dropped its offer: ends the send once no frame refers to the program's
-// buffer any more. Bytes that were sent a second time may still be leaving it.
+// buffer any more. Bytes that were sent a second time may still be leaving the buffer.
 void RendezvousSends::Offer::received_by_peer() {
     received_ = true;
     push_.pause();

@@ -1,6 +1,6 @@
-// The sender's half of the rendezvous. An offer travels first, and the receiver's answer decides how the
-// bytes move. The rendezvous is used for long messages, for messages that the peer's credit does not cover,
-// and for synchronous sends.
+// Implements the sender's half of the rendezvous. An offer travels first, and the receiver's answer decides
+// how the bytes move. The rendezvous is used for long messages, for messages that the peer's credit does not
+// cover, and for synchronous sends.
 //
 // Sender               Receiver (reads)        |  Sender               Receiver (two copies)
 //   rendezvous ------>  match                  |    rendezvous ------>  match
@@ -8,14 +8,14 @@
 //                                              |    bulk, bulk ------>  complete
 //
 // On network paths the first bytes travel with the offer as far as the credit lasts, so that the sender has
-// something to send until the answer arrives. If an announced receive is known that the message will meet,
-// the offer names this receive (receive_advert.h), and all bytes follow without a request. Within a node the
-// sender may write into an announced receive at once (shm_write.h).
+// something to send until the answer arrives. If the sender knows an announced receive that the message will
+// meet, the offer names this receive (receive_advert.h), and all bytes follow without a request. Within a
+// node the sender may write into an announced receive at once (shm_write.h).
 //
 // The send is complete when the receiver reports `finished`. On paths that lose no bulk, a send whose bytes
 // were requested is also complete when all bytes have left the buffer. After a new connection the receiver
 // requests the missing bytes, so a requested push pauses until that request arrives. A push to an announced
-// receive that no request has replaced starts again by itself.
+// receive starts again by itself, unless a request has replaced it.
 // Thread rule: the owner of the engine.
 #pragma once
 

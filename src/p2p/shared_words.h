@@ -1,12 +1,12 @@
-// Shared words: atomic words in memory that all processes of a node can change (DirectMemory::shared_word).
-// By such a word two processes agree which of them copies which part of a message, without waiting for each
-// other.
+// Shared words are atomic words in memory that all processes of a node can change
+// (DirectMemory::shared_word). By such a word two processes agree which of them copies which part of a
+// message. They do not wait for each other.
 //
 //   word: generation (24 bits) | pieces claimed at the front (20) | pieces claimed at the back (20)
 //
 // A word belongs to the receiver of the message, which begins a new generation with each use. A sender that
 // looks at the word too late finds another generation, or no unclaimed piece, and claims nothing. front +
-// back <= pieces always holds. Once front + back equals pieces, neither of them changes any more in this
+// back <= pieces always holds. Once front + back equals pieces, front and back do not change any more in this
 // generation.
 // Thread rule: any process may change a word; SharedWords belongs to the owner of the engine.
 // Tested by: tests/unit/p2p/dual_copy_test.cc, tests/unit/p2p/rendezvous_send_test.cc.

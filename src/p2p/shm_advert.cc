@@ -11,7 +11,7 @@ namespace lanyard {
 
 namespace {
 
-constexpr int most_earlier = 32;  // the most earlier receives that are examined
+constexpr int most_earlier = 32;  // at most this many earlier receives are examined
 // Values of the field `back`, in which dual_copy.h counts pieces.
 constexpr uint64_t state_open = 1, state_claimed = 2, state_held = 3;
 
@@ -52,9 +52,9 @@ bool ShmAdverts::is_sole(uint32_t peer) const {
     return true;
 }
 
-// Is it possible and worthwhile to let the sender claim this receive? Not if its call already waits for the
-// receive, unless ranks are oversubscribed. Nor in a collective, since only sends that wait in their calls
-// claim receives.
+// Is it possible and worthwhile to let the sender claim this receive? Not if the call that posted the receive
+// already waits for it, unless ranks are oversubscribed. Also not for a receive of a collective: only sends
+// with `in_call` claim receives, and sends of a collective do not have it.
 bool ShmAdverts::worth_opening(const ReceiveOperation &receive) const {
     if ((receive.in_call && !endpoint_.engine.oversubscribed()) || (receive.context & collective_bit))
         return false;
@@ -125,7 +125,8 @@ ReceiveOperation *ShmAdverts::claimed(uint32_t peer, uint64_t id) {
 }
 
 void ShmAdverts::withdraw_open() {
-    // A waiting rank yields its processor to the sender, which copies alone.
+    // If ranks are oversubscribed, a waiting rank yields its processor to the sender. The sender then copies
+    // alone, so its claim is still wanted.
     if (endpoint_.engine.oversubscribed()) return;
     for (uint64_t left = open_; left; left &= left - 1) {
         auto index = static_cast<uint32_t>(__builtin_ctzll(left));

@@ -1,4 +1,4 @@
-// The write protocol within a node (receive_advert.h has the one over networks). A posted receive is
+// Implements the write protocol within a node (receive_advert.h: over networks). A posted receive is
 // announced, and the sender of a long message may write it straight into the receive buffer while the
 // receiver computes. A blocking send thus completes without waiting for the receiver.
 //
@@ -9,16 +9,17 @@
 //                                 <---  rendezvous, flag_claimed, names the id
 //     complete
 //
-// Each announced receive has a word (shared_words.h), which is `open` at first. By a compare-and-swap the
-// sender changes the word to `claimed`, or the receiver changes it to its next generation. By the latter the
-// receiver withdraws the receive. It does so when another message meets the receive, when the program cancels
-// it, and when the program begins to wait, because both sides should copy then (dual_copy.h). While the
-// program waits in a call for something else, such as a send, the receiver sets its open words to `held`:
-// they cannot be claimed until the call has ended. (If ranks are oversubscribed, words stay open while the
-// program waits, because a waiting rank leaves its processor to the sender.) A sender that cannot claim a
-// receive offers its message as usual. A claimed receive can no longer be matched or cancelled. It completes
-// when the sender's envelope reports that the message is written. If the kernel refuses to write, the
-// envelope says so, and the receiver requests the message in bulk.
+// Each announced receive has a word (shared_words.h), which is `open` at first. The sender claims the receive
+// by changing the word to `claimed`. The receiver withdraws the receive by changing the word to its next
+// generation. Both use a compare-and-swap, so only one of them succeeds. The receiver withdraws the receive
+// when another message meets it and when the program cancels it. It also withdraws the receive when the
+// program begins to wait, because both sides should copy then (dual_copy.h). While the program waits in a
+// call for something else, such as a send, the receiver sets its open words to `held`: they cannot be claimed
+// until the call has ended. (If ranks are oversubscribed, words stay open while the program waits, because a
+// waiting rank leaves its processor to the sender.) A sender that cannot claim a receive offers its message
+// as usual. A claimed receive can no longer be matched or cancelled. It completes when the sender's envelope
+// reports that the message is written. If the kernel refuses to write, the envelope says so, and the receiver
+// requests the message in bulk.
 //
 // Why the written message is the one that matching would have given this receive
 // - A receive is announced only if it names its source, and if every earlier receive that could take the same
@@ -33,7 +34,8 @@
 //   uses up the first announcement that it fits. The receive of that announcement may already have ended
 //   (cancelled, or met by a message that was on its way). So none of the later receives that the message fits
 //   may be claimed either.
-// - The sender's list is complete again when the receiver announces a receive and states that no other
+// - If the sender's list of announcements is full, an announcement can be missing in it, and the sender
+//   claims nothing. The list is complete again when the receiver announces a receive, states that no other
 //   announced receive is open, and no message is on its way. This receive is then the first posted one for
 //   every message that it takes.
 // - Messages of other senders do not fit a receive with this source. Messages of this sender that arrive
@@ -69,14 +71,14 @@ public:
     // Lets the sender claim a long receive from a named source that has just been posted, and announces the
     // receive, if this is worthwhile.
     void announce(ReceiveOperation &receive);
-    // Withdraws a receive that is to be matched or cancelled. False: a sender has claimed the receive, so
-    // that it can be neither.
+    // Withdraws a receive that is to be matched or cancelled. False: a sender has claimed the receive, so it
+    // can be neither matched nor cancelled.
     bool withdraw(ReceiveOperation &receive);
     // Frees the word of a receive, whatever its state. If the receive is claimed, the caller knows that the
     // sender has finished writing, or will never write.
     void end(ReceiveOperation &receive);
-    // Called when the sender reports that it has written a claimed receive, or that it could not: frees the
-    // word and returns the receive with this id. nullptr: there is no such receive.
+    // Called when the sender reports that it has written into a claimed receive, or could not write. Frees
+    // the word and returns the receive with this id. nullptr: there is no such receive.
     ReceiveOperation *claimed(uint32_t peer, uint64_t id);
 
     // Withdraws all receives that are not claimed, because the program begins to wait, so that both sides

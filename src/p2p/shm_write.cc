@@ -12,11 +12,12 @@ namespace lanyard {
 namespace {
 
 constexpr size_t written_at_once = 1 << 20;  // bytes between two polls of the paths
-// Longer than a program takes from one MPI call to the next if it computes nothing.
+// A program that computes nothing takes less time than this from one MPI call to the next.
 constexpr uint64_t moment_ns = 700;
 
-// Does the receiver withdraw or hold the receive within a moment? Its words are open between two of its MPI
-// calls even if it does not compute, and a receiver that waits should copy too.
+// Does the receiver withdraw or hold the receive within a moment? The receiver's words are open between two
+// of its MPI calls even if it computes nothing. Such a receiver soon waits again, and a receiver that waits
+// should copy too.
 bool waits_at_once(const AnnouncedReceive &receive) {
     uint64_t end_ns = clock_ns() + moment_ns;
     do {

@@ -1,6 +1,6 @@
-// Objects that a peer can name in a frame by an id: a send that was offered to the peer, or a receive that
-// waits for bytes. An id consists of a slot in a table and the slot's generation, so that a late answer to an
-// object that has ended finds nothing.
+// A target is an object that a peer can name in a frame by an id: a send that was offered to the peer, or a
+// receive that waits for bytes. An id consists of a slot in a table and the slot's generation, so that a late
+// answer to an object that has ended finds nothing.
 //
 //     63      52         30            8          0
 //     | 0      | slot, high | generation | slot, low |
@@ -37,7 +37,7 @@ public:
     // An envelope has arrived whose kind has no handler (dispatch.h) and whose context is this target's id.
     virtual void answer(uint32_t /*peer*/, const Envelope &, const std::byte * /*payload*/, size_t /*size*/) {
     }
-    // Payload that the path took as `pending` has left its buffer (Sink::sent).
+    // Payload that the path took as `pending` has left the memory in which it lay (Sink::sent).
     virtual void sent() {}
     virtual void renewed(uint32_t /*peer*/) {}
     // That peer has failed and will not answer any more. The function may end this target, but no other.

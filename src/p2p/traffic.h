@@ -1,5 +1,5 @@
-// Counts what a process sends, by size, protocol, path and peer, and the time during which data of long
-// messages is under way. The messenger counts this while a profile is collected (tool/profile.h).
+// Counts what a process sends, by size, protocol, path and peer. Also adds up the time during which data of
+// long messages is under way. The messenger counts this while a profile is collected (tool/profile.h).
 // Thread rule: the owner of the engine.
 // Tested by: tests/launch/test_profile.py.
 #pragma once
@@ -42,8 +42,9 @@ struct Traffic {
         largest = std::max(largest, bytes);
     }
 
-    // To be called when the two sides of a long message have agreed on the transfer, and when its data has
-    // been moved. moved_ns() is the time during which at least one such message was under way.
+    // begin_moving() is called when the two sides of a long message have agreed on the transfer, and
+    // end_moving() when its data has been moved. moved_ns() is the time during which at least one such
+    // message was under way.
     void begin_moving() {
         if (moving_++ == 0) since_ns_ = clock_ns();
     }

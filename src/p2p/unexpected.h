@@ -1,4 +1,5 @@
-// Messages that arrived before their receives, in order of arrival. Used by the messenger; reports read them.
+// Stores the messages that arrived before their receives, in order of arrival. Used by the messenger. Reports
+// read the stored messages.
 //
 // A million messages may wait. Each of them takes 56 bytes, plus 4 bytes for its check word if there are
 // check words, plus at most 4 bytes as its share of the hash. Links are indices into the slab that holds the
@@ -141,8 +142,8 @@ private:
     Peak most_, most_payload_bytes_;
     bool hashed_ = false;
     std::vector<uint32_t> checks_;  // by index in the slab; empty until the first check word
-    // The last message of each bucket, or `none`. Their number is a power of two. While the hash is not in
-    // use, all are `none`.
+    // The last message of each bucket, or `none`. The number of buckets is a power of two. While the hash is
+    // not in use, all entries are `none`.
     std::vector<uint32_t> buckets_;
 };
 
