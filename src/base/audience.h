@@ -1,4 +1,4 @@
-// The readers for whom a setting, a counter or an event is meant: every user, or a person who tunes the
+// States for whom a setting, a counter or an event is meant: for every user, or for a person who tunes the
 // library.
 #pragma once
 

@@ -1,8 +1,8 @@
-// The best rate at which one copy method has copied, and whether further trials still improve that rate.
-// Where several copy methods are tried and the fastest is kept, each method has a BestRate. The best rate
-// counts, because disturbances only make a copy slower. A rate that is not clearly better (by a sixteenth)
-// suggests that the best rate is known. The first copies are slow, because they touch memory for the first
-// time.
+// A BestRate holds the best rate at which one copy method has copied, and shows whether further trials still
+// improve this rate. Code that tries several copy methods has a BestRate for each method, and keeps the
+// fastest method. The best rate counts, because disturbances only make a copy slower. A rate that is not
+// clearly better (by a sixteenth) suggests that the best rate is known. The first copies are slow, because
+// they touch memory for the first time.
 //
 // Thread rule: one thread at a time notes rates. A BestRate may also lie in memory that several processes
 // share and that is zero at first. If two processes note a rate at the same time, one of the notes is lost.
@@ -39,8 +39,8 @@ struct BestRate {
     }
 };
 
-// The class of a copy by its size. Class 0 begins at `least` bytes, and each further class begins at twice
-// the size of the class before. The last class contains all longer copies.
+// Returns the class of a copy by its size. Class 0 begins at `least` bytes, and each further class begins at
+// twice the size of the class before. The last class contains all longer copies.
 constexpr int size_class(uint64_t bytes, uint64_t least, int classes) {
     return std::clamp(static_cast<int>(std::bit_width(bytes / least)) - 1, 0, classes - 1);
 }

@@ -1,7 +1,7 @@
-// Memory, separate from the heap, for blocks that exist in great number for a short time, such as copies of
-// payload. The heap stays as large as it ever was: any block that lies behind freed memory holds that memory
-// in the process, and only the program may trim the heap. This pool returns its empty pages when shrink() is
-// called.
+// A BytePool provides memory, separate from the heap, for blocks that exist in great number for a short time,
+// such as copies of payload. The heap stays as large as it ever was: any block that lies behind freed memory
+// holds that memory in the process, and only the program may trim the heap. This pool returns its empty pages
+// when shrink() is called.
 //
 // Each page has blocks of one length, a multiple of `step`. Pages lie in chunks of memory from the system. A
 // chunk begins with the records of its pages, so that no header lies before a block and an empty page need
@@ -68,8 +68,9 @@ public:
         if (!empty_.empty()) give_back();
         drop_kept();
     }
-    // Bytes of the pages in use or not yet returned to the system, without their records; bytes of the pages
-    // that are not empty; bytes of the kept long blocks.
+    // held_bytes(): the bytes of all pages that are in use or not yet returned to the system, without their
+    // records. used_bytes(): the bytes of the pages that are not empty. kept_bytes(): the bytes of the kept
+    // long blocks.
     size_t held_bytes() const { return held_ * page_bytes; }
     size_t used_bytes() const { return used_ * page_bytes; }
     size_t kept_bytes() const { return kept_bytes_; }
@@ -126,7 +127,7 @@ private:
     Chunk &new_chunk();
 
     Pages with_room_[longest / step + 1];  // by length
-    Pages empty_, given_back_;             // empty pages that the process still has; those it has returned
+    Pages empty_, given_back_;             // empty pages: not yet returned to the system; returned
     List<Chunk, &Chunk::hook> chunks_;     // the newest first
     size_t held_ = 0, used_ = 0;           // numbers of pages
     std::vector<Kept> kept_;

@@ -1,5 +1,5 @@
-// Inline copies of a few bytes, for payload that travels beside the envelope. For so few bytes a call of
-// memcpy costs more than the copy.
+// Copies a few bytes inline, for payload that travels beside the envelope. For so few bytes a call of memcpy
+// costs more than the copy.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The register of counters: what the library counts, for tools. Each part of the library describes its
+// The register of counters shows tools what the library counts. Each part of the library describes its
 // counters in one table in its own folder. An object that counts registers itself with that table while it
 // lives (CounterSource). MPI_T, profiles and tests read all counters here by name and need no other class.
 //
@@ -51,8 +51,8 @@ struct CounterRow {
     Value value;                          // for a watermark: the present level
     std::function<Peak &(Owner &)> peak;  // for a watermark: its peak
     std::vector<std::string> words;       // for a state: the names of its values, from 0 on
-    // For a level or size with several values: `value_at`, instead of `value`, returns the value at a place.
-    // `places` is the number of values, also while nothing is registered.
+    // For a level or size with several values: `value_at`, instead of `value`, returns the value at an index,
+    // here called place. `places` is the number of values, also while nothing is registered.
     std::function<uint64_t(const Owner &, int)> value_at;
     int places = 1;
     std::function<int(const Owner &)> places_of;  // the number of values, if it depends on the object

@@ -29,9 +29,9 @@ unsigned by_table(unsigned char *data, int bytes, unsigned before) {
 }
 
 #if defined(__x86_64__)
-// The instruction has its result after three cycles, but a new one can start in each cycle. So the checksums
-// of three adjacent parts of the data are computed side by side. They are then combined: the checksum of an
-// earlier part is advanced over the bytes of the part that follows.
+// The result of the instruction is ready after three cycles, but another such instruction can start in each
+// cycle. So the checksums of three adjacent parts of the data are computed side by side. They are then
+// combined: the checksum of an earlier part is advanced over the bytes of the part that follows.
 constexpr int part_bytes = 240;  // six parts cover nearly all of a packet on Ethernet
 
 // Advances a checksum over `part_bytes` zero bytes. This function is linear, so its result for a checksum is

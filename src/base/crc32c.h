@@ -1,7 +1,7 @@
-// The checksum CRC32C (Castagnoli). TCP links compute checksums with the Intelligent Storage Acceleration
-// Library (ISA-L), if LANYARD_CHECKSUM=on. Only then, and by `lanyard doctor`, is ISA-L loaded, so other
-// machines do not need ISA-L. Each datagram carries a checksum, too, which is computed without ISA-L: by the
-// processor's own instruction, or by a table.
+// Computes the checksum CRC32C (Castagnoli). If LANYARD_CHECKSUM=on, TCP links compute checksums with the
+// Intelligent Storage Acceleration Library (ISA-L). Otherwise only `lanyard doctor` loads ISA-L, so most
+// machines do not need it. Each datagram carries a checksum, too. That checksum is computed without ISA-L: by
+// the processor's own instruction, or by a table.
 // Thread rule: any thread, after load().
 #pragma once
 

@@ -1,6 +1,6 @@
-// A descriptor by which other processes of the node wake this process while it sleeps in epoll, where a futex
-// cannot wake it. The doorbell is a datagram socket with a name of its own. Another process rings it by
-// sending one byte; several rings count as one.
+// A doorbell is a descriptor by which other processes of the node wake this process while it sleeps in epoll,
+// where a futex cannot wake it. The descriptor is a datagram socket with a name of its own. Another process
+// rings it by sending one byte; several rings count as one.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Sleeping on an epoll descriptor with a limit in nanoseconds. This also works on kernels and in containers
+// Sleeps on an epoll descriptor with a limit in nanoseconds. This also works on kernels and in containers
 // that support only milliseconds. Any thread.
 #pragma once
 

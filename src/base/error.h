@@ -111,8 +111,8 @@ public:
     int code() const { return record_ ? record_->code : 0; }
     const std::string &sentence() const { return record_->sentence; }
 
-    // Puts the place of the error before the sentence: "no such file" -> "opening /x: no such file". Called
-    // at each level from the inside out.
+    // Prefixes the sentence with what was being done when the error occurred: "no such file" -> "opening /x:
+    // no such file". Called at each level from the inside out.
     Error within(std::string_view context) {
         record_->sentence.insert(0, std::string(context) + ": ");
         return *this;

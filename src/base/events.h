@@ -1,6 +1,7 @@
-// Events that a tool may subscribe to (src/tool/event.h). As with log.h, a layer reports an event where it
-// happens. If no tool has subscribed, that costs only the test event_wanted(). The engine's owner, which may
-// be the helper thread, records the event. A thread of the program calls the tool's functions later.
+// Reports events to which a tool may subscribe (src/tool/event.h). As with log.h, a layer reports an event
+// where it happens. If no tool has subscribed, that costs only the test event_wanted(). The engine's owner,
+// which may be the helper thread, records the event. A thread of the program calls the tool's functions
+// later.
 // Tested by: tests/unit/tool/event_test.cc, tests/mpi/tool/events.cc.
 #pragma once
 

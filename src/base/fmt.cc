@@ -1,7 +1,7 @@
-// The functions of the library fmt that its headers only declare, compiled into the installed programs. These
+// Compiles the functions of the library fmt that its headers only declare, for the installed programs. These
 // programs must not need libfmt at run time, and Debian has no archive of libfmt for linking. With the
 // header-only form of fmt, every file that formats text would compile these functions again (4 s each). Here,
-// the three pointers have the three functions compiled, and with them everything that these functions call.
+// the three pointers make the compiler compile the three functions and everything that these functions call.
 #include <cstdio>
 #include <string>
 

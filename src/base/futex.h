@@ -1,5 +1,5 @@
-// Sleeping on a word of memory until another thread wakes the sleeper. With `shared`, the word lies in shared
-// memory, and the sleeper and the thread that wakes it may belong to different processes. Any thread.
+// Lets a thread sleep on a word of memory until another thread wakes it. With `shared`, the word lies in
+// shared memory, and the sleeper and the thread that wakes it may belong to different processes. Any thread.
 #pragma once
 
 #include <linux/futex.h>

@@ -1,6 +1,6 @@
-// An array that grows without moving its elements. Addresses for many elements are reserved at the start, and
-// memory is taken as elements are appended. So references stay valid, and access costs the same as in an
-// array. Elements are never removed.
+// Growing is an array that grows without moving its elements. Addresses for many elements are reserved at the
+// start, and memory is taken as elements are appended. So references stay valid, and access costs the same as
+// in an array. Elements are never removed.
 // Thread rule: one thread calls append(). Any thread may read elements below size(), if the fields of T can
 // be read by any thread.
 // Tested by: tests/unit/base/processes_test.cc.
@@ -37,7 +37,7 @@ public:
     static constexpr size_t most = size_t{1} << 20, few_more = 1024;
 
     // `soon` is the number of elements that are appended at the start. If addresses are scarce, there is room
-    // for these elements and `few_more` others only.
+    // only for these elements and `few_more` further ones.
     explicit Growing(size_t soon = 0) {
         size_t least = soon + few_more, wanted = addresses_are_scarce() ? least : std::max(least, most);
         for (; !begin_ && wanted >= least; wanted = wanted == least ? 0 : std::max(least, wanted / 2)) {

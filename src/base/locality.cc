@@ -35,8 +35,8 @@ int node_of(const std::string &processor) {
     return node;
 }
 
-// Identifies the processor's data or unified cache of this level by the first of the processors that share
-// the cache; -1 if there is none.
+// Returns a number that identifies the processor's data or unified cache of this level: the number of the
+// first processor that shares the cache. -1 if there is no such cache.
 int cache_of(const std::string &processor, int level) {
     for (int index = 0;; ++index) {
         std::string folder = processor + "/cache/index" + std::to_string(index);

@@ -1,6 +1,6 @@
-// The parts of the host (packages, memory, caches and cores) that contain the processors on which the calling
-// thread may run, as the kernel describes them in /sys/devices/system. They are read anew at each call,
-// because programs may bind themselves at any time. Any thread.
+// Finds out which parts of the host (packages, memory, caches and cores) contain the processors on which the
+// calling thread may run. The kernel describes these parts in /sys/devices/system. The description is read
+// anew at each call, because programs may bind themselves at any time. Any thread.
 #pragma once
 
 #include <cstdint>

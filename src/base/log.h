@@ -1,6 +1,6 @@
-// Diagnostics for people, off unless requested: LANYARD_LOG=info|debug|trace[,part,part...]. Each line is
-// written to standard error by one call, with rank and part. Success prints nothing. Warnings (level warn)
-// are always shown.
+// Writes diagnostics for people. They are off unless requested: LANYARD_LOG=info|debug|trace[,part,part...].
+// Each line is written to standard error by one call, with rank and part. Success prints nothing. Warnings
+// (level warn) are always shown.
 // Thread rule: any thread, except set_log_name(), which changes a string that log() reads.
 #pragma once
 

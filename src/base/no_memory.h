@@ -1,13 +1,13 @@
-// What happens when a process runs out of memory, because of a limit of the process (ulimit -v, ulimit -d) or
-// because the machine has no memory left.
+// Defines what happens when a process runs out of memory, because of a limit of the process (ulimit -v,
+// ulimit -d) or because the machine has no memory left.
 //
 // Memory whose size depends on an argument of an MPI call is requested by array_or_null(). If that fails, the
 // call returns an Error of class no_mem. Small allocations (queues, tables, sentences) are everywhere, often
 // in the middle of a change that cannot be undone. If a small allocation fails, the process ends with a
 // message and nothing is thrown. An exception would end the process too, but without stating the reason. If
 // the program caught the exception, the library would be left half-changed. The process is ended by a
-// new-handler, the C++ library's own mechanism. This handler belongs to the library alone, whose C++ runtime
-// is linked in and hidden, so `new` in the program is unaffected.
+// new-handler, the C++ library's own mechanism. The library has a C++ runtime of its own, linked in and
+// hidden. So the handler belongs to the library alone, and `new` in the program is unaffected.
 //
 // Thread rule: any thread, whatever locks it holds. Only array_or_null() allocates memory.
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace lanyard {
 
-// Lets a failing `new` end the process with this exit code from now on. The text `who` begins the message and
+// From now on, a failing `new` ends the process with this exit code. The text `who` begins the message and
 // must exist until exit.
 void end_where_new_fails(const char *who, int exit_code);
 

@@ -1,7 +1,7 @@
-// The base of every object behind an MPI handle. All objects of one kind are in one ObjectPool (pool.h), so a
-// handle is checked by arithmetic and by the object's count of handles. The memory of a pool stays mapped,
-// and the slot of a destroyed object has the count 0. An object that the program has freed may still be used
-// by other objects or by an operation under way, but its handle is refused.
+// Object is the base class of every object behind an MPI handle. All objects of one kind are in one
+// ObjectPool (pool.h), so a handle is checked by arithmetic and by the object's count of handles. The memory
+// of a pool stays mapped, and the slot of a destroyed object has the count 0. An object that the program has
+// freed may still be used by other objects or by an operation under way, but its handle is refused.
 // Thread rule: any thread that holds a reference.
 // Tested by: tests/unit/base/pool_test.cc, tests/unit/base/spin_lock_test.cc.
 #pragma once

@@ -1,5 +1,5 @@
-// The highest value of a quantity. The quantity's owner notes each value, at the cost of a comparison. Any
-// thread may read the peak and restart it.
+// A Peak records the highest value of a quantity. The quantity's owner notes each value, at the cost of a
+// comparison. Any thread may read the peak and restart it.
 // Tested by: tests/unit/tool/tool_test.cc.
 #pragma once
 

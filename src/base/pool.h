@@ -87,8 +87,8 @@ private:
     std::atomic<uint32_t> count_{1};
 };
 
-// What is needed to decide whether an address is that of an object of a pool for which the program has a
-// handle. A view without a pool contains no objects.
+// Decides whether an address is that of an object of a pool, and whether the program has a handle for the
+// object. A view without a pool contains no objects.
 struct PoolView {
     static inline const std::atomic<size_t> none_made{0};
 
@@ -150,7 +150,7 @@ public:
     static constexpr size_t stride = std::bit_ceil(std::max<size_t>(sizeof(T), 64));
 
     // The usual number of freed slots that are not used again while other slots are available. If a pool's
-    // number is 0, the slot freed last is taken first, because it is in the cache.
+    // `rest` is 0, the slot freed last is taken first, because it is in the cache.
     static constexpr size_t usual_rest = 64;
 
     explicit ObjectPool(size_t capacity = size_t{1} << 20, size_t rest = usual_rest)
@@ -205,7 +205,7 @@ public:
 
 private:
     struct Dead : Object {
-        Dead() : Object{0, 0} {}  // at no moment do its counts show a concurrent reader a live object
+        Dead() : Object{0, 0} {}  // so a concurrent reader never sees the counts of a live object
         std::byte *next = nullptr;
     };
 

@@ -9,8 +9,8 @@
 // starts. A job is named by the count of its first process, 0 for the first job. So the sum job + number, the
 // serial, identifies a process, however many jobs there are and however large they are. Serials are used in
 // contexts (comm/context.h), in packets (path/dgram/packet.h), and in messages between groups. Peer numbers
-// have no meaning in other processes. Between jobs of different launchers, each side must draw names for the
-// processes of the other, and contexts are derived from a text that both jobs have (comm/context.h).
+// have no meaning in other processes. Between jobs of different launchers, each side must choose names for
+// the processes of the other, and contexts are derived from a text that both jobs have (comm/context.h).
 //
 // For consecutive processes of one job, only the node of each process takes memory.
 // Thread rule: append() by the owner of the engine, the rest by any thread.
@@ -55,7 +55,8 @@ public:
     }
     // The peer number of the process with this name, or `nobody`.
     uint32_t find(ProcessName name) const;
-    // The same by the serial. Called for each packet received, nearly always for a process of the first job.
+    // Like find(name), but by the serial. Called for each packet received, nearly always for a process of the
+    // first job.
     uint32_t find(uint64_t serial) const {
         if (runs_.size() > 0) {
             uint64_t in_run = serial - runs_[0].first.serial();

@@ -1,4 +1,4 @@
-// The number of processors that this process may really use: those of its affinity mask, limited by the
+// Counts the processors that this process may really use: those of its affinity mask, limited by the
 // processor quota of its control groups (containers).
 #pragma once
 

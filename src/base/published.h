@@ -1,6 +1,6 @@
-// A pointer to an object that one thread, the owner, creates while other threads may read the pointer. The
-// owner uses it like a std::unique_ptr. Other threads see null or the whole object. Fields of the object that
-// change later must be readable by any thread (tally.h).
+// Published is a pointer to an object that one thread, the owner, creates while other threads may read the
+// pointer. The owner uses the pointer like a std::unique_ptr. Other threads see null or the whole object.
+// Fields of the object that change later must be readable by any thread (tally.h).
 // Tested by: tests/sim/processes_test.cc, tests/sim/datagrams_test.cc.
 #pragma once
 

@@ -1,10 +1,11 @@
-// Cooperation with the thread sanitizer where the program is built with the sanitizer and the library is not.
-// The sanitizer sees none of the library's memory accesses and atomics, only its calls of memcpy, malloc and
+// Cooperates with the thread sanitizer if the program is built with the sanitizer and the library is not. The
+// sanitizer sees none of the library's memory accesses and atomics, only its calls of memcpy, malloc and
 // free. For data that threads pass to each other through MPI, the sanitizer would report a race. So the
-// library reports an order to the sanitizer: everything that a thread did before an MPI call precedes
-// everything that any thread does after an MPI call that ends later. Work inside MPI calls, and in the helper
-// thread, is excluded from checking. This order is stronger than the order that MPI guarantees. So no false
-// race is reported, but a race of the program that only this additional order hides is missed.
+// library reports an order to the sanitizer. Suppose that the MPI call A begins before the MPI call B ends.
+// Then everything that A's thread did before A precedes everything that B's thread does after B. Work inside
+// MPI calls, and in the helper thread, is excluded from checking. This order is stronger than the order that
+// MPI guarantees. So no false race is reported, but a race of the program is missed if the additional order
+// hides it.
 //
 // Without the sanitizer this costs nothing. Each MPI call checks in any case whether it is to be timed
 // (api/timed_call.h), and with the sanitizer all calls are timed.

@@ -1,7 +1,7 @@
 // Recognises system calls that this process may not make. A filter of system calls (seccomp) usually returns
-// EPERM; those of older container engines do so for every call that they do not know. A kernel or sandbox
-// that lacks a call returns ENOSYS. The code that made the call then uses another call for the same purpose,
-// if there is one.
+// EPERM. The filters of older container engines return EPERM for every call that they do not know. A kernel
+// or sandbox that lacks a call returns ENOSYS. The code that made the call then uses another call for the
+// same purpose, if there is one.
 // Tested by: tests/failures/test_refused_calls.py.
 #pragma once
 

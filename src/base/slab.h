@@ -1,7 +1,7 @@
-// Memory for very large numbers of plain objects. An object has an index of 32 bits and no header, and it
-// never moves. The objects lie in chunks of memory from the system, whose pages are touched only as needed.
-// The object freed last is taken first. When no object is in use, all chunks except the first are returned to
-// the system. give_back() also returns the memory of the first chunk. Not thread-safe.
+// A Slab provides memory for very large numbers of plain objects. An object has an index of 32 bits and no
+// header, and it never moves. The objects lie in chunks of memory from the system, whose pages are touched
+// only as needed. The object freed last is taken first. When no object is in use, all chunks except the first
+// are returned to the system. give_back() also returns the memory of the first chunk. Not thread-safe.
 #pragma once
 
 #include <sys/mman.h>

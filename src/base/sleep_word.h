@@ -1,4 +1,4 @@
-// The word by which a process states that it sleeps or is about to sleep, and how it is to be woken. The word
+// By its SleepWord a process states that it sleeps or is about to sleep, and how it is to be woken. The word
 // lies in the node's segment, or in memory of the process itself if there is no segment.
 //
 // The sleeper calls fall_asleep_soon(), looks for work once more, and sleeps. A process with work for the
@@ -37,11 +37,11 @@ struct alignas(64) SleepWord {
         }
         std::atomic_thread_fence(std::memory_order_seq_cst);
     }
-    // Lets publishers make their own barriers from now on. A publisher that read the flag earlier, and so
-    // published without a barrier, may not see that this process sleeps. But its stores become visible long
-    // before this process's nap ends, so this process sees the work when it looks for work afterwards. (A
-    // processor delays stores for less than a microsecond, and delays no stores of a thread that it has
-    // stopped running.)
+    // Lets publishers make their own barriers from now on. A publisher that read the flag earlier published
+    // without a barrier, so perhaps it does not see that this process sleeps. But the publisher's stores
+    // become visible long before this process's nap ends, so this process sees the work when it looks for
+    // work afterwards. (A processor delays stores for less than a microsecond, and delays no stores of a
+    // thread that it has stopped running.)
     void leave_barriers_to_others() {
         constexpr timespec nap{0, 1'000'000};
         makes_both_barriers.store(false, std::memory_order_seq_cst);

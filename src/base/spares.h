@@ -1,6 +1,6 @@
-// A store of objects that are reused. The object returned last is taken first. Objects do not move and are
-// not constructed again, so code that takes an object must set the fields that it needs. The store never
-// shrinks. Not thread-safe.
+// Spares is a store of objects that are reused. The object returned last is taken first. Objects do not move
+// and are not constructed again, so code that takes an object must set the fields that it needs. The store
+// never shrinks. Not thread-safe.
 // Tested by: tests/unit/p2p/eager_test.cc, tests/unit/p2p/rendezvous_send_test.cc.
 #pragma once
 

@@ -1,6 +1,6 @@
-// A number that only one thread at a time may change (the owner of what is counted) and any thread may read.
-// A reader sees a whole value, possibly out of date. For the owner, a Tally costs as much as a plain number:
-// loads and stores, no locked instruction.
+// A Tally is a number that only one thread at a time may change (the owner of what is counted) and any thread
+// may read. A reader sees a whole value, possibly out of date. For the owner, a Tally costs as much as a
+// plain number: loads and stores, no locked instruction.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // Functions of the program (reduction operations, attribute functions, functions of generalised requests) may
 // throw. The rule: an exception that such a function throws is caught and becomes an Error like any other.
 // Where the front end would raise that Error (api/raise.cc), the exception is thrown again. So the exception
-// leaves the MPI call that would report an error, after the library has cleaned up as after any error, and no
+// leaves the MPI call that would report the error. The library has then cleaned up as after any error, and no
 // function of the library is unwound in the middle. In a reduction, other ranks still receive their messages.
 // The call that completes the reduction throws, in the thread that makes this call. Error handlers need none
 // of this: nothing is under way when they are called, so their exceptions pass through raise() unchanged.
@@ -35,8 +35,9 @@ void ready_unwinder();
 // Stops the process because no MPI call could report the caught exception. Takes over the Error.
 [[noreturn, gnu::cold]] void stop_for_thrown(Error caught);
 
-// Calls a function of the program where an exception can be reported and the thread may end. `name` returns
-// the text for caught(). (The end of a thread is caught as a null reference, which a sanitizer would report.)
+// Calls a function of the program at a point where an exception can be reported and the thread may end.
+// `name` returns the text for caught(). (The end of a thread is caught as a null reference, which a sanitizer
+// would report.)
 template <class Name, class Call>
 [[gnu::no_sanitize("null")]] Error catching(Name name, Call call) {
     try {

@@ -1,5 +1,6 @@
-// Whether this process runs under Valgrind. Memcheck treats data that another process writes into this
-// process's memory as uninitialised. So under Valgrind other processes do not write into its memory.
+// Finds out whether this process runs under Valgrind. Valgrind's Memcheck treats data that another process
+// writes into this process's memory as uninitialised. So under Valgrind other processes do not write into the
+// memory of this process.
 // Tested by: tests/command/test_sanitizers.py.
 #pragma once
 

@@ -1,6 +1,6 @@
-// The wait record: what a waiting rank waits for. The rank writes the record into memory that its launcher
-// can read even if the rank is stuck. Each process has one record, at an offset that follows from
-// SegmentLabel. The waiting thread writes its record with plain stores; at worst, a reader sees a record in
+// The wait record describes what a waiting rank waits for. The rank writes the record into memory that its
+// launcher can read even if the rank is stuck. Each process has one record, at an offset that follows from
+// SegmentLabel. The waiting thread writes the record with plain stores. At worst, a reader sees a record in
 // the middle of a change. The record costs a few stores for each blocking call that has to wait.
 #pragma once
 
@@ -59,8 +59,8 @@ struct alignas(64) WaitRecord {
     int32_t world_rank;
     char call[32];        // the name of the MPI function
     char communicator[32];  // the communicator's name, or ""
-    // A rank of the communicator: the other side, or the root of a collective. any_source, or -32766 if the
-    // call names no rank.
+    // A rank of the communicator: the other side, or the root of a collective. It can be any_source. -32766:
+    // the call names no rank.
     int32_t peer;
     int32_t tag;
     uint64_t context;
