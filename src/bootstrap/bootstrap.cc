@@ -1,9 +1,9 @@
 // Chooses how this process joins its job (bootstrap.h): by PMI-1 if a launcher offers that, otherwise alone.
 // Signs of a job that the process cannot join are an error. The rule is that one process joins for each rank.
-// A process that has no rank's connection to a launcher may run alone only if no rank is missing then. This
-// is the case without a launcher, in a job of one rank, and in programs that a rank has started after it
-// joined. Environment variables alone prove nothing, because children inherit them and wrappers lose them
-// (origin.h).
+// A process without a rank's connection to a launcher may run alone only if no rank of a job is missing
+// because of this. This is so without a launcher, in a job of one rank, and in programs that a rank has
+// started after the rank itself joined. Environment variables alone prove nothing, because children inherit
+// them and wrappers lose them (origin.h).
 #include "bootstrap/bootstrap.h"
 
 #include <fcntl.h>
@@ -71,13 +71,14 @@ private:
 // sign, because no rank could be missing from such a job.
 struct ForeignSign {
     const char *variable;
-    bool is_size;  // the value is the number of processes; if false, the variable's presence is the sign
+    bool is_size;  // true: the value is the number of processes; false: the presence is the sign
     const char *launcher;
     const char *remedy;
     // The variable of this library that mpirun sets to the same value. If the values differ, another launcher
     // inside the rank has set `variable`.
     const char *own = nullptr;
-    // True if mpirun does not change the variable, so that the variable proves nothing below a rank.
+    // True if mpirun leaves the variable as it is. In a rank, and in the programs that a rank starts, the
+    // variable then proves nothing.
     bool outer = false;
 };
 constexpr const char *use_mpirun = "start it with this library's mpirun (mpirun -n N PROGRAM)";
@@ -127,8 +128,8 @@ constexpr const char *would_be_wrong = "; running as rank 0 of 1 would be wrong"
 constexpr const char *to_run_alone = "to run it alone on purpose, start it with mpirun -n 1 PROGRAM";
 
 // Returns an error if the variables show a job of several processes that this process cannot join.
-// `why_not_pmi` is the reason, or "". If `below_rank` is true, this process may be a rank of mpirun or may
-// have been started by a rank, so that mpirun may have set the variables.
+// `why_not_pmi` is the reason why PMI cannot be used, or "". If `below_rank` is true, this process may be a
+// rank of mpirun or may have been started by a rank, so that mpirun may have set the variables.
 Error check_foreign_job(const std::string &why_not_pmi, bool below_rank) {
     // A launcher that states a size of one has started only this process, even if it also sets the variables
     // of PMIx or PMI.
@@ -158,9 +159,9 @@ bool is_open_socket(int fd) {
     return fd >= 0 && fstat(fd, &about) == 0 && S_ISSOCK(about.st_mode);
 }
 
-// Why the variables PMI_FD, PMI_RANK and PMI_SIZE cannot be used; "" if they can be used or do not exist. The
-// library does not use PMI_PORT and PMI_ID, which belong to the form of PMI-1 in which a process connects to
-// its launcher over TCP.
+// Returns why the variables PMI_FD, PMI_RANK and PMI_SIZE cannot be used; "" if they can be used or do not
+// exist. The library does not use PMI_PORT and PMI_ID, which belong to the form of PMI-1 in which a process
+// connects to its launcher over TCP.
 std::string trouble_with_pmi(int fd, int rank, int size) {
     const char *told = started_with("PMI_FD");
     if (!told) {
@@ -182,7 +183,7 @@ std::string trouble_with_pmi(int fd, int rank, int size) {
 
 // Joins as the rank to which the connection belongs, unless another process has joined as that rank.
 std::unique_ptr<Bootstrap> take_seat(int fd, const Seat &seat, Error &error) {
-    // Programs that this rank starts are not ranks, so they must not inherit its connection.
+    // Programs that this rank starts are not ranks, so they must not inherit the rank's connection.
     fcntl(fd, F_SETFD, FD_CLOEXEC);
     pid_t other = claim(seat);
     if (other == 0) return connect_pmi1(fd, seat.rank, seat.size, error, &seat);
@@ -195,10 +196,10 @@ std::unique_ptr<Bootstrap> take_seat(int fd, const Seat &seat, Error &error) {
     return nullptr;
 }
 
-// Lets a process without a connection run alone if it may. The process is a rank of mpirun, or was started by
-// a rank. If another process has joined as that rank, that process has started this one (by Python's
-// multiprocessing, for example), and this process runs alone. If no process has joined as that rank, this
-// process was meant to be the rank itself, which is an error.
+// Lets a process without a connection run alone, or returns an error. The process is a rank of mpirun, or was
+// started by a rank. If another process has joined as that rank, that process has started this one (by
+// Python's multiprocessing, for example), and this process runs alone. If no process has joined as that rank,
+// this process was meant to be the rank itself, which is an error.
 std::unique_ptr<Bootstrap> sit_alone(const Seat &seat, const char *lost, Error &error) {
     if (seat.size == 1 || holder_of(seat) != 0) return std::make_unique<Singleton>();
     error =
@@ -216,7 +217,7 @@ constexpr const char *connection_closed =
     "its connection to mpirun, the descriptor PMI_FD, is not open in it";
 constexpr const char *all_lost = "its variables and its connection to mpirun, a descriptor, are lost";
 
-// Decides for a process without any launcher's variable, by the processes above it.
+// Called for a process that has no variable of any launcher. Decides by the processes above it how it joins.
 std::unique_ptr<Bootstrap> sit_by_ancestry(Error &error) {
     Ancestry ancestry = read_ancestry();
     if (ancestry.seat) return sit_alone(*ancestry.seat, all_lost, error);

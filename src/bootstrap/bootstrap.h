@@ -1,7 +1,7 @@
-// The client side of launching: how a process finds out its rank and its job, and synchronises with the other
-// ranks before there are paths. There is one interface with two implementations: a PMI-1 client (for mpirun,
-// mpiexec.hydra, and Slurm's PMI-2 plug-in, which also speaks PMI-1), and the singleton of a program that was
-// started without a launcher. The runtime uses this interface; no other part uses PMI.
+// Bootstrap is the client side of launching. By it a process finds out its rank and its job, and synchronises
+// with the other ranks before there are paths. The interface has two implementations: a PMI-1 client (for
+// mpirun, mpiexec.hydra, and Slurm's PMI-2 plug-in, which also speaks PMI-1), and the singleton of a program
+// that was started without a launcher. The runtime uses this interface; no other part uses PMI.
 // Thread rule: any thread. Calls block until the launcher answers, and the calls of several threads are
 // served one after another. Only get() never waits for another thread's call, because a thread that makes
 // progress must not be blocked while another thread is in a barrier. Signals do not interrupt calls.
@@ -33,8 +33,8 @@ public:
         // The number of ranks with which this rank's program was started; -1 if the launcher does not report
         // it.
         int maxprocs = -1;
-        // The descriptor of an open file for the segment that the ranks of this node share. -1 if there is
-        // none, so that the library must create one.
+        // The descriptor of an open file for the segment that the ranks of this node share. -1 if there is no
+        // such file, so that the library must create it.
         int segment_fd = -1;
         std::string job;         // equal on all ranks of a job, different between jobs; not secret
         std::string launcher;    // "mpirun", "PMI-1" or "none", for reports
@@ -70,9 +70,9 @@ public:
         return leave_barrier();
     }
     // The same barrier in three steps, for a caller that has other work meanwhile. enter_barrier() reports
-    // that this rank has arrived. The descriptor becomes readable when all ranks have arrived; -1 means that
-    // they have. Then leave_barrier() must be called. Until then, requests of other threads to the launcher
-    // wait.
+    // that this rank has arrived. barrier_descriptor() becomes readable when all ranks have arrived; -1 means
+    // that all have arrived. The caller must then call leave_barrier(). Requests of other threads to the
+    // launcher wait until leave_barrier() returns.
     virtual Error enter_barrier() { return {}; }
     virtual int barrier_descriptor() const { return -1; }
     virtual Error leave_barrier() { return {}; }
@@ -85,7 +85,7 @@ public:
     virtual Error finalize() = 0;
     // True if rejoin() may follow finalize().
     virtual bool takes_back() const { return true; }
-    // Takes back finalize(): the rank goes on, and its end would be a failure again.
+    // Takes back finalize(): the rank goes on, and its end counts as a failure again.
     virtual Error rejoin() { return {}; }
     // Sets the name of the MPI function that makes all later calls, for launchers that show what their ranks
     // wait for.
@@ -106,7 +106,7 @@ std::unique_ptr<Bootstrap> connect_bootstrap(Error &error);
 // launcher can answer that.
 int expected_maxprocs();
 
-// Reads the description of where ranks run that PMI launchers provide, "(vector,(first node,nodes,ranks on
+// Reads a text by which PMI launchers describe where ranks run, "(vector,(first node,nodes,ranks on
 // each)...)". Stores the node of each of `size` ranks. False if the text has another form.
 bool parse_process_mapping(std::string_view text, int size, std::vector<int> &node_of_rank);
 

@@ -1,13 +1,13 @@
-// What a process can find out about how it was started: from environment variables, from the connection that
-// it inherited, and from the processes above it. bootstrap.cc uses this to decide how the process joins.
-// mpirun gives the connections their names.
+// Finds out how this process was started: from environment variables, from the connection that it inherited,
+// and from the processes above it. With this, bootstrap.cc decides how the process joins its job. mpirun
+// gives the connections their names.
 //
 // mpirun's end of a rank's connection has a name among the kernel's abstract socket names that identifies the
 // rank:
 //     lanyard-pmi-JOB-RANK-SIZE-SEGMENT
 // The process with the other end can read this name. So the process finds the connection among all its
-// descriptors even if the variables are lost, and mistakes no other socket with the same number for it. The
-// process that joins the job as a rank listens, until it ends, at the name
+//     descriptors even if the variables are lost, and does not take another socket with the expected number
+//     for the connection. The process that joins the job as a rank listens, until it ends, at the name
 //     lanyard-rank-JOB-RANK
 // (under other launchers, whose jobs have no name that children know: lanyard-rank-process-PID). So no second
 // process joins as the same rank. A process that the rank has started can find out that it is not the rank,
@@ -33,8 +33,8 @@ struct Seat {
 
 // Gives mpirun's end of a rank's connection its name. False if the system refuses.
 bool name_connection(int descriptor, const Seat &seat);
-// Reads the seat from the name of the connection's other end, if that has such a name. `descriptor` may be
-// anything, even a number that is not open.
+// Reads the seat from the name of the connection's other end, if the other end has such a name. `descriptor`
+// may be anything, even a number that is not open.
 std::optional<Seat> seat_of_connection(int descriptor);
 // Searches all descriptors of this process for a connection with such a name. If there are several, chooses
 // the connection with the highest number, which belongs to the innermost job.
@@ -47,7 +47,7 @@ pid_t holder_of(const Seat &seat);
 // another process holds the seat.
 pid_t claim(const Seat &seat);
 
-// Does the same for a process that has joined by the connection of another launcher.
+// Like claim(), for a process that has joined by the connection of another launcher.
 void claim_process();
 // True if an ancestor of this process has called claim_process(). The search ends at a process whose name is
 // one of `starters`, the names of processes that start ranks.

@@ -263,8 +263,8 @@ void Pmi1::abort(int code, std::string_view message, bool asked) {
     if (!text.empty()) text += '\n';
     [[maybe_unused]] ssize_t written = write(2, text.data(), text.size());
     await_end_if_closed();
-    // This library's mpirun distinguishes an error from a call of MPI_Abort by the word for=error. It is not
-    // sent to other launchers, which need not know it.
+    // This library's mpirun distinguishes an error from a call of MPI_Abort by the word for=error. Other
+    // launchers do not get this word, because they need not know it.
     send_line("cmd=abort exitcode=" + std::to_string(code) + (ours_ && !asked ? " for=error\n" : "\n"))
         .discard();
 }
