@@ -1,4 +1,4 @@
-// The harm to be done to packets on purpose, as LANYARD_DGRAM_HARM describes it (net/harmed_packets.h).
+// Describes the harm that is to be done to packets on purpose (LANYARD_DGRAM_HARM, net/harmed_packets.h).
 // Tested by: tests/unit/net/harmed_packets_test.cc.
 #pragma once
 
@@ -10,8 +10,8 @@ namespace lanyard {
 
 struct Harm {
     uint32_t lost = 0, doubled = 0, overtaken = 0, damaged = 0;  // how many of a million packets
-    // The largest packet in bytes, as on a network that carries none larger; 0: no limit beside the
-    // endpoint's own.
+    // The largest packet in bytes, as on a network that carries no larger packets. 0: only the endpoint's own
+    // limit.
     uint32_t longest = 0;
     uint64_t seed = 0;     // 0: a different seed for each run
 

@@ -190,8 +190,8 @@ std::string nearest_name(const std::string &word, const std::vector<std::string>
     size_t best_distance = SIZE_MAX;
     for (const std::string &candidate : candidates) {
         size_t distance = edit_distance(word, candidate);
-        // At most a third of the letters may be misspelt. So among words of one or two letters none are
-        // similar, because there every change makes another word.
+        // At most a third of the letters may be misspelt. So words of one or two letters are never similar:
+        // every change makes another word of them.
         bool close = distance <= std::max(word.size(), candidate.size()) / 3;
         if (close && distance < best_distance) {
             best = candidate;

@@ -1,4 +1,4 @@
-// The settings. They are read once, at the first initialisation of MPI, from the environment variables
+// Holds the settings. They are read once, at the first initialisation of MPI, from the environment variables
 // LANYARD_<NAME>. Every setting is declared in config/settings.inc and nowhere else; a new setting is added
 // there. The members of Settings are plain variables: reading one costs a load.
 #pragma once
@@ -67,11 +67,11 @@ const std::vector<const char *> &other_names();
 std::string contradiction(const Settings &settings);
 
 // Reads the environment (a null-terminated array of "NAME=value"). Returns an error for the first invalid
-// value, which names the variable, the value and what is allowed, or for a contradiction. For each unknown
-// LANYARD_ name a sentence is added to `warnings`; it names the most similar setting, if there is one. An
-// empty value leaves the default, as if the variable were not set.
+// value, or for a contradiction. The error for a value names the variable, the value and what is allowed. For
+// each unknown LANYARD_ name a sentence is added to `warnings`; it names the most similar setting, if there
+// is one. An empty value leaves the default, as if the variable were not set.
 Error read_settings(char **environment, Settings &settings, std::vector<std::string> &warnings);
-// Does the same for a caller that reports all errors. Returns one sentence for each error.
+// Like read_settings(), for a caller that reports all errors. Returns one sentence for each error.
 std::vector<std::string> read_all_settings(char **environment, Settings &settings,
                                            std::vector<std::string> &warnings);
 
@@ -87,8 +87,8 @@ std::string set_value(Settings &settings, const SettingRow &row, const char *val
 // The value of a setting as text, for reports.
 std::string setting_value(const Settings &settings, const SettingRow &row);
 
-// The candidate with the smallest edit distance to `word`, or "" if no candidate is so similar that `word`
-// may be a misspelling of it (a distance of at most a third of the letters of the longer word).
+// The candidate with the smallest edit distance to `word`. "" if this distance is more than a third of the
+// letters of the longer word, because `word` is then hardly a misspelling of the candidate.
 std::string nearest_name(const std::string &word, const std::vector<std::string> &candidates);
 
 }  // namespace lanyard
