@@ -53,8 +53,9 @@ Activity &activity() {
 }
 
 // Runs in the child after fork(). The child of a process that was started without a launcher may go on
-// using MPI, because it needs no other process; Python's multiprocessing copies a server this way. The
-// child of any other process cannot use MPI, because its rank is that of the parent.
+// using MPI, because it needs no other process. Python's multiprocessing does this: its fork server creates
+// each worker by fork(). The child of any other process cannot use MPI, because its rank is that of the
+// parent.
 void forget_parent() {
     const Runtime &copied = *runtime();
     bool alone = copied.bootstrap->identity().launcher == "none" && !copied.helper;
@@ -140,9 +141,9 @@ Error meet_all(Runtime &ending) {
 }
 
 // Ends communication with the other processes. Waits until everything that this process has sent has
-// arrived, and then keeps answering until the same is true for all processes. (The synchronisation at exit
-// in end_at_exit() does not wait for arrival. A process that reaches it has finalised and needs nothing
-// that has not arrived.) The caller owns the engine.
+// arrived, and then keeps answering until the same is true for all processes. (The synchronisation at exit in
+// end_at_exit() does not wait for arrival. A process that takes part in it has already finalised, so it does
+// not need messages that are still on their way.) The caller owns the engine.
 Error leave_network(Runtime &ending) {
     NetworkPath &path = *ending.network.path;
     ending.engine->wait_owned(Condition{all_settled, &ending.network});
@@ -256,8 +257,8 @@ Error begin_world(const char *call, int required, int &provided) {
     provided = made.thread_level = granted_level(required);
     made.main_thread = std::this_thread::get_id();
     bool helped = made.helper && !made.helper->stopped();
-    // At any higher level, one thread may begin a session while another is in a call of the world
-    // model.
+    // With MPI_THREAD_SINGLE only one thread calls MPI. At a higher level, one thread may begin a session
+    // while another is in a call of the world model.
     made.engine->set_single_threaded(now.sessions == 0 && !helped && !now.threads &&
                                      made.thread_level == abi::thread_single);
     made.universe->alloc_kinds = supported_alloc_kinds(made.settings.memory_alloc_kinds);
@@ -323,7 +324,7 @@ Error end_session() {
         EngineGuard owned(*ending.engine);
         if (Error error = finish_sending(ending, call, nullptr)) return error;
         if (ending.settings.check) {
-            // the program's last calls may not have read messages that have arrived
+            // the program's last calls perhaps left messages unread that have arrived
             for (int turns = 0; turns < most_turns && ending.engine->step() > 0; ++turns) {}
             report_leftovers(ending, call);
         }

@@ -1,8 +1,8 @@
-// The users of MPI in this process: the world model, at most once, and any number of sessions before, beside
-// and after it (MPI-5.0 chapter 11). The first user creates the runtime, and only this step synchronises with
-// the other processes. When the last user ends, the runtime is paused; a later user resumes it. MPI_Init,
-// MPI_Finalize and their counterparts for sessions call the functions declared here, on any thread. A lock
-// serialises the calls.
+// Keeps track of the users of MPI in this process: the world model, at most once, and any number of sessions
+// before, beside and after it (MPI-5.0 chapter 11). The first user creates the runtime, and only this step
+// synchronises with the other processes. When the last user ends, the runtime is paused; a later user resumes
+// it. MPI_Init, MPI_Finalize and their counterparts for sessions call the functions declared here, on any
+// thread. A lock serialises the calls.
 //
 // When does a process leave its network? MPI_Finalize synchronises with all other processes once the messages
 // of all have arrived. The end of a session cannot synchronise, because some processes may still use their
@@ -43,7 +43,7 @@ Error end_session();
 enum class WorldState { before, active, finalized };
 WorldState world_state();
 
-// How this process was started and which thread level it was granted, for MPI_INFO_ENV and
+// Returns how this process was started and which thread level it was granted, for MPI_INFO_ENV and
 // MPI_Info_create_env.
 struct Startup startup_facts();
 

@@ -1,5 +1,5 @@
-// Attributes on communicators and datatypes (MPI-5.0 section 7.7): the typed functions. The five deprecated
-// functions of MPI-1 call these functions under their older names.
+// Defines the typed functions (types.h) for attributes on communicators and datatypes (MPI-5.0 section 7.7).
+// The five deprecated functions of MPI-1 call these functions under their older names.
 // Tested by: tests/mpi/comm/attributes.cc, tests/mpi/comm/old_attributes.c.
 #include "comm/attributes.h"
 

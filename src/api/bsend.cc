@@ -17,7 +17,7 @@
 
 namespace lanyard {
 
-// The memory that the program has attached to a communicator, a session or the process, and the
+// Manages the memory that the program has attached to a communicator, a session or the process, and the
 // messages in that memory. Only the engine's owner may use it.
 class SendBuffer {
 public:

@@ -1,4 +1,4 @@
-// Shows a failed call and passes its error to the error handler. Entry points get here only when
+// Shows a failed call and passes its error to the error handler. Entry points call these functions only when
 // something is wrong.
 #include "api/call.h"
 
@@ -31,8 +31,8 @@ std::string quoted(const char *text) {
     return result + '"';
 }
 
-// The name of the predefined handle, or the name that the object has; the bits of the handle if
-// there is neither.
+// The name of the predefined handle, or the name that the object has; the bits of the handle if it has
+// neither name.
 std::string handle_text(int null_handle, int64_t bits) {
     const char *known = bits >= 0 && bits < 0x1000 ? predefined_handle_name(static_cast<int>(bits)) : nullptr;
     if (known) return known;

@@ -1,6 +1,6 @@
-// A failed call of an MPI function: the function's name and the arguments that the program passed, so that
-// the error message can show both. The ABI front ends create a Call on the stack once something is wrong,
-// and raise() reads it.
+// A Call describes a failed call of an MPI function: the function's name and the arguments that the program
+// passed, so that the error message can show both. The ABI front ends create a Call on the stack once
+// something is wrong, and raise() reads it.
 // Tested by: tests/api/door_test.cc, tests/failures/test_arguments.py.
 #pragma once
 
@@ -80,7 +80,7 @@ const char *predefined_handle_name(int abi_value);
 // Consumes the error, calls the object's error handler (raise.cc), and returns the code for the program.
 int raise(Error error, RaiseOn on, const Call &call);
 
-// What an entry point does with an error. The ABI front ends call it.
+// Handles an error for an entry point. The ABI front ends call this function.
 [[gnu::cold, gnu::visibility("default")]] int fail(Error error, RaiseOn on, const char *function,
     std::initializer_list<Argument> arguments);
 

@@ -1,4 +1,5 @@
-// The error messages about wrong arguments: the rarely executed halves of the checks in check.h.
+// Builds the error messages about wrong arguments. These functions are the rarely executed halves of the
+// checks in check.h.
 #include "api/check.h"
 
 #include <string>

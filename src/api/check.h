@@ -1,7 +1,7 @@
-// Checks of the arguments that an ABI front end makes before it calls a typed function. The tests are
-// cheap and inline. The error messages are built out of line, in the core (check.cc). The generated entry
-// points of every ABI call these checks, on any thread. Each check returns success or an error with the
-// class that the standard prescribes. `name` is the argument's name in the standard.
+// Checks arguments. An ABI front end makes these checks before it calls a typed function (types.h). The tests
+// are cheap and inline. The error messages are built out of line, in the core (check.cc). The generated entry
+// points of every ABI call these checks, on any thread. Each check returns success or an error with the class
+// that the standard prescribes. `name` is the argument's name in the standard.
 // Tested by: tests/failures/test_arguments.py, tests/api/door_test.cc.
 #pragma once
 
@@ -194,7 +194,7 @@ inline Error narrow(const char *name, int64_t value, int *result) {
     *result = static_cast<int>(value);
     return {};
 }
-// The same for results for which the standard requires MPI_UNDEFINED if the value does not fit.
+// Like narrow(), for results for which the standard requires MPI_UNDEFINED if the value does not fit.
 inline void narrow_or_undefined(int64_t value, int *result) {
     *result = value < INT_MIN || value > INT_MAX ? abi::undefined : static_cast<int>(value);
 }

@@ -1,6 +1,6 @@
-// Blocking collective operations (MPI-5.0 chapter 6): the typed functions. Each function plans a schedule,
-// starts it, and drives the engine until the schedule is complete. Any thread; the engine is taken for the
-// whole call.
+// Defines the typed functions (types.h) of blocking collective operations (MPI-5.0 chapter 6). Each function
+// plans a schedule, starts it, and drives the engine until the schedule is complete. Any thread; the engine
+// is taken for the whole call.
 // Tested by: tests/mpi/coll/forms.cc, tests/mpi/coll/moves.cc, tests/mpi/coll/reductions.cc.
 #include "api/coll_run.h"
 #include "api/generated/core.h"

@@ -1,5 +1,5 @@
-// The error messages about arguments of collective operations that contradict each other: the
-// rarely executed halves of the checks in coll_checks.h.
+// Builds the error messages about arguments of collective operations that contradict each other. These
+// functions are the rarely executed halves of the checks in coll_checks.h.
 #include "api/coll_checks.h"
 
 #include <string>

@@ -1,8 +1,8 @@
-// Checks of the arguments of collective operations that no entry point can make: whether the operation is
-// defined on the datatype, whether the block that a rank sends to itself has the same length on both sides,
-// and whether buffers share memory. The tests are cheap and inline; the error messages are built out of line
-// (coll_checks.cc). The typed functions of all forms (blocking, nonblocking and persistent) call these
-// checks.
+// Checks the arguments of collective operations for mistakes that no entry point can find: whether the
+// operation is defined on the datatype, whether the block that a rank sends to itself has the same length on
+// both sides, and whether buffers share memory. The tests are cheap and inline; the error messages are built
+// out of line (coll_checks.cc). The typed functions of all forms (blocking, nonblocking and persistent) call
+// these checks.
 //
 // No memory may be both sent from and received into (MPI-5.0 2.3 and 6.2). The checks report only what is
 // certainly a violation: ranges of bytes that overlap. They ignore datatypes with gaps, because the gaps
@@ -67,9 +67,9 @@ inline Error check_reduction_op(const Op &op, const Datatype &type) {
 }
 
 // Checks that the operation may be used on this datatype, and that the two buffers share no memory. sendbuf
-// has `sent_blocks` blocks, recvbuf has one. `gives`, `gets`: sendbuf, or recvbuf, matters at this rank.
-// Neither matters at the non-root ranks in the root's group of an intercommunicator, and then nothing is
-// checked.
+// has `sent_blocks` blocks, recvbuf has one. `gives`: sendbuf matters at this rank. `gets`: recvbuf matters
+// at this rank. Both are false at the non-root ranks in the root's group of an intercommunicator, and then
+// nothing is checked.
 inline Error check_buffers(const Comm &comm, const void *sendbuf, const void *recvbuf, int64_t count,
                            const Datatype &type, const Op &op, bool gives, bool gets,
                            int64_t sent_blocks = 1) {
@@ -101,7 +101,8 @@ inline Error check_reduce_scatter(const Comm &comm, const void *sendbuf, const v
     return check_buffers(comm, sendbuf, recvbuf, recvcount, type, op, true, true, comm.group->size());
 }
 
-// A scan or exscan, which needs one order of all ranks and so does not exist on an intercommunicator.
+// Checks a scan or exscan. These operations need one order of all ranks, so they do not exist on an
+// intercommunicator.
 inline Error check_scan(const Comm &comm, const void *sendbuf, const void *recvbuf, int64_t count,
                         const Datatype &type, const Op &op) {
     if (comm.remote_group) return scan_between_groups();
@@ -115,8 +116,8 @@ inline Error check_apart(Side sent, Side received, Instead instead) {
     return {};
 }
 
-// A rank can compare lengths only for the block that it sends to itself, because it knows one end only of
-// every other block. Most calls pass the same count and datatype on both sides, and buffers that are far
+// A rank can compare lengths only for the block that it sends to itself, because it knows only one end of
+// each other block. Most calls pass the same count and datatype on both sides, and buffers that are far
 // apart. check_sides() accepts these calls inline and leaves all others to look_closely().
 [[gnu::cold]] Error look_closely(const Comm &comm, const void *sendbuf, int64_t sendcount,
                                  const Datatype *sendtype, int64_t sent_blocks, const void *recvbuf,

@@ -1,6 +1,6 @@
-// Persistent collective operations (MPI-5.0 6.15): the typed functions. The functions here create the
-// schedule once; all ranks must call them in the same order. Each MPI_Start runs the schedule again. The
-// starts need no common order. Any thread; the engine is taken for the call.
+// Defines the typed functions (types.h) of persistent collective operations (MPI-5.0 6.15). These functions
+// create the schedule once; all ranks must call them in the same order. Each MPI_Start runs the schedule
+// again. The starts need no common order. Any thread; the engine is taken for the call.
 // Tested by: tests/mpi/coll/persistent.cc, tests/mpi/coll/forms.cc.
 #include "api/coll_request.h"
 #include "api/generated/core.h"

@@ -1,6 +1,6 @@
-// The step from the program's arguments to the planning functions of src/coll, for collective operations
-// (MPI-5.0 chapter 6). The functions here turn arguments into the types from which a Plan is made. coll.cc
-// runs the Plan to its end, icoll.cc only starts it, and coll_init.cc keeps it for later starts.
+// Prepares the arguments of collective operations (MPI-5.0 chapter 6) for the planning functions of src/coll:
+// turns them into the types from which a Plan is made. coll.cc runs the Plan to its end, icoll.cc only starts
+// it, and coll_init.cc keeps it for later starts.
 // Tested by: tests/mpi/coll/forms.cc, tests/mpi/coll/again.cc.
 #pragma once
 

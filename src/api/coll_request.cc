@@ -23,8 +23,8 @@ void hold_all(HeldByCollective &held, Datatype *const *list, int length) {
     for (int i = 0; i < length; ++i) hold(held, list[i]);
 }
 
-// Called when the request ends. At that time only a persistent request still has a collective; it ends in
-// MPI_Request_free, which owns the engine, as give_back() requires.
+// Called when the request ends. At that time only a persistent request still has a collective. A persistent
+// request ends in MPI_Request_free, which owns the engine, as give_back() requires.
 void release_held(Request &request) {
     HeldByCollective *held = &held_by(request);
     if (held->collective) request.comm->universe->executor->give_back(held->collective);

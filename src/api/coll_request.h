@@ -1,6 +1,6 @@
-// Collective operations with requests: nonblocking ones (icoll.cc) and persistent ones (coll_init.cc). They
-// use the same plans and the same executor as the blocking ones. begin_collective() takes the engine. The
-// caller of new_collective_request() must own it.
+// Creates the requests of nonblocking collective operations (icoll.cc) and persistent ones (coll_init.cc).
+// These operations use the same plans and the same executor as blocking operations. begin_collective() takes
+// the engine. The caller of new_collective_request() must own the engine.
 // Tested by: tests/mpi/coll/nonblocking.cc, tests/mpi/coll/persistent.cc.
 #pragma once
 

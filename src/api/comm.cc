@@ -1,5 +1,5 @@
-// Communicators (MPI-5.0 chapter 7): the typed functions. Those that are collective show a wait record while
-// they wait for other ranks.
+// Defines the typed functions (types.h) of communicators (MPI-5.0 chapter 7). The collective functions show a
+// wait record (creating.h) while they wait for other ranks.
 // Tested by: tests/mpi/comm/create.cc, tests/mpi/comm/inter.cc, tests/mpi/comm/hints.cc.
 #include "comm/comm.h"
 

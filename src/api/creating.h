@@ -1,6 +1,6 @@
-// The wait record for the creation of a communicator. The thread that creates a communicator does not own the
-// engine all the time, so this class takes the engine itself to write and to remove the record. Thread rule:
-// the caller must not own the engine.
+// Creating shows a wait record (runtime/waiting.h) while a communicator is being created. The thread that
+// creates a communicator does not own the engine all the time, so this class takes the engine itself to write
+// and to remove the record. Thread rule: the caller must not own the engine.
 // Tested by: tests/failures/test_messages.py, tests/failures/test_mismatch.py.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The typed functions that create, describe and free datatypes (MPI-5.0 section 5.1). For packing and
-// counting see pack.cc. Any thread.
+// Defines the typed functions (types.h) that create, describe and free datatypes (MPI-5.0 section 5.1). For
+// packing and counting see pack.cc. Any thread.
 // Tested by: tests/mpi/datatype/layouts.cc, tests/mpi/datatype/spans.cc, tests/mpi/datatype/datatypes.c.
 #include "datatype/datatype.h"
 

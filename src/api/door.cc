@@ -1,4 +1,4 @@
-// Which ABI front end the process uses. See door.h.
+// Stores which ABI front end the process uses. See door.h.
 #include "api/door.h"
 
 #include <unistd.h>

@@ -17,8 +17,8 @@ using Function = void (*)();
 
 struct Door {
     // Texts for error messages: the file name ("libmpi_abi.so.1"); the ABI ("the MPI-5.0 standard's
-    // ABI"); and, if a program passes handles of the other ABI, how the program must have been compiled
-    // and what the user should do.
+    // ABI"); and, for a program that passes handles of another ABI, how the program was probably compiled and
+    // what the user should do.
     const char *library, *abi, *strangers, *advice;
     bool of_the_standard;  // the front end's ABI is that of MPI-5.0
 

@@ -1,5 +1,5 @@
-// The environment (MPI-5.0 chapter 9 and section 20.6): versions, names, time, memory, facts about the ABI.
-// Any thread.
+// Defines the typed functions (types.h) of the environment (MPI-5.0 chapter 9 and section 20.6): versions,
+// names, time, memory, facts about the ABI. Any thread.
 // Tested by: tests/mpi/comm/environment.cc, tests/mpi/comm/queries.cc.
 #include <time.h>
 #include <unistd.h>
@@ -120,8 +120,8 @@ Allocations &allocations() {
 
 constexpr size_t usual_alignment = 64, largest_alignment = size_t{1} << 30;
 
-// The alignment that the hint mpi_minimum_memory_alignment requests if the library can provide it,
-// otherwise the size of a cache line.
+// Returns the alignment of allocated memory: the size of a cache line, or more if the hint
+// mpi_minimum_memory_alignment requests more and the library can provide it.
 size_t alignment_wanted(const Info *info) {
     std::string value;
     bool found = false;

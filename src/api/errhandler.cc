@@ -1,4 +1,4 @@
-// Error handlers (MPI-5.0 section 9.3): the typed functions. Any thread.
+// Defines the typed functions (types.h) of error handlers (MPI-5.0 section 9.3). Any thread.
 // Tested by: tests/mpi/errors/handlers.cc, tests/mpi/errors/thrown.cc.
 #include "api/door.h"
 #include "api/generated/core.h"

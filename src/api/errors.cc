@@ -1,4 +1,5 @@
-// Error codes, classes and strings (MPI-5.0 sections 9.4 and 9.5): the typed functions. Any thread.
+// Defines the typed functions (types.h) of error codes, classes and strings (MPI-5.0 sections 9.4 and 9.5).
+// Any thread.
 // Tested by: tests/mpi/errors/handlers.cc, tests/mpi/comm/queries.cc.
 #include <algorithm>
 #include <cstring>

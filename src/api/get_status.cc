@@ -1,5 +1,5 @@
-// MPI_Request_get_status and its relatives, which read the status and leave the request as it is
-// (MPI-5.0 section 3.7.6): the typed functions. Any thread.
+// Defines the typed functions (types.h) of MPI_Request_get_status and its relatives (MPI-5.0 section 3.7.6).
+// They read the status and leave the request as it is. Any thread.
 // Tested by: tests/mpi/pt2pt/status.cc, tests/mpi/requests/generalized.cc.
 #include "api/generated/core.h"
 #include "api/requests.h"

@@ -1,8 +1,9 @@
-// Generalized requests: operations of the program that have a request (MPI-5.0 section 13.2). The program
-// reports when such a request is complete. The MPI call that waits, tests, queries, frees or cancels calls
-// the program's functions, and does so without the engine. The program's functions may therefore call MPI
-// themselves. An exception from one of them counts as a failure (base/thrown.h). If the program has freed
-// the request before completing it, MPI_Grequest_complete also ends it.
+// Defines the typed functions (types.h) of generalized requests, which give an operation of the program a
+// request (MPI-5.0 section 13.2). The program reports when such a request is complete. To wait for, test,
+// query, free or cancel the request, MPI calls functions of the program. At that moment the calling thread
+// does not own the engine, so the program's functions may call MPI themselves. An exception from such a
+// function counts as a failure (base/thrown.h). If the program has freed the request before completing it,
+// MPI_Grequest_complete also ends the request.
 // Tested by: tests/mpi/requests/generalized.cc, tests/mpi/errors/thrown.cc.
 #include <string>
 #include <utility>

@@ -1,4 +1,4 @@
-// Groups (MPI-5.0 section 7.3): the typed functions. All are local. Any thread.
+// Defines the typed functions (types.h) of groups (MPI-5.0 section 7.3). All are local. Any thread.
 // Tested by: tests/mpi/comm/groups.cc, tests/mpi/random/locals.cc.
 #include "comm/group.h"
 
@@ -17,7 +17,7 @@ const Group &first_of(const Group &group1, const Group &group2) { return group1.
 
 using Choose = Error (*)(const Peers &, const int *, int, Peers &);
 
-// The group that `choose` (include or exclude) forms from some ranks.
+// Returns the group that `choose` (include or exclude) forms from some ranks.
 Error give_chosen(Choose choose, Group &group, int n, const int *ranks, Group **newgroup) {
     Peers peers;
     if (Error error = choose(group.peers, ranks, n, peers)) return error;

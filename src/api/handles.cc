@@ -1,4 +1,4 @@
-// See handles.h. The tables and how they are filled.
+// Defines and fills the tables of handles.h.
 #include "api/handles.h"
 
 #include "api/door.h"

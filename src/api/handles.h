@@ -1,8 +1,8 @@
-// Conversion between handles of the standard's ABI and objects. The handle of an object that the program has
-// created is the object's address; the handle of a predefined object is the ABI's constant. The tables
-// belong to the core and are read by the front ends. The core fills in some entries when it is loaded and
-// the others at the first initialisation of MPI. Any thread may convert. An invalid handle yields nullptr
-// and never a crash.
+// Converts between handles of the standard's ABI and objects. The handle of an object that the program has
+// created is the object's address; the handle of a predefined object is the ABI's constant. The tables belong
+// to the core and are read by the front ends. The core fills in some entries when it is loaded and the others
+// at the first initialisation of MPI. Any thread may convert. An invalid handle yields nullptr and never a
+// crash.
 // Tested by: tests/mpi/errors/freed.cc, tests/api/door_test.cc.
 #pragma once
 
@@ -52,8 +52,8 @@ struct HandleTables {
 }  // namespace lanyard
 
 extern "C" [[gnu::visibility("default")]] lanyard::HandleTables lanyard_handles;
-// The object used for MPI_DATATYPE_NULL in calls that transfer nothing. nullptr, so that such calls are
-// refused, if keeps_to_standard() is true (door.h).
+// The object used for MPI_DATATYPE_NULL in calls that transfer nothing. nullptr if keeps_to_standard() is
+// true (door.h), so that such calls are refused.
 extern "C" [[gnu::visibility("default")]] lanyard::Datatype *lanyard_null_datatype();
 
 namespace lanyard {
@@ -84,8 +84,8 @@ inline uintptr_t handle_of(const T *object) {
     return constant ? static_cast<uintptr_t>(constant) : reinterpret_cast<uintptr_t>(object);
 }
 
-// index_of() returns the index in its pool of an object that the program has created, for ABIs
-// whose handles are integers. The function after it does the reverse.
+// index_of() returns the index that an object of the program has in its pool, for ABIs whose handles are
+// integers. object_at() does the reverse.
 template <class T>
 inline size_t index_of(const T *object) {
     return lanyard_handles.pool[HandleKind<T>::index].index(object);

@@ -1,5 +1,5 @@
-// Info objects (MPI-5.0 chapter 10): the typed functions. The program may call them at any time, even
-// before MPI_Init, on any thread.
+// Defines the typed functions (types.h) of info objects (MPI-5.0 chapter 10). The program may call them at
+// any time, even before MPI_Init, on any thread.
 // Tested by: tests/mpi/comm/info.cc, tests/mpi/random/locals.cc.
 #include "comm/info.h"
 
@@ -82,8 +82,8 @@ Error lanyard_info_get_valuelen(Info &info, const char *key, int *valuelen, int 
 }
 
 // On entry, `buflen` is the size of the array `value`, including the zero byte. On return, it is the size
-// that the complete value needs. If it is 0 on entry, the program asks only for this size, and `value` may
-// be NULL.
+// that the complete value needs. If `buflen` is 0 on entry, the program wants to know only this size, and
+// `value` may be NULL.
 Error lanyard_info_get_string(Info &info, const char *key, int *buflen, char *value, int *flag) {
     if (*buflen > 0 && !value)
         return Error(ErrorClass::arg, "value is a null pointer, though buflen is " + std::to_string(*buflen));

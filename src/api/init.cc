@@ -1,5 +1,5 @@
-// Starting and finishing (MPI-5.0 chapter 11, the world model): Init, Finalize, Abort and the queries of
-// their state. Any thread.
+// Defines the typed functions (types.h) that start and end the world model (MPI-5.0 chapter 11): Init,
+// Finalize, Abort and the queries of their state. Any thread.
 // Tested by: tests/mpi/sessions/models.cc, tests/failures/test_life.py.
 #include <string>
 #include <thread>

@@ -1,5 +1,6 @@
-// Reports of debug mode (LANYARD_CHECK) about messages, requests and objects that the program has left
-// behind. They are made in MPI_Finalize, or in the MPI_Session_finalize that ends the last use of MPI.
+// Makes the reports of debug mode (LANYARD_CHECK) about messages, requests and objects that the program has
+// left behind. The reports are made in MPI_Finalize, or in the MPI_Session_finalize that ends the last use of
+// MPI.
 // Tested by: tests/failures/test_messages.py, tests/launch/test_sessions.py.
 #pragma once
 
@@ -10,8 +11,8 @@ struct Runtime;
 // Reports messages never received, requests never completed or freed, receives never matched, and objects
 // never freed.
 void report_leftovers(Runtime &ending, const char *call);
-// Waits up to a second for the program's sends to complete. Then reports those that no receive matches and
-// that therefore keep `call` from returning.
+// Waits up to a second for the program's sends to complete. Then reports the sends that no receive matches
+// and that therefore keep `call` from returning.
 void report_what_is_waited_for(Runtime &ending, const char *call);
 
 }  // namespace lanyard

@@ -1,5 +1,5 @@
-// The object behind an MPI_Message: a message that MPI_Mprobe has removed from matching, and that exists
-// until a matched receive takes it (MPI-5.0 3.8.2).
+// Message is the object behind an MPI_Message: a message that MPI_Mprobe has removed from matching, and that
+// exists until a matched receive takes it (MPI-5.0 3.8.2).
 // Tested by: tests/mpi/pt2pt/probe.cc.
 #pragma once
 

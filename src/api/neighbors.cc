@@ -1,5 +1,5 @@
-// Neighbourhood collectives (MPI-5.0 sections 8.6 to 8.8), blocking, nonblocking and persistent: the typed
-// functions. Any thread.
+// Defines the typed functions (types.h) of neighbourhood collectives, blocking, nonblocking and persistent
+// (MPI-5.0 sections 8.6 to 8.8). Any thread.
 // Tested by: tests/mpi/topology/neighbors.cc, tests/mpi/random/neighbors.cc.
 #include "coll/neighbors.h"
 
@@ -29,8 +29,7 @@ Error check_topology(const Comm &comm) {
 
 const Neighborhood &around(const Comm &comm) { return comm.topology->neighborhood; }
 
-// Checks the topology, and that the memory of the blocks sent and that of the blocks received do
-// not overlap.
+// Checks the topology. Also checks that the blocks sent and the blocks received do not overlap in memory.
 Error check_even(const Comm &comm, const Side &sent, const Side &received) {
     Error error = check_topology(comm);
     return error ? error : check_apart(sent, received, Instead::none);

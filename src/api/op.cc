@@ -1,4 +1,4 @@
-// The typed functions of reduction operations (MPI-5.0 section 6.9). Any thread.
+// Defines the typed functions (types.h) of reduction operations (MPI-5.0 section 6.9). Any thread.
 // Tested by: tests/mpi/datatype/datatypes.c, tests/mpi/coll/forms.cc, tests/mpi/errors/thrown.cc.
 #include "datatype/op.h"
 

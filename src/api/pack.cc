@@ -1,5 +1,5 @@
-// The typed functions that pack, unpack and count (MPI-5.0 sections 5.2, 5.3 and 3.2.5). The library's packed
-// form is the bytes of the data without gaps. Any thread.
+// Defines the typed functions (types.h) that pack, unpack and count (MPI-5.0 sections 5.2, 5.3 and 3.2.5).
+// The library's packed form is the bytes of the data without gaps. Any thread.
 // Tested by: tests/mpi/datatype/layouts.cc, tests/mpi/datatype/datatypes.c, tests/mpi/datatype/spans.cc.
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
-// Partitioned communication (MPI-5.0 chapter 4): the typed functions. A request is a partitioned send
-// or receive if it has the table of actions for that kind. Any thread; calls on the same request are
-// restricted as in the standard.
+// Defines the typed functions (types.h) of partitioned communication (MPI-5.0 chapter 4). A request is a
+// partitioned send or receive if it has the table of actions for that kind. Any thread; calls on the same
+// request are restricted as in the standard.
 // Tested by: tests/mpi/partitioned/partitioned.cc, tests/mpi/partitioned/threads.cc.
 #include "p2p/partitioned.h"
 
@@ -27,8 +27,8 @@ Error start_receive(Request &request) {
     return {};
 }
 
-// Called by MPI_Request_free or, if a round of the operation is still under way then, at the end of
-// that round. The caller owns the engine.
+// Called by MPI_Request_free. If a round of the operation is still under way then, called at the end of that
+// round instead. The caller owns the engine.
 void end_send(Request &request) { PartitionedSend::end(&send_of(request)); }
 void end_receive(Request &request) { PartitionedReceive::end(&receive_of(request)); }
 

@@ -1,4 +1,4 @@
-// Probes and matched receives (MPI-5.0 section 3.8): the typed functions. Any thread.
+// Defines the typed functions (types.h) of probes and matched receives (MPI-5.0 section 3.8). Any thread.
 // Tested by: tests/mpi/pt2pt/probe.cc, tests/mpi/threads/messages.cc.
 #include "api/generated/core.h"
 #include "api/message.h"

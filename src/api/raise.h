@@ -1,5 +1,5 @@
-// How an error reaches the program. raise() itself is declared in call.h, beside the class Call, which it
-// shows in the error message.
+// Declares how an error reaches the program. raise() itself is declared in call.h, beside the class Call,
+// because raise() shows the Call in the error message.
 // Tested by: tests/mpi/errors/handlers.cc, tests/failures/test_arguments.py, tests/mpi/errors/thrown.cc.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Requests from creation to end; starting, cancelling and freeing them (MPI-5.0 sections 3.7 to 3.9). See
-// request.h for the thread rule.
+// Creates, starts, cancels, frees and ends requests (MPI-5.0 sections 3.7 to 3.9). See request.h for the
+// thread rule.
 #include "api/request.h"
 
 #include <cstdlib>
@@ -28,8 +28,7 @@ namespace {
     if (comm && !comm->predefined()) release_comm(comm);
 }
 
-// Called when the operation of a request that the program has freed is complete. Releases the
-// request.
+// Called when an operation is complete whose request the program has freed. Releases the request.
 void end_given_up(Completion &completion) {
     auto *ended = static_cast<Request *>(completion.context);
     completion.then = nullptr;

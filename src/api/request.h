@@ -1,8 +1,8 @@
-// A request: the object that MPI_Wait and MPI_Test take. The requests of all nonblocking operations share
-// one layout: a completion, an error, the contents of the status, and a table of the actions that differ
-// between kinds of requests. The request of a send or receive contains the operation of src/p2p. The request
-// of any other operation (a collective, a generalized request and others) contains an OtherOperation, keeps
-// its own state elsewhere (`state`), and completes the OtherOperation when it is done. Thread rule: the
+// A request is the object for which MPI_Wait waits. The requests of all nonblocking operations share one
+// layout: a completion, an error, the contents of the status, and a table of the actions that differ between
+// kinds of requests. The request of a send or receive contains the operation of src/p2p. The request of any
+// other operation (a collective, a generalized request and others) contains an OtherOperation, keeps its own
+// state elsewhere (`state`), and completes the OtherOperation when the operation is done. Thread rule: the
 // engine's owner completes a request, and the thread that waits picks it up. A request has up to two
 // references, one for the handle and one for an operation under way. Dropping the last reference frees the
 // request.
@@ -87,8 +87,7 @@ struct Request : Object {
 
 static_assert(sizeof(Request) <= 256, "the next stride of the pool is twice as much");
 
-// The maximum number of requests, and of messages of MPI_Mprobe. Address space for this many objects is
-// reserved for each of the two.
+// The maximum number of requests, and also the maximum number of messages of MPI_Mprobe.
 constexpr size_t most_open = size_t{1} << 23;
 // Ends the job with a message. Called for lack of memory in a call that can no longer return an
 // error.
@@ -98,7 +97,7 @@ ObjectPool<Request> &request_pool();
 
 // Returns an active request with one reference, which belongs to the handle.
 Request &fresh_request(Request::Kind kind);
-// Returns such a request of kind `other`, on `comm`.
+// Like fresh_request(), for a request of kind `other` on `comm`.
 Request *new_request(Comm *comm);
 // These functions make the request hold a communicator and a datatype until it ends. Predefined
 // communicators and datatypes outlive all requests, so they are not held.
@@ -116,8 +115,8 @@ void release_request(Request *request);
 // The request for sends that need nothing more. It is complete from the start. It is created when the
 // library is loaded and must not be released.
 extern Request *const completed_send;
-// The same for batched sends: a path may hold back their data, to send it together with the messages that
-// follow, until the program picks up or frees this request.
+// Like completed_send, for batched sends. Until the program picks up or frees this request, a path may hold
+// back the data of these sends, to send it together with the messages that follow.
 extern Request *const batched_send;
 
 // Stores the result of a completed request in `status` and returns the operation's error. Ends the request
@@ -128,8 +127,8 @@ Error ask_status(Request &request, Status *status);
 // Attaches the request's communicator to the error, so that the communicator's error handler is called. The
 // error holds the communicator, because the request may have had the last reference to it.
 Error about(const Request &request, Error error);
-// The empty status, for inactive and null requests. MPI_ERROR is MPI_SUCCESS in it, whichever call returns it
-// (MPI-5.0 3.7.3).
+// The empty status, for inactive and null requests. Its MPI_ERROR is MPI_SUCCESS, whichever call returns the
+// status (MPI-5.0 3.7.3).
 void set_empty(Status *status);
 
 }  // namespace lanyard

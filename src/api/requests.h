@@ -1,4 +1,4 @@
-// Functions on several requests at once, shared by wait.cc and get_status.cc.
+// Declares functions on several requests at once, which wait.cc and get_status.cc share.
 // Tested by: tests/mpi/pt2pt/waits.cc, tests/mpi/pt2pt/status.cc.
 #pragma once
 
@@ -60,8 +60,8 @@ private:
 // Picks up all requests, which must be complete.
 Error pick_up_all(int count, Request **requests, Status *statuses);
 
-// One turn of the engine for a test that found nothing. Returns an error if the program has freed one of the
-// requests.
+// Makes one turn of the engine for a test that found nothing. Returns an error if the program has freed one
+// of the requests.
 Error make_progress(int count, Request *const *requests);
 
 }  // namespace lanyard

@@ -1,4 +1,5 @@
-// A send and a receive in one call (MPI-5.0 section 3.11), or in one request. Any thread.
+// Defines the typed functions (types.h) that send and receive in one call, or with one request (MPI-5.0
+// section 3.11). Any thread.
 // Tested by: tests/mpi/pt2pt/sendrecv.cc.
 #include <algorithm>
 #include <memory>
@@ -53,7 +54,7 @@ Error exchange(const Send &send, const Receive &receive, Status *status) {
     return out.error;
 }
 
-// A packed copy of a buffer that is about to be overwritten by a receive.
+// Returns a packed copy of a buffer that a receive is about to overwrite.
 std::unique_ptr<std::byte[]> packed_copy(const Buffer &buffer) {
     auto bytes = static_cast<size_t>(buffer.bytes());
     auto copy = std::make_unique_for_overwrite<std::byte[]>(std::max<size_t>(bytes, 1));
@@ -111,8 +112,8 @@ Request *start(const Send &send, const Receive &receive, std::unique_ptr<std::by
     }
     Messenger &messenger = send.comm.universe->messenger;
     EngineGuard guard(messenger.engine());
-    exchange->open = 3;  // send, receive and this function itself; its part is subtracted below, so that the
-                         // request cannot complete before both are started
+    exchange->open = 3;  // the send, the receive and this function. half_done() below subtracts this
+                         // function's part, so the request cannot complete before both are started.
     if (receive.from_nobody()) --exchange->open;
     else messenger.receive(exchange->in);
     if (send.to_nobody()) --exchange->open;

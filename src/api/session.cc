@@ -1,4 +1,4 @@
-// Sessions (MPI-5.0 section 11.3): the typed functions. Any thread.
+// Defines the typed functions (types.h) of sessions (MPI-5.0 section 11.3). Any thread.
 // Tested by: tests/mpi/sessions/queries.cc, tests/mpi/sessions/only.cc.
 #include "comm/session.h"
 
@@ -130,7 +130,8 @@ Error lanyard_session_get_num_psets(Session &, Info *, int *npset_names) {
 }
 
 // On entry, `pset_len` is the size of the array `pset_name`, including the zero byte. On return, it is
-// the size that the complete name needs. If it is 0 on entry, the program asks only for this size.
+// the size that the complete name needs. If `pset_len` is 0 on entry, the program wants to know only this
+// size.
 Error lanyard_session_get_nth_pset(Session &, Info *, int n, int *pset_len, char *pset_name) {
     if (n < 0 || n >= number_of_sets)
         return Error(ErrorClass::arg, "there is no process set number " + std::to_string(n) + "; there are " +

@@ -1,6 +1,6 @@
-// Ended requests of one kind (send or receive) that new ones reuse, because creating a request takes longer
-// than sending a short message. request.cc stores ended requests here, and transfers.h takes them. Any
-// thread; the lock is skipped if only one thread is in MPI.
+// Stores ended requests of one kind (send or receive). New requests reuse them, because creating a request
+// takes longer than sending a short message. request.cc stores ended requests here, and transfers.h takes
+// them. Any thread; the lock is skipped if only one thread is in MPI.
 // Tested by: tests/mpi/pt2pt/overlapping.cc, tests/mpi/threads/messages.cc.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Whether MPI may be called now. Every entry point reads this state; initialisation and finalisation write
-// it. Any thread may read. The writers are serialised by the lock of activity.cc.
+// The process state shows whether MPI may be called now. Every entry point reads this state; initialisation
+// and finalisation write it. Any thread may read. The writers are serialised by the lock of activity.cc.
 // Tested by: tests/failures/test_life.py, tests/mpi/sessions/models.cc, tests/api/door_test.cc.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Functions that read and set fields of a status (MPI-5.0 sections 3.2.5 and 13.3). Those that read and
-// set counts are in pack.cc.
+// Defines the typed functions (types.h) that read and set fields of a status (MPI-5.0 sections 3.2.5 and
+// 13.3). The functions that read and set counts are in pack.cc.
 // Tested by: tests/mpi/pt2pt/status.cc.
 #include "api/generated/core.h"
 

@@ -1,4 +1,4 @@
-// How entry points time themselves if a profile is requested (tool/profile.h). The process state, which each
+// Lets entry points time themselves if a profile is requested (tool/profile.h). The process state, which each
 // call reads anyway, is then `timed` instead of `active`. An entry point that reads `timed` calls itself
 // again between two readings of the clock. It does not do so inside another call that is being timed, for
 // example in a function of the program that MPI has called. Any thread.
@@ -16,8 +16,8 @@ inline bool to_be_timed(ProcessState state) {
     return state == ProcessState::timed && timing::outside_timed_call();
 }
 
-// What the body of an entry point knows about the entry point: its name, and the function itself,
-// which the body calls again to time it.
+// Describes an entry point to its own body: the name, and the function itself, which the body calls again to
+// time it.
 template <auto function>
 struct EntryPoint {
     const char *name;

@@ -1,5 +1,5 @@
-// The tool information interface (MPI-5.0 chapter 15): its use, enumerations and categories. The typed
-// functions. Any thread.
+// Defines the typed functions (types.h) of the tool information interface (MPI-5.0 chapter 15) for its
+// initialisation, its enumerations and its categories. Any thread.
 #include "api/tool.h"
 
 #include <algorithm>

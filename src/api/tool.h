@@ -1,5 +1,6 @@
-// What the typed functions of the tool information interface share: checks that the interface is in use and
-// that an index is valid, and how the object to which a variable is bound is found. Any thread.
+// Defines what the typed functions of the tool information interface share: checks that the interface is in
+// use and that an index is valid, and a function that finds the object to which a variable is bound. Any
+// thread.
 // Tested by: tests/mpi/tool/events.cc, tests/mpi/tool/cvars.cc.
 #pragma once
 
@@ -45,8 +46,7 @@ Error find_name(const std::vector<Row> &table, std::string_view name, int *index
     return tool::failure(abi::t_err_invalid_name, "there is no \"" + std::string(name) + "\"");
 }
 
-// Finds the communicator that the program names. `of_comm`: one is required; otherwise does
-// nothing.
+// Finds the communicator that the program names. Does nothing unless `of_comm` is true.
 inline Error find_bound(bool of_comm, ToolObject object, tool::Bound &bound) {
     if (!of_comm) return {};
     Comm *comm = object.handle ? object.door->tool_comm(object.handle) : nullptr;

@@ -1,5 +1,5 @@
-// The tool information interface: control variables (MPI-5.0 section 15.3.6). The typed functions. Any
-// thread.
+// Defines the typed functions (types.h) of the tool information interface for control variables (MPI-5.0
+// section 15.3.6). Any thread.
 // Tested by: tests/mpi/tool/cvars.cc.
 #include "api/generated/core.h"
 #include "api/tool.h"

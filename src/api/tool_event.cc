@@ -1,5 +1,5 @@
-// The tool information interface: events and their sources (MPI-5.0 section 15.3.8). The typed functions. Any
-// thread.
+// Defines the typed functions (types.h) of the tool information interface for events and their sources
+// (MPI-5.0 section 15.3.8). Any thread.
 // Tested by: tests/mpi/tool/events.cc.
 #include <algorithm>
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char *tools_function = "a function of a tool that is told of events";
 
-// Returns an empty info object. The library knows no hints for events, so none is ever in use.
+// Returns an empty info object. The library supports no hints for events, so no hint is ever in use.
 Error give_no_hints(Info **info) {
     if (!info) return {};
     *info = new_info();

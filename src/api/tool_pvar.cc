@@ -1,5 +1,5 @@
-// The tool information interface: performance variables (MPI-5.0 section 15.3.7). The typed functions. Any
-// thread.
+// Defines the typed functions (types.h) of the tool information interface for performance variables (MPI-5.0
+// section 15.3.7). Any thread.
 // Tested by: tests/mpi/tool/pvars.cc.
 #include <cstdint>
 
@@ -16,7 +16,7 @@ bool all_handles(const PvarHandle *handle) {
     return reinterpret_cast<uintptr_t>(handle) == static_cast<uintptr_t>(abi::t_pvar_all_handles);
 }
 
-// Checks that the interface is in use, the session is valid, and the handle belongs to it.
+// Checks that the interface is in use, the session is valid, and the handle belongs to the session.
 Error check_handle(const ToolGuard &guard, const PvarSession *session, const PvarHandle *handle) {
     if (Error error = guard.check()) return error;
     if (Error error = tool::find_pvar_session(session)) return error;

@@ -1,5 +1,5 @@
-// Virtual topologies (MPI-5.0 chapter 8): the typed functions. Those that are collective show a wait record
-// while they wait for other ranks.
+// Defines the typed functions (types.h) of virtual topologies (MPI-5.0 chapter 8). The collective functions
+// show a wait record (creating.h) while they wait for other ranks.
 // Tested by: tests/mpi/topology/topologies.cc, tests/mpi/topology/errors.cc.
 #include "comm/topology.h"
 
@@ -81,8 +81,8 @@ Error check_weights(const char *name, const int *weights, int count) {
     return {};
 }
 
-// Finds out whether the edges have weights. A process must pass weights for its sources and
-// destinations or for neither. A side without edges does not count.
+// Finds out whether the edges have weights. A process must pass weights for its sources and also for its
+// destinations, or no weights at all. A side without edges does not count.
 Error find_weighted(int indegree, const int *sourceweights, int outdegree, const int *destweights,
                     bool &weighted) {
     bool in = !unweighted(sourceweights), out = !unweighted(destweights);
@@ -97,8 +97,8 @@ std::vector<int> list_of(const int *values, int count) {
     return count > 0 ? std::vector<int>(values, values + count) : std::vector<int>();
 }
 
-// Turns the arguments of MPI_Dist_graph_create into a list of edges. `degrees[i]` of the destinations
-// belong to the i-th of the `n` sources.
+// Turns the arguments of MPI_Dist_graph_create into a list of edges. The i-th of the `n` sources has
+// `degrees[i]` destinations.
 Error read_edges(const Comm &comm, int n, const int *sources, const int *degrees, const int *destinations,
                  const int *weights, std::vector<NamedEdge> &edges) {
     int64_t count = 0;

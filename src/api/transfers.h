@@ -1,5 +1,5 @@
-// How the arguments of point-to-point calls become operations. Shared by pt2pt.cc, probe.cc, sendrecv.cc and
-// bsend.cc. Any thread; the describe() functions do not need the engine.
+// Turns the arguments of point-to-point calls into operations (p2p/operation.h). Shared by pt2pt.cc,
+// probe.cc, sendrecv.cc and bsend.cc. Any thread; the describe() functions do not need the engine.
 // Tested by: tests/mpi/pt2pt/modes.cc, tests/mpi/pt2pt/counts.cc.
 #pragma once
 

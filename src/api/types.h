@@ -1,5 +1,6 @@
-// The types of the interface between the ABI front ends and the typed functions (generated/core.h): objects
-// instead of handles, 64-bit counts, a status, callbacks. Included by every front end and by every file that
+// Declares the types of the interface between the ABI front ends and the typed functions. A typed function is
+// the function in the core library behind an MPI function (generated/core.h). It works with objects instead
+// of handles, 64-bit counts, a status and callbacks. Included by every front end and by every file that
 // defines typed functions. Plain values, so no thread rule.
 // Tested by: tests/api/door_test.cc.
 #pragma once

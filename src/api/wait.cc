@@ -1,5 +1,5 @@
-// Waiting for requests and testing them (MPI-5.0 sections 3.7.3 and 3.7.5): the typed functions. They pick up
-// the requests that are complete. Any thread.
+// Defines the typed functions (types.h) that wait for requests and test them (MPI-5.0 sections 3.7.3 and
+// 3.7.5). These functions pick up the requests that are complete. Any thread.
 // Tested by: tests/mpi/pt2pt/waits.cc, tests/mpi/threads/shared.cc.
 #include "api/generated/core.h"
 #include "api/requests.h"
