@@ -1,5 +1,5 @@
-// When a link acknowledges frames that have arrived: after a while, or at once on request, and also if the
-// frames arrive on a new connection. The test plays the peer itself: it sends the frames byte by byte and
+// Tests when a link acknowledges frames that have arrived: after a while, or at once if the peer requests it.
+// The same holds on a new connection. The test plays the peer itself: it sends the frames byte by byte and
 // counts the acknowledgements.
 #include <gtest/gtest.h>
 

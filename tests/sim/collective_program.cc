@@ -251,9 +251,9 @@ void Operation::plan_uneven_exchange() {
     };
 }
 
-// Plans an alltoallw with the same numbers of elements. Each block has its own memory and its own
-// datatype, alternately without and with gaps. Unless the operation is in place, the sender and the
-// receiver of a block use different datatypes.
+// Plans an alltoallw in which ranks r and s also send each other (r + s) mod (count + 1) elements. Each block
+// has its own memory and its own datatype, alternately without and with gaps. Unless the operation is in
+// place, the sender and the receiver of a block use different datatypes.
 void Operation::plan_typed_exchange() {
     std::vector<int32_t> counts;
     std::vector<const Datatype *> send_types, receive_types;

@@ -1,6 +1,6 @@
-// Random collective operations, whose results are checked element by element against the operations'
-// definitions. Some are blocking. Others are planned first, started when the test wants it, and finished
-// later, once or repeatedly. All members of a team perform the same operations, because their random
+// Runs random collective operations and checks their results, element by element, against the operations'
+// definitions. Some operations are blocking. Others are planned first, started when the test wants it, and
+// finished later, once or repeatedly. All members of a team perform the same operations, because their random
 // generators are in the same state.
 #pragma once
 
@@ -101,7 +101,7 @@ private:
 // elements.
 void run_collectives(Rank &rank, Team &team, uint64_t seed, int count, int64_t most);
 
-// A random number of ranks for each node: all ranks on one node, each rank on its own node, or a
+// Returns a random number of ranks for each node: all ranks on one node, each rank on its own node, or a
 // number in between.
 uint32_t random_ranks_per_node(Random &random, uint32_t ranks);
 // Called after baton.run(). Checks that no message and no receive is left, ends the job, and checks that no

@@ -1,4 +1,4 @@
-// Blocking collectives in complete jobs on the simulated network.
+// Runs blocking collectives in complete jobs on the simulated network.
 #include <gtest/gtest.h>
 
 #include "base/abi_constants.h"

@@ -1,6 +1,7 @@
-// Creates communicators in complete jobs on the simulated network. A random function creates a communicator
-// from any one that was created before, and the result is used and freed. Groups, order and context ids are
-// compared with groups that the test computes itself. In some runs there is not enough node memory.
+// Creates communicators in complete jobs on the simulated network. In each turn, a function that is drawn at
+// random creates communicators from an earlier communicator. Communicators are then used, and some are freed.
+// The test computes itself which groups, order and context ids must result, and compares. In some runs there
+// is not enough node memory.
 //
 // All members of a parent communicator draw the same random numbers. Each member can therefore compute all
 // groups that must result, also those to which it does not belong.
@@ -23,9 +24,9 @@ namespace {
 
 Peers team_of(const Comm &comm) { return Peers(comm.team.peers, comm.team.peers + comm.team.size); }
 
-// Records which context ids are in use. Every member of a communicator reports it, and all reports with the
-// same context id must name the same members. The reports of an intercommunicator must name its two groups
-// in the same order.
+// Records which context ids are in use. Every member of a communicator calls report(). All reports with the
+// same context id must name the same members. The reports of an intercommunicator must name its two groups in
+// the same order.
 class Census {
 public:
     void report(const Comm &comm) {
@@ -141,8 +142,8 @@ private:
         census_.report(*made);
     }
 
-    // The same for an intercommunicator with these two groups. A process gets it only if neither group is
-    // empty and the process is in one of them.
+    // Like expect(), for an intercommunicator with these two groups. A process gets the intercommunicator
+    // only if neither group is empty and the process is in one of the groups.
     void expect_inter(Error error, const Comm *made, const Peers &own, const Peers &other, const char *how) {
         ASSERT_FALSE(error) << how << ": " << error.take().sentence;
         bool in_it = !other.empty() && std::count(own.begin(), own.end(), rank_.own) > 0;
@@ -217,7 +218,7 @@ private:
     // no group.
     void create(Comm &parent, Random &random, Comm *&made) {
         std::vector<Peers> parts(1 + random.below(4));
-        bool one = parts.size() == 1;  // if there is one group only, the ranks outside the group pass it too
+        bool one = parts.size() == 1;  // if there is only one group, ranks outside it pass it too
         Peers mine;
         for (uint32_t peer : shuffled(parent.group->peers, random)) {
             size_t place = random.below(parts.size() + 1);

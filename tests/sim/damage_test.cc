@@ -105,8 +105,8 @@ TEST_F(Damage, OfAnyBitIsFoundAtOnce) {
             greet();
             std::string bytes = frame(kind, payload);
             size_t check = bytes.size() - payload.size() - sizeof(FrameCheck);
-            // Skips the checksum of the first bytes, which the link does not read if the whole
-            // frame has arrived.
+            // Skips the checksum of the first bytes. The link does not read this checksum if the whole frame
+            // has arrived.
             if (bit / 32 == check / 4 + 1) continue;
             bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ 1 << bit % 8);
             uint64_t before = counts().damaged;

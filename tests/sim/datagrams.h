@@ -1,7 +1,7 @@
-// Datagram paths (path/dgram/dgram_path.h) of all processes of a simulated job, over one simulated network of
-// packets (net/sim/packet_network.h). The baton gives the time. The network is a thread of the baton too.
-// This thread sleeps until a packet reaches the switch or a host, and then notifies every process that has
-// received a packet.
+// Creates the datagram paths (path/dgram/dgram_path.h) of all processes of a simulated job. They share one
+// simulated network of packets (net/sim/packet_network.h). The baton (path/sim/baton.h) gives the time. The
+// network is a thread of the baton too: it sleeps until a packet reaches the switch or a host, and then
+// notifies every process that has received a packet.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Complete jobs that use datagrams over simulated packets. Packets are lost, doubled, damaged, overtaken
+// Runs complete jobs that use datagrams over simulated packets. Packets are lost, doubled, damaged, overtaken
 // and dropped by full queues, and cables are cut. Each message must arrive once, in order and unharmed.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// How communication over datagram paths ends, and which packets the paths accept: lost farewells,
-// network partitions, packets of strangers.
+// Tests how communication over datagram paths ends, also if a farewell is lost or the network is partitioned.
+// Also tests that the paths accept no packets of strangers.
 #include <gtest/gtest.h>
 
 #include "sim/dgram_hosts.h"

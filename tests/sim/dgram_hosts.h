@@ -1,5 +1,5 @@
-// Datagram paths (path/dgram/dgram_path.h) of several hosts on one simulated network, for tests that do not
-// depend on the content of envelopes.
+// Creates datagram paths (path/dgram/dgram_path.h) of several hosts on one simulated network, for tests that
+// do not depend on the content of envelopes.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
-// First contact (path/dgram/first_contact.h) between up to eight hosts on simulated networks, chosen by
-// seeds. Packets are lost, and some routes are closed in one or both directions. If all routes are open,
-// every host must get all answers. The hosts at both ends of a closed route must each report that the
-// other one does not answer.
+// Up to eight hosts on simulated networks make first contact (path/dgram/first_contact.h). A seed chooses the
+// scenario. Packets are lost, and some routes are closed in one or both directions. If all routes are open,
+// every host must get all answers. If a route is closed, the hosts at its two ends must each report that the
+// other host does not answer.
 #include <gtest/gtest.h>
 
 #include "path/dgram/first_contact.h"
@@ -15,8 +15,8 @@ constexpr uint64_t patience_ns = 3'000'000'000, step_ns = 250'000;
 
 struct Hosts : DgramHosts {
     using DgramHosts::DgramHosts;
-    // All hosts begin at random times within a tenth of a second. Every host answers until the time
-    // of the last one has ended.
+    // All hosts begin at random times within a tenth of a second, and each waits for answers for
+    // `patience_ns`. Every host answers until the last host has stopped waiting.
     void meet(Random &random) {
         std::vector<uint64_t> begins(paths.size());
         for (uint64_t &each : begins) each = random.below(100'000'000);

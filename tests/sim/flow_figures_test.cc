@@ -1,5 +1,5 @@
-// The performance of flows in virtual time: bandwidth if packets are lost, many senders to one receiver,
-// latency of single messages. The figures are the same on every machine.
+// Measures the performance of flows in virtual time: bandwidth if packets are lost, many senders to one
+// receiver, latency of single messages. The figures are the same on every machine.
 #include <gtest/gtest.h>
 
 #include "sim/flow_world.h"
@@ -72,7 +72,7 @@ TEST(FlowFigures, incastOfSevenFillsTheLine) {
     }
 }
 
-// The same with envelopes only, which are sent without waiting for a request of the receiver.
+// The same test with envelopes only. Envelopes are sent without waiting for a request of the receiver.
 TEST(FlowFigures, incastOfEnvelopesHasNoTimeouts) {
     PacketBehaviour behaviour;
     FlowWorld world(first_seed(), behaviour, 8, {});
@@ -162,8 +162,8 @@ protected:
         EXPECT_EQ(counts.lost_by_probe, 0u);
         EXPECT_EQ(counts.probes, 0u);
     }
-    // Runs `rounds` gathers one after the other. The next one begins when all blocks of the
-    // previous one have arrived.
+    // Runs `rounds` gathers one after the other. Each gather begins when all blocks of the previous gather
+    // have arrived.
     void gather(uint64_t rounds, uint64_t had = 0) {
         uint64_t since_ns = world_.now_ns();
         for (uint64_t round = 1; round <= rounds; ++round) {

@@ -1,7 +1,7 @@
-// Flows on the simulated network, in scenarios drawn from a seed. Two to eight processes send each other
+// Runs flows on the simulated network, in scenarios drawn from a seed. Two to eight processes send each other
 // envelopes and bulk of all sizes. The network loses, doubles, reorders and damages packets, its queues
-// overflow, and it is partitioned for a while. Everything must arrive once and in order, and afterwards
-// the flows must have returned all memory.
+// overflow, and it is partitioned for a while. Everything must arrive once and in order, and afterwards the
+// flows must have returned all memory.
 #include <gtest/gtest.h>
 
 #include "sim/flow_world.h"
@@ -108,8 +108,8 @@ TEST(Flow, tellsOnceOfAPeerThatIsSilent) {
     EXPECT_EQ(world.conversation(0, 2).delivered, 1u);
 }
 
-// The peer sends nothing because it computes. The owner of the flow knows from another source that
-// the peer lives.
+// The peer sends nothing because it computes. The owner of the flow knows from another source that the peer
+// lives.
 TEST(Flow, waitsForAPeerThatIsSilentButLives) {
     FlowWorld world(first_seed(), {}, 2, {});
     world.know(dgram::Life::lives);
@@ -135,9 +135,9 @@ TEST(Flow, tellsOnceAndSoonerOfAPeerThatIsGone) {
     EXPECT_EQ(world.conversation(0, 1).how, dgram::FlowEnd::gone);
 }
 
-// A route drops packets that fit through its first link, and reports nothing (a black hole). After a
-// moment, bulk must continue at nearly its former rate, whether the black hole exists from the flow's
-// first packet or begins while bulk is under way.
+// The first link of a route carries long packets, but a later link drops them and reports nothing (a black
+// hole). After a moment, bulk must continue at nearly its former rate. This must be so if the black hole
+// exists from the flow's first packet, and also if it begins while bulk is under way.
 TEST(Flow, findsTheSizeThatABlackHoleLetsPass) {
     for (size_t carried : {600u, 1000u, 1400u})
         for (bool at_first : {true, false}) {
@@ -160,8 +160,9 @@ TEST(Flow, findsTheSizeThatABlackHoleLetsPass) {
         }
 }
 
-// So many packets and acknowledgements are lost that now and then the sender regards everything under way as
-// lost. It must not take this for a black hole: no more than one packet in a hundred may be shorter.
+// The network loses so many packets and acknowledgements that the sender sometimes regards everything under
+// way as lost. The sender must not take this for a black hole: it may limit itself to short packets for at
+// most one of a hundred packets.
 TEST(Flow, takesManyLossesForNoBlackHole) {
     for (uint32_t percent : {10u, 20u, 30u})
         for (uint64_t seed = first_seed(); seed < first_seed() + 3; ++seed) {
@@ -186,7 +187,7 @@ TEST(Flow, takesManyLossesForNoBlackHole) {
         }
 }
 
-// Later the endpoint learns of a smaller packet limit, as if a router had reported it.
+// While bulk is under way, the endpoint learns of a smaller packet limit, as if a router had reported it.
 TEST(Flow, keepsToWhatTheEndpointLearns) {
     FlowWorld world(first_seed(), {}, 2, {});
     world.send_bulk(0, 1, 3'000'000);

@@ -138,8 +138,8 @@ void FlowWorld::complain(const std::string &what) {
     if (complaint_.empty()) complaint_ = what + " at " + std::to_string(now_ns()) + " ns";
 }
 
-// Returns a random part of one long list of random bytes. The list is at least 10,007 bytes longer
-// than the part, which is not near a power of two.
+// Returns a random part of one long list of random bytes. The list is at least 10,007 bytes longer than the
+// part. (The number 10,007 is not near a power of two.)
 std::vector<std::byte> FlowWorld::any_bytes(size_t size) {
     while (bytes_.size() < size + 10'007) {
         uint64_t word = random_.next();

@@ -1,7 +1,7 @@
-// Processes that send each other data through flows (path/dgram/flow.h) over the simulated network of
-// packets. The world keeps lists of everything that was sent, and compares data that arrives with these
-// lists at once, byte by byte. It also checks what the flows report (delivered, ended) for consistency.
-// The first error is stored as the complaint and ends the scenario. Single-threaded.
+// FlowWorld simulates processes that send each other data through flows (path/dgram/flow.h) over the
+// simulated network of packets. It keeps lists of everything that was sent. When data arrives, it compares
+// the data with these lists at once, byte by byte. It also checks that what the flows report (delivered,
+// ended) is consistent. The first error is stored as the complaint and ends the scenario. Single-threaded.
 #pragma once
 
 #include <map>
@@ -49,8 +49,8 @@ public:
     void send(uint32_t from, uint32_t to, size_t size);
     void send_bulk(uint32_t from, uint32_t to, size_t size);
     // From now on, whenever a host is served, an earlier packet arrives again with this probability,
-    // unchanged or changed. In all, 500 packets arrive again and no more. Without this limit it might
-    // never end, because the answer to such a packet causes further ones.
+    // unchanged or changed. In all, 500 packets arrive again and no more. Without this limit a scenario might
+    // never end, because the answer to such a packet causes further packets.
     void disturb(int percent) { disturb_percent_ = percent; }
     // With `copies`, bulk_bytes() copies the bytes to `scratch` in half of its calls, at random.
     // Otherwise it always returns their address.

@@ -1,7 +1,7 @@
-// Random collective operations on an intercommunicator, whose results are checked element by element against
-// the operations' definitions. Several operations are under way at once, and each rank waits for them in an
-// order of its own. Both groups perform the same operations, because their random generators are in the same
-// state.
+// Runs random collective operations on an intercommunicator and checks their results, element by element,
+// against the operations' definitions. Several operations are under way at once, and each rank waits for them
+// in an order of its own. Both groups perform the same operations, because their random generators are in the
+// same state.
 #pragma once
 
 #include "sim/job.h"

@@ -1,7 +1,7 @@
-// A job on the simulated network. Its ranks have everything that a process has below the API (engine,
-// messenger, executor of collectives, communicators). Each rank is a thread of a Baton, and calls the body
-// that the test passes to each(). Several jobs may share a baton. A deadlock ends the test with a message
-// that states what every rank waits for.
+// A Job runs its ranks on the simulated network. Each rank has everything that a process has below the API
+// (engine, messenger, executor of collectives, communicators). Each rank is a thread of a Baton
+// (path/sim/baton.h), and calls the body that the test passes to each(). Several jobs may share a baton. A
+// deadlock ends the test with a message that states what every rank waits for.
 //
 //     sim::Job job(baton, sim::Behaviour::any(baton.random()), {.ranks = 8});
 //     job.each([](sim::Rank &rank) { ... });
@@ -28,7 +28,7 @@
 
 namespace lanyard::sim {
 
-// The Idle of a simulated rank. A rank that waits passes the baton on.
+// Implements Idle (engine/idle.h) for a simulated rank: a rank that waits passes the baton on.
 class SimIdle final : public Idle {
 public:
     explicit SimIdle(Baton &baton) : baton_(baton) {}
@@ -43,14 +43,14 @@ public:
         else baton_.sleep_until(deadline_ns);
     }
     void disarm() override {}
-    void wake() override {}  // never needed: a rank has one thread, and this thread does not sleep while it
-                             // runs
+    void wake() override {}  // never needed: a rank has only one thread, so no other thread of the rank
+                             // sleeps when wake() is called
 
 private:
     Baton &baton_;
 };
 
-// The shared memory of a node: memory of this process, to which all ranks have access. Counts the
+// Simulates the shared memory of a node by memory of this process, to which all ranks have access. Counts the
 // areas in use.
 class SimMemory final : public NodeMemory {
 public:
@@ -102,12 +102,12 @@ struct JobShape {
     DgramLimits dgram_limits = {};
 };
 
-// Links of all processes, over simulated sockets.
+// Creates the links of all processes (`members`), over simulated sockets.
 class SimLinks {
 public:
     SimLinks(Baton &baton, const SocketBehaviour &behaviour, const TcpLimits &limits,
              const std::vector<Member> &members, Crc32c crc = {});
-    // Links of all processes of one job.
+    // The same for `processes` processes of one job.
     SimLinks(Baton &baton, const SocketBehaviour &behaviour, const TcpLimits &limits, uint32_t processes,
              Crc32c crc = {})
         : SimLinks(baton, behaviour, limits, std::make_unique<Processes>(processes), crc) {}

@@ -1,4 +1,4 @@
-// A job's secret that is the same in every run, for tests whose processes are all simulated in one
+// Defines a job's secret that is the same in every run, for tests whose processes are all simulated in one
 // process.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Complete jobs that use links over simulated sockets. Connections are refused, are slow, deliver bytes
+// Runs complete jobs that use links over simulated sockets. Connections are refused, are slow, deliver bytes
 // in small portions, and are reset at any moment. Each message must arrive once, in order and unharmed.
 #include <gtest/gtest.h>
 
@@ -68,8 +68,7 @@ uint64_t play(uint64_t seed, Totals &totals, bool checks = false) {
     shape.checks = checks;
     if (checks) {
         shape.over_sockets->flip_permille = 1 << random.below(6);
-        // Without a limit, a long frame, which arrives in many portions, would never arrive
-        // undamaged.
+        // A long frame arrives in many portions. It would never arrive undamaged if there were no limit.
         shape.over_sockets->flips_left = static_cast<int>(random.between(1, 60));
     }
     Program program(random, shape.ranks, static_cast<int>(random.between(1, 200)));

@@ -146,9 +146,9 @@ void Player::probe_and_receive(Operation &operation) {
         MatchKey key;
     } question{rank_.messenger, operation.in};
     for (const auto &earlier : receives_)
-        // A probe would also wait for ever if an earlier receive of this rank takes the message and
-        // itself waits for one that this rank has yet to send. So the rank does not probe while earlier
-        // receives are open.
+        // A probe would also wait for ever if an earlier receive of this rank took the message, and this rank
+        // had yet to send the only other message that the probe can find. So the rank does not probe while
+        // earlier receives are open.
         if (!earlier->done() && earlier.get() != &operation) return operation.start(rank_.messenger);
     rank_.engine.wait_owned(Condition{[](const void *subject) {
                                           auto &asked = *static_cast<const Question *>(subject);
@@ -178,9 +178,10 @@ void Player::cancel_something() {
         << (sends ? "a send" : "a receive") << " that met nothing can be cancelled";
 }
 
-// Waits for the posted receives and sends. Before the end of the program, it skips sends to a rank that
-// receives from any source in this context: such a receive may have taken a message of another rank that
-// comes later in the list, and the receive that takes this rank's message is then posted later too.
+// Waits for the posted receives and sends. Before the end of the program, it does not wait for sends to a
+// rank that receives from any source in this context. Such a receive may already have taken a message that
+// comes later in the list, from another rank. Then a later receive takes this rank's message, and to wait for
+// that receive could be a deadlock.
 void Player::wait(bool at_the_end) {
     for (const auto &operation : receives_) finish(*operation);
     for (const auto &operation : receives_) check(*operation);

@@ -1,7 +1,7 @@
-// A random point-to-point program: messages between random ranks, of all sizes, modes and layouts. The
-// receives have an exact source and tag or wildcards, and are posted early or late. Some messages are probed
-// for, and some operations are cancelled. The test checks every byte, and the order that the standard
-// promises.
+// Runs a random point-to-point program: random ranks send each other messages of all sizes, modes and
+// layouts. The receives have an exact source and tag or wildcards, and are posted early or late. Some
+// messages are probed for, and some operations are cancelled. The test checks every byte, and the order that
+// the standard promises.
 //
 // The program cannot deadlock. All ranks go through one list of messages in order and post their sends and
 // receives. A rank waits only for operations whose completion needs nothing later in the list. All receives
@@ -78,9 +78,9 @@ private:
     std::map<std::tuple<uint32_t, int32_t, int32_t>, std::deque<const Message *>> expected_;
 };
 
-// Checks that no rank has more credit at another rank than at the start, including the credit that the
-// other rank has yet to return. This is true at any time, because credit can only be missing: for messages
-// that are under way or that the other rank has not consumed.
+// Checks each pair of ranks: the credit that the sender has left, plus the credit that the receiver has yet
+// to return, must be no more than the credit at the start. This must be true at any time. The sum may be
+// less, because messages that are under way, or that the receiver has not consumed, hold credit.
 void check_credit(Job &job);
 
 }  // namespace lanyard::sim

@@ -1,5 +1,5 @@
-// Point-to-point messages in complete jobs on the simulated network: random programs, and tests of the
-// simulation itself.
+// Runs random point-to-point programs in complete jobs on the simulated network. Also tests the simulation
+// itself.
 #include <gtest/gtest.h>
 
 #include "sim/job.h"

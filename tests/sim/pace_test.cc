@@ -1,5 +1,5 @@
-// A link adapts two things to the speed of its connection: the length of its bulk frames, and how much
-// payload must arrive before a sleeping process wakes.
+// Tests how a link adapts to the speed of its connection. It adapts the length of its bulk frames, and how
+// much payload must arrive before a sleeping process wakes.
 #include <gtest/gtest.h>
 
 #include "sim/job.h"

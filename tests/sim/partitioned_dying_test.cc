@@ -1,6 +1,6 @@
-// Partitioned communication between two processes, of which process 1 dies at a random step of its engine.
-// The other process's operations must then complete or fail. When they are started again, they must again
-// complete or fail.
+// Two processes use partitioned communication, and process 1 dies at a random step of its engine. The other
+// process's operations must then complete or fail. When they are started again, they must again complete or
+// fail.
 #include <gtest/gtest.h>
 
 #include "base/log.h"

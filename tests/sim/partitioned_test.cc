@@ -1,4 +1,4 @@
-// Partitioned communication in complete jobs on the simulated network and over simulated sockets. The
+// Runs partitioned communication in complete jobs on the simulated network and over simulated sockets. The
 // channels are random, of all sizes, and the two sides of a channel have different partitions. All ranks
 // create the channels in the order of one list, start them in any order, and mark partitions ready a few
 // at a time.
@@ -130,8 +130,8 @@ void between_two(const std::function<void(Rank &, End &)> &body, const Channel &
     baton.run();
 }
 
-// The message that opens the channel arrives byte by byte. Meanwhile the sender marks partitions
-// ready, so that this happens at every possible moment.
+// The message that opens the channel arrives byte by byte. Meanwhile the sender marks partitions ready, so
+// partitions become ready at every possible moment.
 TEST(SimulatedPartitions, WaitForTheLastByteOfTheOpening) {
     Channel channel{0, 1, 5, {5000, 1, false}, {1, 5000, false}, 5000, 1};
     JobShape shape;

@@ -1,11 +1,14 @@
-// Nonblocking and persistent collectives in complete jobs on the simulated network. Many are under way at
-// once, on communicators that overlap, and each rank finishes them in any order.
+// Runs nonblocking and persistent collectives in complete jobs on the simulated network. Many are under way
+// at once, on communicators that overlap, and each rank finishes them in any order.
 //
 // All ranks go through one list of starts. Each rank divides the list into portions of its own. Within a
 // portion, a rank mixes the communicators at random. On each communicator it keeps the order of the list,
-// except for persistent operations, which may start in any order. A rank waits only between portions. Every
-// rank therefore makes the first unfinished start of the list before it waits, and the program cannot
-// deadlock.
+// except for persistent operations, which may start in any order. A rank waits only between portions, and
+// only for operations that it has started.
+//
+// The program cannot deadlock. Take the first start in the list whose operation is not complete. A rank that
+// has not reached this start waits only for earlier operations, which are complete. So every rank reaches it,
+// and its operation completes.
 #include <gtest/gtest.h>
 
 #include <algorithm>

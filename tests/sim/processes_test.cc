@@ -1,9 +1,9 @@
-// A hundred processes are added while others exchange messages. They belong to two further jobs, in which
-// the same process numbers occur as in the first job. Each process learns of the others one by one, at times
-// and in an order of its own. The same process therefore has a different peer number in every other process,
-// and may be dialled by, or get messages from, processes that it does not know yet. All messages must arrive
-// once, in order, at the receives for which they are meant. Many messages have the same sender's rank, the
-// same tag and the same creator's counter, so that only the context distinguishes them.
+// A hundred processes are added while others exchange messages. The new processes belong to two further jobs,
+// in which the same process numbers occur as in the first job. Each process learns of the others one by one,
+// at times and in an order of its own. So one process has a different peer number in each other process. A
+// process that it does not know yet may dial it or send it messages. All messages must arrive once, in order,
+// at the receives for which they are meant. Many messages have the same sender's rank, the same tag and the
+// same creator's counter, so that only the context distinguishes them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,8 +54,8 @@ struct World {
             // In some pairs, the first process is one that exists from the start.
             if (random.chance(30)) one = static_cast<uint32_t>(random.below(first_job));
             if (one == other) continue;
-            // Counters begin at the same small number in every process, so that the same ones occur
-            // in all jobs.
+            // Counters begin at the same small number in every process, so that the same numbers occur in all
+            // jobs.
             uint64_t context = context_of(name_of(one), first_free_counter + drawn[one]++);
             size_t bytes =
                 random.chance(60) ? random.below(100) : random.below(random.chance(20) ? 100'000 : 8'000);

@@ -1,6 +1,6 @@
-// Seeds and duration of random tests. LANYARD_TEST_SEED sets the seed of the first case.
-// LANYARD_TEST_SECONDS makes the long tests longer. A test ends with the first case that fails. With the
-// seed of this case in LANYARD_TEST_SEED, the next run begins with the failure.
+// Chooses the seeds and the duration of random tests. LANYARD_TEST_SEED sets the seed of the first case.
+// LANYARD_TEST_SECONDS makes the long tests longer. A test ends with the first case that fails. If
+// LANYARD_TEST_SEED is set to the seed of this case, the next run begins with the failure.
 #pragma once
 
 #include <chrono>
@@ -28,8 +28,8 @@ inline double test_seconds() {
     return text ? std::strtod(text, nullptr) : 10;
 }
 
-// Does LANYARD_TEST_FEW ask for fewer cases? Only in a build with a sanitizer, where each case takes several
-// times as long.
+// Returns true if fewer cases are to run: LANYARD_TEST_FEW is set, and this is a build with a sanitizer,
+// where each case takes several times as long.
 inline bool few_cases() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     return std::getenv("LANYARD_TEST_FEW") != nullptr;

@@ -19,7 +19,8 @@ namespace {
 
 constexpr uint64_t s = 1'000'000'000;
 
-// How many hosts were dialled again beside a silent connection, summed over all processes.
+// Returns how often a host that was silent on one connection was dialled for another one, summed over all
+// processes.
 uint64_t silences(Job &job) {
     uint64_t sum = 0;
     for (uint32_t own = 0; own < job.shape.ranks; ++own) sum += job.links->path(own).counts().silences;
@@ -111,8 +112,8 @@ Operation &begin(std::list<Operation> &list, Rank &rank, uint32_t peer, int32_t 
     return made;
 }
 
-// The time that a long message takes between two processes with two addresses each. From `cut_ns` on,
-// the receiver's address number `dead` is dead.
+// Returns how long a long message takes between two processes with two addresses each. From `cut_ns` on, the
+// receiver's address number `dead` is dead.
 uint64_t bulk_ns(uint64_t cut_ns, uint32_t dead) {
     Baton baton(first_seed());
     JobShape shape{.ranks = 2, .settings = {}};

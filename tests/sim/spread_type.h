@@ -1,4 +1,4 @@
-// A datatype with gaps, for tests. Its extent is 8 bytes, of which the first three are data.
+// Provides a datatype with gaps, for tests. Its extent is 8 bytes, of which the first three are data.
 #pragma once
 
 #include "base/abi_constants.h"

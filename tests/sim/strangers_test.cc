@@ -232,8 +232,8 @@ TEST_F(Strangers, OfAnotherVersionAreToldOurs) {
     EXPECT_EQ(links_.path(1).counts().broken, 0u);
 }
 
-// Drops a process of another job of the same launcher. It has the same number as a process of this job, but
-// a different name.
+// A process of another job of the same launcher must be dropped. It has the same number as a process of this
+// job, but a different name.
 TEST_F(Strangers, OfAJobThatIsNotKnownAreDropped) {
     exchange();
     WireIdentity unknown;
@@ -263,9 +263,9 @@ TEST_F(Strangers, WhatWasSaidBeforeIsNotBelievedAgain) {
     EXPECT_EQ(links_.path(1).counts().broken, 0u);
 }
 
-// A stranger may replay a request to measure a connection that it has overheard. The request is answered,
-// and the bytes that follow are dropped. The number of such connections is limited, and the request
-// changes nothing else.
+// A stranger may overhear a request to measure a connection, and send this request again. The link answers
+// the request, drops the bytes that follow, and changes nothing else. The number of such connections is
+// limited.
 TEST_F(Strangers, WhatIsToBeMeasuredIsDropped) {
     exchange();
     WireIdentity right;

@@ -1,4 +1,4 @@
-// A send operation or a receive operation, for tests that keep both in one list.
+// Holds a send operation or a receive operation, for tests that keep both in one list.
 #pragma once
 
 #include "p2p/messenger.h"

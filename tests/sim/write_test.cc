@@ -1,7 +1,7 @@
 // The write protocol (p2p/receive_advert.h, p2p/shm_advert.h) must not change which receive gets which
-// message. The tests compare the matching with reference(): for every interleaving of posting, sending,
-// cancelling and arriving frames with two messages and two receives of every kind, for every order of up
-// to four messages and receives of random kinds, and for random steps.
+// message. The tests compare the matching with reference(). They try every interleaving of posting, sending,
+// cancelling and arriving frames with two messages and two receives of every kind, every order of three or
+// four messages and receives of random kinds, and random steps.
 //
 // reference(): a message prefers the matching receive that was posted first, and a receive the matching
 // message that was sent first. Only one matching is stable, whenever frames arrive. A cancelled receive,
@@ -29,7 +29,7 @@ constexpr uint64_t context = 4000;
 constexpr size_t eager_limit = 64, most_bulk = 400, long_bytes = 1000, small_room = 700, short_bytes = 40;
 enum Process : uint32_t { sender, receiver };
 
-// The path between two processes. Frames wait, in order, until the test lets them through.
+// The path of one process to the other. Frames wait, in order, until the test lets them through.
 class HandPath final : public Path, private DirectMemory {
 public:
     HandPath(bool loses, bool touches)
@@ -399,8 +399,8 @@ bool holds(const Case &plan, Sums &sums) {
     return wrong.empty() && !::testing::Test::HasFailure();
 }
 
-// Runs all orders of the case's operations (with the cancel, if any) and, after each, every one of
-// `arrivals`.
+// Runs the case with every order of its operations (with the cancel, if any). After each operation comes one
+// of `arrivals`, and every choice is tried.
 bool each_interleaving(Case &plan, const std::vector<Step> &arrivals, size_t operations, Sums &sums,
                        size_t sends = 0, size_t receives = 0, bool cancelled = true) {
     if (plan.steps.size() == 2 * operations) return holds(plan, sums);
@@ -444,7 +444,7 @@ TEST(WriteProtocol, HoldsInEveryInterleavingOfTwoMessagesAndTwoReceives) {
                             if (++number % stride != 0) continue;
                             Case plan{.loses_bulk = way == 1, .touches_memory = way == 2,
                                       .sends = {first, second}, .receives = {one, other}, .steps = {}};
-                            // A break has no effect if the path loses no bulk. The receiver waits instead.
+                            // A break has no effect if the path loses no bulk, so the receiver waits instead.
                             std::vector<Step> arrivals{way == 1 ? connection_breaks : receiver_waits,
                                                        one_to_receiver, all_to_receiver, all_to_sender};
                             if (!each_interleaving(plan, arrivals, 4 + (cancels ? 1u : 0u), sums, 0, 0,
@@ -469,7 +469,7 @@ Case random_plan(Random &random, int64_t least, int64_t most) {
     return plan;
 }
 
-// After each operation, nothing arrives, or one frame at the receiver, or all answers at the sender.
+// After each operation, one frame arrives at the receiver, or all waiting frames arrive at the sender.
 TEST(WriteProtocol, HoldsInEveryOrderOfThreeOrFourMessagesOfRandomKinds) {
     Sums sums;
     for_seeds(1, 10, [&](uint64_t seed) {
