@@ -1,5 +1,5 @@
-// BytePool under random takes and gives: no block may overlap another or lose its contents. Also tests
-// which memory the pool returns, and when.
+// Takes blocks from a BytePool and gives them back, at random: no block may overlap another or lose its
+// contents. Also tests which memory the pool returns to the system, and when.
 #include "base/byte_pool.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ void give(BytePool &pool, const Taken &one) {
     pool.give(one.block, one.bytes);
 }
 
-// Whether the kernel has memory at this address.
+// Returns whether the kernel has memory at this address.
 bool resident(const std::byte *address) {
     unsigned char there = 0;
     auto page = reinterpret_cast<uintptr_t>(address) & ~uintptr_t{BytePool::page_bytes - 1};

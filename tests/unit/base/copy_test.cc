@@ -1,5 +1,5 @@
-// copy_few() for every size and alignment. Source and target end where the copied bytes end, so the address
-// sanitizer detects a byte too many on either side.
+// Tests copy_few() for every size and alignment. The memory of source and target ends behind the last byte to
+// copy, so the address sanitizer detects a byte too many on either side.
 #include "base/copy.h"
 
 #include <gtest/gtest.h>

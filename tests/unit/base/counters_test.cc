@@ -1,4 +1,4 @@
-// The register of counters: objects register and end, and their counts remain.
+// Tests the register of counters. Objects register and end, and their counts must remain.
 #include "base/counters.h"
 
 #include <gtest/gtest.h>
@@ -152,7 +152,7 @@ TEST(Counters, AreFoundByNameOnceDeclared) {
     EXPECT_STREQ(find_counter("kitchen_heat")->category, "kitchen");
 }
 
-// Objects end while another thread reads; none may be read after its end.
+// Objects end while another thread reads. No object may be read after its end.
 TEST(Counters, AreReadByOneThreadWhileObjectsComeAndGo) {
     std::atomic<bool> over{false};
     uint64_t before = eggs().value(), seen = before;

@@ -1,4 +1,4 @@
-// CRC32C against the vectors of RFC 3720 (B.4) and a bit-by-bit reference.
+// Compares CRC32C with the vectors of RFC 3720 (B.4) and with a bit-by-bit reference.
 #include "base/crc32c.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ TEST(Crc32c, IsTheOneOfTheStandard) {
 void compare_with_bit_by_bit(const Crc32c &crc) {
     sim::Random random(1);
     for (int round = 0; round < 300; ++round) {
-        // The longer ones span several blocks.
+        // The longer inputs span several of the parts that a CRC function computes side by side.
         std::vector<unsigned char> bytes(random.below(round % 10 ? 2000 : 20'000));
         for (unsigned char &byte : bytes) byte = static_cast<unsigned char>(random.next());
         size_t cut = random.below(bytes.size() + 1);
@@ -63,7 +63,8 @@ TEST(Crc32c, IsTheSameWithoutALibrary) {
 }
 
 #if defined(__x86_64__)
-// The upper parts of vector registers, beyond 128 bits, that the processor reports as in use.
+// Returns, as bits, the upper parts of vector registers (beyond 128 bits) that the processor reports as in
+// use.
 uint32_t upper_halves_in_use() {
     uint32_t low, high;
     asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(1));

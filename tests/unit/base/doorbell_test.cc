@@ -1,4 +1,4 @@
-// The doorbell, and the sleep word that uses it to wake a process.
+// Tests the doorbell, and the sleep word that wakes a process by its doorbell.
 #include "base/doorbell.h"
 
 #include <gtest/gtest.h>

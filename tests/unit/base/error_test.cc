@@ -1,5 +1,5 @@
-// Errors as values: what they own, how context is added, how they end. Also checks that the error classes
-// are those of the ABI.
+// Tests errors as values: what they own, how context is added, how they end. Also checks that the error
+// classes are those of the ABI.
 #include "base/error.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST(Error, EndsWhenItIsTaken) {
     auto object = std::make_shared<int>();
     Error error = Error(70'000, "the program's own").about(object);
     EXPECT_EQ(error.code(), 70'000);
-    Error handed_on = error;  // the same record, which only one of the two may end
+    Error handed_on = error;  // both have the same record, and only one of them may end it
     EXPECT_EQ(&handed_on.sentence(), &error.sentence());
     ErrorRecord record = handed_on.take();
     EXPECT_FALSE(handed_on);

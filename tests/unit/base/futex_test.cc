@@ -1,5 +1,5 @@
-// Sleeping on a word: waiting threads of this process and of another one are woken, and a limit ends a
-// wait, but not early. A lost wake shows as a wait that lasts `patience_ns`.
+// Tests how threads sleep on a word. Waiting threads of this process and of another process are woken. A
+// limit ends a wait, but not early. A lost wake shows as a wait that lasts `patience_ns`.
 #include "base/futex.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 using Word = std::atomic<uint32_t>;
 constexpr uint64_t patience_ns = 60'000'000'000u;
 
-// Waits, despite spurious wakes, until the word is no longer `old`. False if no wake arrived in time.
+// Waits, despite spurious wakes, until the word is no longer `old`. Returns false if no wake arrived in time.
 bool wait_while(Word &word, uint32_t old, bool shared) {
     uint64_t begin = clock_ns();
     while (word.load() == old) {
@@ -28,7 +28,8 @@ bool wait_while(Word &word, uint32_t old, bool shared) {
     return clock_ns() - begin < patience_ns;
 }
 
-// One of two sides that take turns. It increments the word whenever the word has its parity.
+// Plays one of two sides that increment the word in turns. The side with parity 0 increments even numbers,
+// and the side with parity 1 increments odd numbers.
 bool take_turns(Word &word, uint32_t parity, uint32_t end, bool shared) {
     for (uint32_t number = parity; number < end; number += 2) {
         while (word.load() != number)

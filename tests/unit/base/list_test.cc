@@ -1,5 +1,5 @@
-// List against std::list: random operations on several lists, between which elements move. Each element is
-// in two kinds of list at once.
+// Compares List with std::list: random operations on several lists, between which elements move. Each element
+// is in two kinds of list at once.
 #include "base/list.h"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ private:
                 plain_[list].splice(plain_[list].end(), plain_[other]);
                 break;
             default:
-                // The other hook is independent.
+                // The element's place in the list by age does not depend on the list by color.
                 if (element.by_age.linked()) {
                     element.by_age.unlink();
                     plain_ages_.remove(number);
@@ -118,8 +118,7 @@ TEST(List, KeepsOrderInRandomSequences) {
     }
 }
 
-// While walking through a list, code may unlink the present element if it has already asked for the next
-// one.
+// Code that walks through a list may unlink the present element if it has already obtained the next one.
 TEST(List, AllowsUnlinkingWhileWalking) {
     std::vector<Element> elements(7);
     Colors list;

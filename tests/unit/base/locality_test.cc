@@ -1,6 +1,6 @@
-// The locality of processors on hosts that the tests describe in files, with packages, memory nodes, cores
-// and caches. The tests use the processors that they may run on, so what they cover depends on the machine;
-// with one processor they cover less.
+// Tests the locality of processors. The tests describe hosts in files, with packages, memory nodes, cores and
+// caches. They use only the processors on which they may run, so they cover less on a machine with one
+// processor.
 #include "base/locality.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,8 @@ protected:
         std::filesystem::create_directories(std::filesystem::path(root + path).parent_path());
         std::ofstream(root + path) << text << "\n";
     }
-    // Describes processor `number`. Each part that it belongs to is given by its first processor.
+    // Describes processor `number`. Its package, core and L3 cache are each named by the first of their
+    // processors, and its memory node by a number.
     void describe(int number, int package, int node, int core, int l3) {
         std::string folder = "/cpu/cpu" + std::to_string(number);
         auto list = [](int first) { return std::to_string(first) + "-" + std::to_string(first + 99); };

@@ -1,5 +1,5 @@
-// Which log lines are shown and how they look. Lines are read back from standard error. Threads that log at
-// once must not mix their lines.
+// Tests which log lines are shown and how they look. Lines are read back from standard error. Threads that
+// log at the same time must not mix their lines.
 #include "base/log.h"
 
 #include <gtest/gtest.h>
@@ -20,13 +20,13 @@ protected:
         set_log("");
         set_log_name("");
     }
-    // What `body` writes to standard error.
+    // Returns what `body` writes to standard error.
     static std::string written_by(const auto &body) {
         ::testing::internal::CaptureStderr();
         body();
         return ::testing::internal::GetCapturedStderr();
     }
-    // Whether a line of this level and part is shown.
+    // Returns whether a line of this level and part is shown.
     static bool shows(LogLevel level, const char *part) {
         return !written_by([&] { log(level, part, "x"); }).empty();
     }

@@ -1,4 +1,5 @@
-// Exhausted memory: which allocations end the process with an error message, and which are refused instead.
+// Tests exhausted memory: which allocations end the process with an error message, and which are refused
+// instead.
 #include "base/no_memory.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +40,7 @@ void limit(__rlimit_resource resource, rlim_t bytes) {
     setrlimit(resource, &both);
 }
 
-// The sanitizers' `new` and malloc end the process themselves.
+// Not tested with sanitizers, because their `new` and malloc end the process themselves.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 [[noreturn]] void fill_memory() {
     std::vector<std::vector<char>> all;

@@ -1,6 +1,6 @@
-// Object pools against a plain table. Objects are created and destroyed at random, and every address, index
-// and count is checked afterwards. Also tests the end of the range, and threads that create and destroy at
-// the same time.
+// Compares object pools with a plain table. Objects are created and destroyed at random, and every address,
+// index and count is checked afterwards. Also tests pools that are full, and threads that create and destroy
+// at the same time.
 #include "base/pool.h"
 
 #include <gtest/gtest.h>
@@ -148,7 +148,8 @@ template <class T>
 void play(uint64_t seed) {
     SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
     sim::Random random(seed);
-    // Ranges that end within the first page, at its end, and where doubling would exceed the range.
+    // A page has 64 small objects. So these capacities end within the first page, at its end and just behind
+    // it, and far beyond it.
     size_t capacities[] = {1, 3, 63, 64, 65, 100, 150, static_cast<size_t>(random.between(1, 300)), 100'000};
     for (size_t capacity : capacities) {
         SCOPED_TRACE("capacity " + std::to_string(capacity));
@@ -188,8 +189,8 @@ TEST(ObjectPool, MayBeAskedAboutAnything) {
     EXPECT_FALSE(PoolView{}.holds(nullptr));
 }
 
-// The pool grows into its third range. Objects there are found like those of the first range, and destroyed
-// ones are not.
+// The pool grows into its third range. Objects in this range are found like those in the first range, and
+// destroyed objects are not found.
 TEST(ObjectPool, FindsWhatLiesInFurtherRanges) {
     using Page = Thing<3000>;
     constexpr size_t stride = ObjectPool<Page>::stride, first = PoolRanges::first_bytes / stride,

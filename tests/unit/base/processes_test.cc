@@ -1,4 +1,4 @@
-// The table of processes, and the arrays that grow with it.
+// Tests the table of processes, and the arrays that grow with it.
 #include "base/processes.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(Processes, OfTwoJobsWhoseNumbersAreTheSameAreTwo) {
     EXPECT_EQ(in_words({0, 4}) + ", " + in_words({3, 1}), "4, 1 of job 3");
 }
 
-// Processes are appended in any order; earlier ones keep their numbers.
+// Processes are appended in any order, and earlier processes keep their numbers.
 TEST(Processes, KeepTheirNumbersWhateverComes) {
     sim::for_seeds(20, 5, [](uint64_t seed) {
         SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));

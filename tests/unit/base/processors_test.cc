@@ -1,5 +1,5 @@
-// The number of processors that this process may use. The affinity is narrowed in a separate thread, so no
-// other thread is affected.
+// Tests the number of processors that this process may use. The affinity is narrowed in a separate thread, so
+// no other thread is affected.
 #include "base/processors.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace lanyard {
 namespace {
 
-// The first `many` processors of `allowed`.
+// Returns the first `many` processors of `allowed`.
 cpu_set_t first_of(const cpu_set_t &allowed, int many) {
     cpu_set_t set;
     CPU_ZERO(&set);

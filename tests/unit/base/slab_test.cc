@@ -1,4 +1,5 @@
-// Slabs under random takes and gives: no object may move, overlap another or lose its contents.
+// Takes objects from slabs and gives them back, at random: no object may move, overlap another or lose its
+// contents.
 #include "base/slab.h"
 
 #include <gtest/gtest.h>
@@ -82,7 +83,7 @@ TEST(Slab, GivesAllButOneChunkBack) {
     }
 }
 
-// Whether the kernel has memory at this address.
+// Returns whether the kernel has memory at this address.
 bool resident(const Thing *thing) {
     auto page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
     unsigned char there = 0;

@@ -1,5 +1,5 @@
-// The spin lock and reference counts with threads. More threads than processors, so a waiter must let the
-// holder run.
+// Tests the spin lock and reference counts with threads. There are more threads than processors for the lock,
+// so a thread that waits must let the holder of the lock run.
 #include "base/spin_lock.h"
 
 #include <gtest/gtest.h>

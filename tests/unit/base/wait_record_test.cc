@@ -1,6 +1,6 @@
-// The launcher's report of what ranks wait for, read from segments that the tests write. Covers the line
-// for each state, and segments that do not exist yet, are truncated, have another version or are being
-// changed.
+// Tests the launcher's report of what ranks wait for. The launcher reads it from segments, which the tests
+// write here. Covers the line for each state, and segments that do not exist yet, are truncated, have another
+// version or are being changed.
 #include "base/wait_record.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ private:
     char *base_;
 };
 
-// The line for one member that waits as `change` specifies.
+// Returns the line for one member that waits as `change` specifies.
 std::string line_of(const auto &change) {
     Segment segment(1);
     WaitRecord &record = segment.record(0);
@@ -169,8 +169,8 @@ TEST(WaitRecord, LeavesOutRecordsThatTheSegmentDoesNotHold) {
     EXPECT_TRUE(segment.report().empty());
 }
 
-// A record read in the middle of a change may hold any bytes. Whatever they are, the report is one complete
-// line that ends with its last word.
+// A record that is read in the middle of a change may hold any bytes. The report must be one complete line
+// all the same, which ends with the word "received".
 TEST(WaitRecord, DescribesAnyBytes) {
     for (uint64_t seed : sim::seeds(2000)) {
         SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));

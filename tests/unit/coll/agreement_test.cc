@@ -1,5 +1,5 @@
-// The properties in which the calls of all ranks of a collective must agree. If calls differ, their check
-// words must differ, and the error message must name the difference.
+// Tests the check words, which encode the properties in which the calls of all ranks of a collective must
+// agree. If calls differ, their check words must differ, and the error message must name the difference.
 #include "coll/agreement.h"
 
 #include <gtest/gtest.h>

@@ -37,9 +37,9 @@ inline std::vector<int> sizes() {
     return all;
 }
 
-// Chooses what the ranks share if each rank posts `bytes` bytes in all or, with `each`, `bytes` bytes for
-// each other rank. Teams of even size share only the node area if the bytes fit into a slot; all other
-// teams also read each other's memory.
+// Chooses what the ranks share (Machine::Shares) if each rank posts `bytes` bytes in all or, with `each`,
+// `bytes` bytes for each other rank. A team of even size shares only the node area if the bytes fit into a
+// slot. Otherwise the ranks also read each other's memory.
 inline Machine::Shares shared_for(int size, int64_t bytes, bool each = false) {
     std::byte line[64] = {};
     Team team;
@@ -138,8 +138,8 @@ struct Algorithm {
     bool even_only = false;
 };
 
-// Functions with the signatures of an algorithm and of its work, for algorithms that also take a
-// radix.
+// For algorithms that have a radix as a further argument: these functions have the usual signatures of an
+// algorithm and of its work, and pass this radix.
 template <auto make, int radix, class Shape>
 void of_radix(const Shape &shape, Schedule &schedule) {
     make(shape, schedule, radix);

@@ -1,5 +1,5 @@
-// The data of the tests of collectives: pairs of numbers, datatypes of such pairs without and with
-// gaps, and one operation on them that commutes and one that does not. The tests compute the
+// Provides the data of the tests of collectives: pairs of numbers, datatypes of such pairs without and with
+// gaps, and two operations on pairs. One operation commutes, and the other does not. The tests compute the
 // expected results on std::vector<Pair>.
 #pragma once
 

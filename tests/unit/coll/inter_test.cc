@@ -1,6 +1,6 @@
-// Collectives between the groups of an intercommunicator. The processes of both groups are simulated in one
-// process, and events happen in random order. The results are compared with the definition. The groups have
-// m and n members, where m and n are from 1 to 8 and sometimes larger. The number of processors varies,
+// Tests collectives between the groups of an intercommunicator. The processes of both groups are simulated in
+// one process, and events happen in random order. The results are compared with the definition. The groups
+// have m and n members, where m and n are from 1 to 8 and sometimes larger. The number of processors varies,
 // because it affects which algorithms are chosen within a group.
 #include <functional>
 
@@ -332,8 +332,8 @@ TEST(InterScatter, TheOthersHaveTheirBlocks) {
     });
 }
 
-// The length of the blocks of a group in an allgather. The blocks of the second group are twice as long
-// as those of the first or, for -2, empty.
+// Returns the length of a group's blocks in an allgather, in elements. If `each` is positive, the blocks of
+// the second group are twice as long as those of the first group. If `each` is -2, they are empty.
 int64_t allgather_each(int64_t each, int group) {
     return each == -2 ? (group ? 0 : 2) : each > 0 && group ? 2 * each : each;
 }

@@ -49,8 +49,8 @@ struct Chain {
 
 class Machine {
 public:
-    // What the ranks share: nothing, a node area, or a node area and also their memory, which the
-    // others can read.
+    // What the ranks share: nothing, a node area, or a node area and also their memory. In the last case each
+    // rank can read the memory of all others.
     enum class Shares : uint8_t { nothing, area, memory };
     Machine(int size, uint64_t seed, Shares shares = Shares::nothing);
     ~Machine();
@@ -58,7 +58,7 @@ public:
     struct Rank {
         Schedule schedule;
         std::vector<std::byte> send, receive;  // the program's buffers
-        int64_t send_origin = 0, receive_origin = 0;  // the offsets in the buffers at which the spaces begin
+        int64_t send_origin = 0, receive_origin = 0;  // where the spaces (block.h) begin in the buffers
         Team team;
         Stage stage;
         std::string copies;  // the copy method for data that does not fit into a slot
@@ -66,7 +66,7 @@ public:
     Rank &rank(int index) { return *ranks_[index]; }
     // Sets the nodes of the ranks. nullptr: all ranks are on one node.
     void place(const Nodes *nodes);
-    // The ranks, as bits, of which the messages prove that they had begun before rank `index` completed.
+    // Returns, as bits, the ranks that must have begun before rank `index` completed, as the messages prove.
     // Only for machines of up to 64 ranks.
     uint64_t heard(int index) const;
 
@@ -117,7 +117,8 @@ private:
     std::map<Route, Channel> channels_;
     std::vector<Route> deliverable_;
     std::vector<std::pair<int, StepId>> startable_, polled_;
-    // sends whose message has been delivered but that are not complete yet, so that their data must stay
+    // sends whose message has been delivered but that are not complete yet; their data must not change
+    // meanwhile
     std::vector<Posted> unsent_;
     std::mt19937_64 random_;
     Observed observed_;

@@ -115,8 +115,8 @@ void check_moves(const std::vector<Algorithm<MoveShape>> &all, bool rooted, cons
                         }
 }
 
-// Uneven blocks through the node area require that ranks read each other's memory, because no rank
-// knows the sizes of all blocks.
+// Uneven blocks through the node area require that ranks read each other's memory. No rank knows the sizes of
+// all blocks, so no rank can know whether all of them fit into slots.
 Machine::Shares shares_of(const Algorithm<MoveShape> &algorithm, int size, int64_t each, bool for_each) {
     if (!algorithm.needs_area) return Machine::Shares::nothing;
     return each < 0 ? Machine::Shares::memory : shared_for(size, each * 8, for_each);

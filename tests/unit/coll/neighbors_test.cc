@@ -1,5 +1,5 @@
-// Neighbourhood collectives. All ranks are simulated in one process, and events happen in random order. The
-// topologies are random graphs (with repeated edges, and ranks that are their own neighbours) and grids
+// Tests neighbourhood collectives. All ranks are simulated in one process, and events happen in random order.
+// The topologies are random graphs (with repeated edges, and ranks that are their own neighbours) and grids
 // (also with dimensions of size 1 and 2). The test finds by a simple search where every block must arrive.
 // All other memory must stay unchanged, and each edge between two ranks must take one message.
 #include "coll/neighbors.h"
@@ -19,8 +19,8 @@ struct Network {
     int size() const { return static_cast<int>(at.size()); }
 };
 
-// If two ranks a and b have several edges, the k-th occurrence of b in the list of a belongs to the
-// k-th occurrence of a in the list of b.
+// If several edges lead from rank b to rank a, the k-th occurrence of b among the sources of a belongs to the
+// k-th occurrence of a among the destinations of b.
 Network network_of(std::vector<std::vector<int>> sources, std::vector<std::vector<int>> destinations) {
     Network network;
     for (size_t rank = 0; rank < sources.size(); ++rank) {
@@ -56,8 +56,9 @@ Network random_graph(int size, int edges, std::mt19937_64 &random) {
     return network_of(std::move(sources), std::move(destinations));
 }
 
-// In each dimension, a rank receives from the neighbour before it the block that this neighbour sends to
-// the neighbour after itself, and vice versa.
+// In each dimension, a rank has a neighbour before it and one after it. From the neighbour before it, the
+// rank receives the block that this neighbour sends to the neighbour after itself. The opposite direction is
+// the same.
 Network grid(const std::vector<int> &dims, const std::vector<int> &periodic) {
     int size = std::accumulate(dims.begin(), dims.end(), 1, std::multiplies<>());
     Network network;

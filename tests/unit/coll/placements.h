@@ -1,5 +1,5 @@
-// Placements of a simulated team's ranks on hosts, for tests: all on one node, each on its own node, in
-// runs of consecutive ranks, dealt to the nodes in turns, and with uneven numbers.
+// Defines placements of a simulated team's ranks on hosts, for tests: all on one node, each on its own node,
+// in runs of consecutive ranks, dealt to the nodes in turns, and with uneven numbers.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The choice of algorithms. It follows the cost model, can be overridden, and never takes an algorithm
+// Tests the choice of algorithms. It follows the cost model, can be overridden, and never takes an algorithm
 // that must not be used.
 #include "coll/select.h"
 

@@ -1,8 +1,9 @@
 // Tests every algorithm that the selection offers, by name, for teams whose ranks are on several nodes. All
-// ranks are simulated in one process. Results are compared with a simple computation, and messages and
-// bytes with the numbers that the algorithm states. The traffic between nodes must not exceed the stated
-// traffic. It must be equal if all nodes have runs of ranks of the same length, which is a power of two.
-// Team sizes are P = 1..40 in release builds.
+// ranks are simulated in one process. Results are compared with a simple computation, and messages and bytes
+// with the numbers that the algorithm states. Bytes and rounds between nodes must not exceed the stated
+// numbers. The number of messages between nodes must be the stated one if the algorithm has two levels, or if
+// the nodes are aligned (Crew::aligned) and the team size is a power of two. Team sizes are P = 1..40 in
+// release builds.
 #include <bit>
 
 #include "algorithm_checks.h"
@@ -75,8 +76,8 @@ void check_far(const Case &c, const Machine &machine, int64_t bytes, bool exact)
         return;
     }
     EXPECT_LE(observed.far_rounds, work.far.rounds + work.far.turns) << c.text();
-    // If nodes differ in size, Bruck's algorithm can send the large blocks more often than the
-    // small ones, so the stated bytes do not apply.
+    // If nodes differ in size, Bruck's algorithm can send the blocks of large nodes more often than those of
+    // small nodes, so the stated bytes do not apply.
     if (c.algorithm != "two_level_bruck" || crew.most == crew.fewest) {
         EXPECT_LE(static_cast<double>(observed.busiest_node_bytes), work.far.path_bytes) << c.text();
     }
@@ -171,8 +172,8 @@ void check_reduction(const Case &c, int root, bool in_place, const Op &op, const
         for (int64_t e = 0; e < count; ++e)
             ASSERT_EQ(result.get(e), everything(op, c.size, e)) << what << " rank " << i;
     }
-    // The stated work is not exact for halving, which divides evenly only for powers of two, nor for
-    // operations that do not commute, for which a root other than 0 takes one more message.
+    // The stated work is not exact for halving, which divides evenly only for powers of two. It is not exact
+    // for operations that do not commute either, because a root other than 0 then costs one more message.
     bool halving = c.algorithm.find("halving") != std::string::npos;
     if (op.commutative && root == 0 && count == c.size)
         check_far(c, machine, count * 8, !halving && c.algorithm != "two_level_ring");

@@ -1,5 +1,5 @@
-// Attributes: the life of keys and values, copy and delete functions, order, failures, and functions that
-// use attributes themselves.
+// Tests attributes: the life of keys and values, copy and delete functions, order, failures, and functions
+// that use attributes themselves.
 #include <gtest/gtest.h>
 
 #include <algorithm>

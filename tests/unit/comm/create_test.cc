@@ -1,6 +1,6 @@
-// Creation of communicators among ranks that are threads. Tests which rank gets which communicator, ids
-// that agree and never repeat, messages that arrive before their communicator exists, and the return of
-// node memory.
+// Creates communicators among ranks that are threads. Tests which rank gets which communicator, ids that
+// agree and never repeat, messages that arrive before their communicator exists, and the return of node
+// memory.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -16,7 +16,7 @@ namespace {
 using test::Rank;
 using test::run_job;
 
-// Sends this rank's number to the right neighbour and expects that of the left one. This proves that
+// Sends this rank's number to the right neighbour and expects the left neighbour's number. This proves that
 // context, peers and ranks agree.
 void ring(Comm &comm) {
     if (comm.size == 1) return;
@@ -150,8 +150,8 @@ TEST_P(Creation, SplitsByNode) {
     });
 }
 
-// Packages have four processes and cores two, of which the second is not bound to the core. Nothing else is
-// known.
+// Returns an invented locality. Each package has four processes, and each core has two. The second process of
+// a core is not bound to it. Nothing else is known.
 Locality described_locality(const Universe &universe) {
     Locality locality;
     std::fill_n(locality.instance, resources, Locality::unknown);
@@ -161,7 +161,7 @@ Locality described_locality(const Universe &universe) {
     return locality;
 }
 
-// Returns the resource type that the info holds afterwards.
+// Splits `parent` by hardware. Returns the resource type that the info holds afterwards.
 std::string split_by_hardware(Comm &parent, int type, const char *resource, Comm *&made) {
     Info *info = new_info();
     std::string way;
@@ -426,7 +426,8 @@ TEST(Contexts, AreDerivedFromNamesNotFromPeerNumbers) {
     EXPECT_NE(derived_context("a", here, {0, 1}), derived_context("a", other, {0, 1}));
 }
 
-// Ids are derived if their parts exceed the bits, and if jobs of two launchers make them together.
+// An id is derived (context.h) if its parts need more bits than it has, or if jobs of two launchers create it
+// together.
 TEST(Contexts, BeyondTheBitsAreDerived) {
     std::set<uint64_t> seen;
     for (ProcessName creator :

@@ -1,4 +1,5 @@
-// MPI_Dims_create against a search through all products, its properties for large counts, and its errors.
+// Compares MPI_Dims_create with a search through all products. Also tests its properties for large counts,
+// and its errors.
 #include "comm/dims.h"
 
 #include <gtest/gtest.h>
@@ -10,14 +11,14 @@
 namespace lanyard {
 namespace {
 
-using Score = std::tuple<int, int>;  // difference of the largest and the smallest; sum
+using Score = std::tuple<int, int>;  // difference of the largest and the smallest factor; sum of the factors
 
 Score score(const std::vector<int> &factors) {
     auto [least, most] = std::minmax_element(factors.begin(), factors.end());
     return {*most - *least, std::reduce(factors.begin(), factors.end())};
 }
 
-// The best score of all products of `parts` factors.
+// Returns the best score of all products of `parts` factors.
 Score best_score(int count, int parts, std::vector<int> &factors) {
     if (parts == 1) {
         factors.push_back(count);

@@ -1,4 +1,4 @@
-// Error codes: failures and their sentences, and classes and codes that the program adds and removes.
+// Tests error codes: failures and their sentences, and classes and codes that the program adds and removes.
 #include <gtest/gtest.h>
 
 #include "base/abi_constants.h"

@@ -1,5 +1,5 @@
-// Group algebra against plain sets: each operation is also done with loops, by the definition in MPI-5.0
-// 7.3.2.
+// Compares group algebra with plain sets: each operation is also done with loops, by the definition in
+// MPI-5.0 7.3.2.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 class GroupAlgebra : public ::testing::TestWithParam<unsigned> {
 protected:
-    // Up to `most` different peers out of twice as many, in any order.
+    // Returns up to `most` different peers out of twice as many, in any order.
     Peers random_peers(uint32_t most) {
         Peers all(most * 2);
         for (uint32_t i = 0; i < all.size(); ++i) all[i] = i;
@@ -98,7 +98,7 @@ TEST_P(GroupAlgebra, ExpandsRanges) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, GroupAlgebra, ::testing::Values(1u, 2u, 3u));
 
-// The error must have this class, and its sentence this word.
+// The error must have this class, and its sentence must contain this word.
 void expect_error(Error error, ErrorClass error_class, const char *word) {
     ASSERT_TRUE(error) << word;
     ErrorRecord record = error.take();

@@ -1,4 +1,4 @@
-// Info objects: order of keys, replacement, limits, copies, and the contents of MPI_INFO_ENV.
+// Tests info objects: order of keys, replacement, limits, copies, and the contents of MPI_INFO_ENV.
 #include <gtest/gtest.h>
 
 #include "comm/info.h"

@@ -1,6 +1,7 @@
-// Placement on simulated nodes. A placement is always a permutation, keeps to the capacity of each node,
-// and never cuts more edges than the given order. If a grid can be divided into one block for each node,
-// the placement cuts as few edges as these blocks.
+// Tests placements (comm/placement.h) on simulated nodes. A placement is always a permutation, keeps to the
+// capacity of each node, and never cuts more edges than the given order. (An edge is cut if it connects two
+// nodes.) If a grid can be divided into one block for each node, the placement cuts as few edges as these
+// blocks.
 #include "comm/placement.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +51,8 @@ Cuts check_grid(const List &dims, const List &periodic, const List &node_of_proc
                  node_of_process);
 }
 
-// `processes` in order on nodes of `each`, or dealt to the nodes in turn.
+// Return the node of each of `processes` processes: filled() puts `each` of them on one node after the other,
+// and dealt() deals them to the nodes in turn.
 List filled(int processes, int each) {
     List nodes;
     for (int i = 0; i < processes; ++i) nodes.push_back(i / each);
@@ -76,8 +78,8 @@ TEST(Placement, BlocksOfAGrid) {
     EXPECT_EQ(check_grid({8, 8}, {0, 0}, dealt(64, 4)).after, 16);
     // 4 x 4 x 4 on 8 nodes: cubes of 2.
     EXPECT_EQ(check_grid({4, 4, 4}, {0, 0, 0}, filled(64, 8)).after, 48);
-    // A line is cut least in the given order. If its processes were dealt to the nodes in turn, it is put
-    // together.
+    // A line of processes is cut least in the given order. If the processes were dealt to the nodes in turn,
+    // the placement puts neighbours back together.
     EXPECT_EQ(check_grid({12}, {0}, filled(12, 4)).after, 2);
     EXPECT_EQ(check_grid({12}, {1}, dealt(12, 3)).after, 3);
     // 2 x 6 in nodes of 4: squares.
@@ -128,7 +130,8 @@ TEST(Placement, RandomGraphs) {
     }
 }
 
-// Clusters of processes that communicate with each other are mixed. Each is placed on one node.
+// Processes communicate within clusters, but the ranks of the clusters are mixed. Each cluster must be placed
+// on one node.
 TEST(Placement, ClustersOfAGraph) {
     const int clusters = 6, members = 8, places = clusters * members;
     std::vector<WeightedEdge> edges;

@@ -1,6 +1,6 @@
-// A job in one process, for tests that need several ranks. Each rank is a thread with its own engine,
-// messenger and universe. Frames pass through locked queues in random portions, which a seed decides, so
-// that messages arrive early and late.
+// Runs a job in one process, for tests that need several ranks. Each rank is a thread with its own engine,
+// messenger and universe. Frames pass through locked queues in random portions, which a seed decides, so that
+// messages arrive early and late.
 #pragma once
 
 #include <deque>

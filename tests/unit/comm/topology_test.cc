@@ -1,6 +1,6 @@
-// Communicators with a topology, among ranks that are threads, on several simulated nodes. Tests which
-// process gets which rank, that the lists follow reordered ranks, and that edges arrive whichever rank
-// names them.
+// Creates communicators with a topology, among ranks that are threads, on several simulated nodes. Tests
+// which process gets which rank, and that the lists follow reordered ranks. An edge must arrive at its two
+// ends, whichever rank names it.
 #include "comm/topology.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The table of settings against the members that it describes.
+// Compares the table of settings with the members that it describes.
 #include "config/settings.h"
 
 #include <gtest/gtest.h>

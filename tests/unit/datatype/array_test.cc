@@ -1,4 +1,5 @@
-// Datatypes of parts of arrays against plain loops over indices, and the arguments that a datatype returns.
+// Compares datatypes that select parts of arrays with plain loops over indices. Also tests that
+// MPI_Type_get_contents returns the arguments from which a datatype was made.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -22,7 +23,7 @@ struct Shape {
     int64_t elements() const {
         return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
     }
-    // The index in each dimension of the element at `place` of the array in memory.
+    // Returns the indices, one for each dimension, of element number `place` of the array in memory.
     Integers indices(int64_t place) const {
         Integers all(sizes.size());
         for (size_t k = 0; k < sizes.size(); ++k) {
@@ -34,7 +35,7 @@ struct Shape {
     }
 };
 
-// The places in memory that a datatype made of ints takes, in stream order.
+// Returns which places of an array of ints belong to the datatype, in the order in which they are packed.
 std::vector<int64_t> taken(Datatype &type, int64_t elements) {
     std::vector<int32_t> memory(static_cast<size_t>(elements)), packed(static_cast<size_t>(type.size / 4));
     std::iota(memory.begin(), memory.end(), 0);
@@ -94,7 +95,7 @@ TEST(Array, DistributedArrays) {
             int64_t block = kind == abi::distribute_none ? size : (size + grid - 1) / grid;
             int argument = abi::distribute_dflt_darg;
             if (kind == abi::distribute_cyclic) block = 1;
-            // Its argument has no meaning.
+            // The argument has no meaning for MPI_DISTRIBUTE_NONE.
             if (kind == abi::distribute_none) argument = static_cast<int>(pick(random, -2, 2));
             if (kind != abi::distribute_none && pick(random, 0, 1)) {
                 block = kind == abi::distribute_block ? block + pick(random, 0, 2) : pick(random, 1, 3);

@@ -1,5 +1,5 @@
-// The contents of a datatype suffice to make it again: for random datatypes, with int counts and with large
-// counts. Also tests the predefined datatypes without names.
+// The contents of a datatype must suffice to make it again. This is tested for random datatypes, with int
+// counts and with large counts. Also tests the predefined datatypes without names.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -29,7 +29,7 @@ Error rebuild(int combiner, const TypeContents &contents, bool large, const std:
               Datatype **made) {
     const Integers &counts = large ? contents.large_counts : contents.integers, &in = contents.integers;
     size_t n = counts.empty() ? 0 : static_cast<size_t>(counts[0]), dimensions;
-    Integers places = contents.addresses;  // in bytes; with large counts, they are among those
+    Integers places = contents.addresses;  // in bytes; with large counts, places are in `counts`
     auto bytes_from = [&](size_t from) { return large ? part(counts, from, counts.size() - from) : places; };
     switch (combiner) {
     case abi::combiner_dup: return make_dup(*types[0], made);
@@ -62,7 +62,7 @@ Error rebuild(int combiner, const TypeContents &contents, bool large, const std:
     return Error(ErrorClass::intern, "no such combiner");
 }
 
-// The runs of two elements, at addresses without memory.
+// Returns the runs of contiguous bytes of two elements. No memory exists at their addresses.
 std::vector<std::pair<intptr_t, size_t>> runs(const Datatype &type) {
     std::vector<std::pair<intptr_t, size_t>> all;
     Cursor cursor({reinterpret_cast<std::byte *>(intptr_t{1} << 40), 2, &type});

@@ -1,4 +1,4 @@
-// external32: known bytes, and conversions there and back for random values and layouts.
+// Tests external32: known bytes, and conversions there and back for random values and layouts.
 #include <gtest/gtest.h>
 
 #include <cstring>

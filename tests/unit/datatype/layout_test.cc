@@ -1,5 +1,5 @@
-// Random nested datatypes against the reference: sizes, bounds, and every operation by which a Cursor moves
-// bytes.
+// Compares random nested datatypes with the reference (reference.h): sizes, bounds, and every operation by
+// which a Cursor moves bytes.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -135,7 +135,7 @@ TEST(Cursor, PacksFromAnyPosition) {
     }
 }
 
-// Fragments in random order, like bulk that arrives out of order.
+// Unpacks fragments in random order, like bulk that arrives out of order.
 TEST(Cursor, UnpacksInAnyOrder) {
     for (uint64_t seed : reference::seeds(cases)) {
         Case c(seed);
@@ -190,7 +190,7 @@ TEST(Cursor, ListsRuns) {
     }
 }
 
-// More records than are copied at a time.
+// Moves more records than are copied at a time.
 TEST(Cursor, ManyRecords) {
     Datatype *record = nullptr, *many = nullptr;
     Datatype &integer = *predefined_datatype(lanyard::abi::type_int),

@@ -1,6 +1,6 @@
-// Every predefined operation on every predefined datatype. It is compared with a plain loop if the standard
-// allows the combination. If not, it must be an error, although some of these combinations are computed,
-// too. The tables of the library are repeated here.
+// Tests every predefined operation on every predefined datatype. If the standard allows the combination, the
+// result is compared with a plain loop. If not, check_op() must report an error. Some of these combinations
+// are computed all the same, and their results are compared too. The tables of the library are repeated here.
 #include <gtest/gtest.h>
 
 #include <climits>
@@ -45,7 +45,7 @@ bool allowed(int op, ReductionGroup group) {
     return false;
 }
 
-// Combinations that the standard does not define but other libraries compute.
+// Combinations that the standard does not define but that this and other libraries compute.
 bool accepted(int op, int type) {
     if (type == type_char) return allowed(op, ReductionGroup::c_integer);
     return (type == type_aint || type == type_offset || type == type_count) &&

@@ -1,4 +1,4 @@
-// The predefined datatypes as objects, and exact examples of constructors.
+// Tests the predefined datatypes as objects, and constructors with exact examples.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -110,7 +110,7 @@ TEST(Constructors, RefuseBadArguments) {
     EXPECT_EQ(made, nullptr);
 }
 
-// A datatype keeps those from which it was made.
+// The datatypes from which a datatype was made must live as long as it does.
 TEST(Constructors, LiveAsLongAsTheyAreUsed) {
     Own inner, outer;
     ok(make_vector(3, 1, 2, of(abi::type_int), &inner));

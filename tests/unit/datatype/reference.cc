@@ -185,7 +185,7 @@ Made contiguous(Random &random, const Made &old) {
     return made;
 }
 
-// Adds the parts of an array whose indices are wanted, in the order of memory.
+// Adds the elements of an array for whose indices `wanted` returns true, in the order of memory.
 template <class Wanted>
 void add_array(Made &made, const Made &old, const Integers &sizes, int order, Wanted wanted) {
     int64_t all = 1;

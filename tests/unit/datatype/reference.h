@@ -1,6 +1,7 @@
-// A slow, obvious datatype: a list of (offset, basic element), as the standard defines type maps (MPI-5.0
-// section 5.1). Its bounds are computed from that list and from the padding of the parts, which all
-// libraries count. Random nested datatypes are made twice, as this one and as the library's.
+// Defines a slow, obvious datatype: a list of (offset, basic element), as the standard defines type maps
+// (MPI-5.0 section 5.1). The bounds of the datatype are computed from that list and from the padding of the
+// parts, which all libraries count. Random nested datatypes are made twice: as this reference and as the
+// library's datatype.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +24,8 @@ struct Entry {
 
 struct Type {
     std::vector<Entry> map;
-    std::vector<int64_t> lower_markers, upper_markers;  // left by resized
-    std::vector<int64_t> ends;                          // of the parts, with their padding
+    std::vector<int64_t> lower_markers, upper_markers;  // bounds that were set explicitly
+    std::vector<int64_t> ends;                          // where the parts end, with their padding
 
     int64_t size() const;
     int64_t lower_bound() const;
@@ -51,8 +52,8 @@ int64_t pick(Random &random, int64_t least, int64_t most);
 // A random datatype, nested up to `depth` levels, that spans at most about 100 KiB.
 Made random_type(Random &random, int depth);
 
-// `cases` consecutive seeds. LANYARD_TEST_SEED sets the first one, so a failed case runs first if this is
-// set to its seed.
+// Returns `cases` consecutive seeds. LANYARD_TEST_SEED sets the first one. If it is set to the seed of a
+// failed case, that case runs first.
 std::vector<uint64_t> seeds(int cases);
 
 // The stream of `count` elements, as offsets of its bytes from the buffer's address.

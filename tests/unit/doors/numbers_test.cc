@@ -1,5 +1,5 @@
-// Numbers, texts and statuses between the program and the typed functions: with an ABI that has the
-// standard's values, for which everything passes unchanged, and with an ABI that has others.
+// Tests how numbers, texts and statuses pass between the program and the typed functions. One ABI has the
+// standard's values, and everything passes unchanged. Another ABI has other values.
 #include "doors/numbers.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ struct Same : StandardValues {
     using MPI_Status = Status;
 };
 
-// Ranks are 1000 more than the standard's. A status has its fields in another order.
+// In this ABI, ranks are 1000 more than the standard's, and the fields of a status have another order.
 struct Other : StandardValues {
     static constexpr bool of_the_standard = false;
     struct MPI_Status {

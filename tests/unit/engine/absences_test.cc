@@ -1,4 +1,4 @@
-// When a program that leaves MPI counts as one that returns at once.
+// Tests when a program that leaves MPI is expected to return at once.
 #include "engine/absences.h"
 
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@ void spell(Absences &absences, uint64_t away_ns) {
     absences.end_spell();
 }
 
-// The thread may lose its processor during a spell, which makes it a long one. So brief spells are tried
-// again until enough of them follow each other.
+// The thread may lose its processor during a spell (absences.h), and the spell is then not brief. So brief
+// spells are tried again until enough of them follow each other.
 bool become_brief(Absences &absences) {
     for (int spells = 0; spells < 10'000 && absences.are_long(); ++spells) spell(absences, 100);
     return !absences.are_long();

@@ -1,5 +1,6 @@
-// Two real processes. One computes outside MPI with nothing under way, but holds an attention. The other
-// sends it requests, as a process that puts into a window does, and is answered meanwhile.
+// Runs two real processes. One of them computes outside MPI with nothing under way, but holds an Attention
+// (engine/engine.h). The other process sends requests to it, as a process that puts into a window does. The
+// requests must be answered meanwhile.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/wait.h>

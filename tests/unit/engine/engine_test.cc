@@ -1,5 +1,5 @@
-// Owning the engine and sleeping for it, with real threads: no thread is left asleep. A test that would
-// hang is ended by a deadline, with a message.
+// Tests with real threads how threads own the engine and sleep: no thread may be left asleep. A test that
+// would hang is ended by a deadline, with a message.
 #include "engine/engine.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ private:
     std::thread thread_;
 };
 
-// Completions that are caused outside the engine, as a peer's frames would.
+// Finishes completions from outside the engine, like frames that a peer has sent.
 class OutsidePath final : public StubPath {
 public:
     int poll(Sink &, int, uint64_t) override {
@@ -101,10 +101,11 @@ TEST(Engine, PassesTheWatchOn) {
                 EngineGuard guard(engine);
                 engine.wait_owned(completion);
             });
-            rest_ms(round % 3);  // the first becomes the watcher
+            rest_ms(round % 3);  // the first thread becomes the watcher
         }
         rest_ms(1);
-        // The watcher and the thread that would be next leave together. The others must still be woken.
+        // The watcher and the thread that would succeed it leave together. The other threads must still be
+        // woken.
         path.arrive({&completions[0], &completions[1]}, idle);
         rest_ms(2);
         path.arrive({&completions[2 + round % 2]}, idle);
@@ -114,7 +115,8 @@ TEST(Engine, PassesTheWatchOn) {
     }
 }
 
-// A wait with a limit ends there, asleep or not, and reports whether its condition is met.
+// A wait with a limit ends at the limit, whether the thread sleeps or not. It reports whether its condition
+// is met.
 TEST(Engine, WaitsUntilALimit) {
     Deadline deadline("a wait goes on beyond its limit");
     for (IdlePolicy policy : {sleep_at_once, IdlePolicy{1'000'000'000, 0, false}}) {
@@ -206,8 +208,8 @@ TEST(Engine, CompletesUnderManyWaitersAndTests) {
     for (auto &thread : threads) thread.join();
 }
 
-// Like the task of an I/O thread that has read a file: it finishes what a thread in MPI waits for, which
-// only the owner of the engine may do.
+// Finishes an operation for which a thread in MPI waits, like the task of an I/O thread that has read a file.
+// Only the owner of the engine may do this.
 struct FinishingTask : Task {
     FinishingTask() { run = finish; }
     static int finish(Task &task) {
@@ -259,7 +261,7 @@ TEST(Engine, RunsWhatOtherThreadsPost) {
     }
 }
 
-// Posted tasks run in the order of posting, in the next step, after those that were ready before. A task
+// Posted tasks run in the order of posting, in the next step, after the tasks that were ready before. A task
 // that has run may be posted again, also by itself.
 TEST(Engine, RunsPostedTasksInOrderAndAgain) {
     ProcessIdle idle(sleep_at_once);

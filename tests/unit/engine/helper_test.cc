@@ -1,5 +1,5 @@
-// The helper with real threads and a path whose work this test makes. The helper makes steps if the program
-// is away and something is under way, and only then.
+// Tests the helper with real threads, and with a path whose work the tests make. The helper must make steps
+// if the program is away (outside MPI) and something is under way, and only then.
 #include "engine/helper.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace lanyard {
 namespace {
 
-// Becomes readable when the test gives it work. Counts the polls by other threads than the program's.
+// Becomes readable when the test gives it work. Counts the polls by threads other than the program's.
 class EventPath final : public StubPath {
 public:
     EventPath() : StubPath(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)), event_(info.descriptor) {}
@@ -81,8 +81,8 @@ TEST(Helper, GoesOnWithWhatIsUnderWay) {
     }
 }
 
-// The helper may stay armed while the program is inside. What a path finds by itself meanwhile must be able
-// to wake it.
+// The helper may stay armed while the program is in MPI. If a path finds something by itself meanwhile, the
+// path must be able to wake the helper.
 TEST(Helper, IsShownEverythingWhereItIsArmedStill) {
     Program program;
     program.path.is_busy = true;
@@ -109,7 +109,7 @@ TEST(Helper, IsArmedOnceForManyCalls) {
     EXPECT_GT(program.helper.times_armed(), 0u);
 }
 
-// Something begins and ends before the program does anything else.
+// Calls MPI twice. Something is under way after the first call, and nothing after the second.
 void exchanges(Program &program) {
     program.path.is_busy = true;
     program.calls_mpi();
@@ -226,8 +226,8 @@ struct NotingTask : Task {
     std::atomic<int> runs{0};
 };
 
-// The helper has not been created yet, sleeps without a limit, or is notified while the program enters and
-// leaves MPI.
+// Tasks are posted when the helper has not been created yet, when it sleeps without a limit, and when it is
+// notified while the program enters and leaves MPI.
 TEST(Helper, RunsPostedTasksWhileTheProgramIsAway) {
     Program program;
     NotingTask task;

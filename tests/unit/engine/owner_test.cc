@@ -1,4 +1,4 @@
-// The engine knows which thread owns it in builds for tests, and a caller that is not the owner fails there.
+// In builds for tests, the engine knows which thread owns it, and a caller that is not the owner fails.
 #include <gtest/gtest.h>
 
 #include <chrono>

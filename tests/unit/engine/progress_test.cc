@@ -1,5 +1,5 @@
-// One turn of everything, and the parts of a turn, without threads. The clock stands still until the test
-// moves it.
+// Tests one turn of Progress (engine/progress.h), and the parts of a turn, without threads. The clock stands
+// still until the test moves it.
 #include "engine/progress.h"
 
 #include <gtest/gtest.h>
@@ -130,7 +130,7 @@ TEST_F(ProgressTest, PollsThroughThatUnlinkThemselves) {
 TEST_F(ProgressTest, RingsOneAlarmAtATime) {
     CountingTask first(progress), second(progress);
     progress.set_alarm(1'000, first);
-    progress.set_alarm(500, second);  // one is set already
+    progress.set_alarm(500, second);  // no effect, because an alarm is set already
     EXPECT_EQ(progress.deadline_ns(), 1'000u);
     clock.time_ns = 999;
     progress.read_clock();
@@ -189,7 +189,8 @@ TEST_F(ProgressTest, CountsWhatIsUnderWay) {
     EXPECT_FALSE(progress.under_way());
 }
 
-// The pace is a number of processor ticks that last 8 us, which the first few answers determine.
+// The pace (test_pace.h) is a number of processor ticks that last 8 us. The first few calls of is_due() find
+// this number.
 TEST_F(ProgressTest, HasSocketsTestedNowAndThen) {
     TestPace pace;
     clock.time_ns = clock_ns();

@@ -1,5 +1,5 @@
 // What the engine's tests share: a path that carries nothing, to which tests add work of their own, and a
-// sink for what never arrives.
+// sink that ignores everything.
 #pragma once
 
 #include "path/path.h"

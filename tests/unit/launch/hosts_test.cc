@@ -1,4 +1,4 @@
-// Host files, host lists and the mapping, also with random placements and random text.
+// Tests host files, host lists and the mapping, also with random placements and random text.
 #include "launch/hosts.h"
 
 #include <gtest/gtest.h>
@@ -88,7 +88,7 @@ TEST(Hostfile, FromWindows) {
     EXPECT_EQ(read_file(mark + "a slots = 2\r\nb:3\r\n"), "a:2 b:3");
     EXPECT_EQ(read_file(mark + "# hosts\r\n\r\na\r\n"), "a:1");
     EXPECT_EQ(read_file("a\n" + mark + "b"),
-              "hosts.txt:2: \"" + mark + "b\" is not the name of a host");  // only at the beginning
+              "hosts.txt:2: \"" + mark + "b\" is not the name of a host");  // a mark belongs at the beginning
     EXPECT_EQ(read_file(mark), "hosts.txt: the file names no host; write one a line, as HOST or HOST:SLOTS");
     for (const std::string &text : {std::string("\xff\xfe"
                                                 "a\0",
@@ -200,7 +200,7 @@ TEST(Mapping, RandomPlacementsKeepTheirPromises) {
             least = std::min(least, (used[host.name] + share) / share);  // rounds begun or finished
             most = std::max(most, (used[host.name] + share - 1) / share);
         }
-        ASSERT_LE(most, least + 1);  // no host begins a round before all have had the previous one
+        ASSERT_LE(most, least + 1);  // a host gets its next share only when all have had theirs
         std::vector<int> read_back;
         ASSERT_TRUE(
             lanyard::parse_process_mapping(process_mapping(placement.node_of_rank), ranks, read_back));

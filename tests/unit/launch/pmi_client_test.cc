@@ -1,5 +1,5 @@
-// What several threads may request from a launcher at once. (tests/fuzz/pmi_client.cc tests what a launcher
-// may answer.)
+// Tests requests that several threads send to a launcher at the same time. (tests/fuzz/pmi_client.cc tests
+// what a launcher may answer.)
 #include "bootstrap/pmi_client.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,8 @@
 namespace lanyard {
 namespace {
 
-// Answers one rank of two at once, except for a barrier, which ends when the test says so.
+// Plays the launcher of a job of two ranks, and answers one of them. It answers at once, except that a
+// barrier ends when the test says so.
 class Launcher {
 public:
     Launcher() {

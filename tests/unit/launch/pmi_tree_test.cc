@@ -1,4 +1,4 @@
-// PMI servers of several hosts, connected in one process. What any rank publishes is available everywhere
+// Connects the PMI servers of several hosts in one process. What any rank publishes is available everywhere
 // after the barrier, with one message for each host and direction.
 #include "launch/pmi_server.h"
 
@@ -39,13 +39,13 @@ public:
         ASSERT_EQ(send(ranks_[rank], text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
         for (int i = 0; i < 3; ++i) loop_.wait(0);
     }
-    // What the rank has been answered, or "" if nothing.
+    // Returns the answer that the rank has received, or "" if none.
     std::string heard(int rank) {
         char text[4096];
         ssize_t count = recv(ranks_[rank], text, sizeof text, MSG_DONTWAIT);
         return count > 0 ? std::string(text, static_cast<size_t>(count - 1)) : "";
     }
-    // The rank's process ends.
+    // Reports that the rank's process has ended.
     void end(int rank) { servers_[static_cast<size_t>(rank / 2)]->rank_ended(rank); }
     std::string ask(int rank, const std::string &line) {
         say(rank, line);
@@ -85,7 +85,7 @@ TEST(PmiTree, BarrierSpreadsWhatWasPublished) {
             EXPECT_EQ(tree.ask(rank, "cmd=put kvsname=job key=" + key(rank) + " value=v " + key(rank)),
                       "cmd=put_result rc=0 msg=success");
         for (int rank = 5; rank >= 0; --rank) {
-            // Once both ranks of a host have entered.
+            // A host sends its message upwards once both of its ranks have entered.
             EXPECT_EQ(tree.barriers, 2 * round + (rank < 4) + (rank < 2)) << rank;
             tree.say(rank, "cmd=barrier_in");
             if (rank > 0) {
@@ -114,7 +114,8 @@ TEST(PmiTree, WhatIsNotKnownHereIsAskedAbove) {
     EXPECT_EQ(tree.asks, 2);
 }
 
-// Sessions of other ranks may synchronise at exit, long after some ranks have ended.
+// A barrier does not wait for ranks that have finalised and ended. Sessions of other ranks may synchronise at
+// exit long afterwards.
 TEST(PmiTree, WhoHasEndedInOrderIsNotMissed) {
     Tree tree;
     std::string init = "cmd=init pmi_version=1 pmi_subversion=1";
@@ -140,8 +141,8 @@ TEST(PmiTree, WhoHasEndedInOrderIsNotMissed) {
     EXPECT_EQ(tree.departures, 2);
 }
 
-// A rank that has not finalised is missed even if its process has ended. That is a failure, which mpirun
-// reports.
+// A barrier waits for a rank that has not finalised, even if the rank's process has ended. Such an end is a
+// failure, which mpirun reports.
 TEST(PmiTree, WhoHasEndedWithinIsMissed) {
     Tree tree;
     for (int rank = 0; rank < 6; ++rank) tree.ask(rank, "cmd=init pmi_version=1 pmi_subversion=1");

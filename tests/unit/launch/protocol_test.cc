@@ -1,4 +1,4 @@
-// Frames between mpirun and its agents: what is written is read back, and damaged frames never do harm.
+// Tests frames between mpirun and its agents: what is written is read back, and damaged frames never do harm.
 #include "launch/protocol.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The words for a remote shell, and the explanation if no agent answers.
+// Tests the words of the command for a remote shell, and the explanation if no agent answers.
 #include "launch/remote_shell.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Addresses, the choice of interfaces, and the job's secret.
+// Tests addresses, the choice of interfaces, and the job's secret.
 #include "net/address.h"
 
 #include <gtest/gtest.h>

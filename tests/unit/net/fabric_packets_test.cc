@@ -1,5 +1,5 @@
-// Packets over libfabric. The same tests run over its provider `udp` on loopback, and over a provider that
-// makes the demands of InfiniBand (mock_fabric.h).
+// Tests packets over libfabric. The same tests run over its provider `udp` on loopback, and over a provider
+// that makes the demands of InfiniBand (mock_fabric.h).
 #include "net/fabric_packets.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ FabricChoice choice_of(const char *provider) {
     return choice;
 }
 
-// The installed libfabric; nullptr if there is none, with the reason in `why`.
+// Returns the installed libfabric, or nullptr if there is none, with the reason in `why`.
 const FabricLibrary *installed(std::string &why) {
     static FabricLibrary library;
     static std::string trouble = [] {
@@ -211,7 +211,7 @@ TEST_P(FabricPacketsOver, GivesANameTheSameNumber) {
         EXPECT_EQ(from->packets->destination(wrong), -EINVAL) << wrong;
 }
 
-// A packet to an endpoint that has gone is like a lost one.
+// A packet to an endpoint that has gone is treated like a lost packet.
 TEST_P(FabricPacketsOver, SendsToThoseWhoAreGone) {
     to.reset();
     for (int round = 0; round < 100; ++round) {
@@ -336,7 +336,7 @@ TEST_F(FabricPacketsMock, TellsItsOwnTroubleFromThatOfOneDestination) {
     EXPECT_EQ(pair.to.take(), std::vector<std::string>{"d"});
 }
 
-// A timer wakes instead.
+// The provider has no descriptor that wakes a sleeping process, so a timer wakes it.
 TEST_F(FabricPacketsMock, WakesWhereTheProviderCannot) {
     mock_fabric::begin({.wakes = false});
     Pair pair;

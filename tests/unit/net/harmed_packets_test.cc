@@ -1,4 +1,4 @@
-// HarmedPackets above an endpoint that returns what was sent.
+// Tests HarmedPackets above an endpoint that returns what was sent.
 #include "net/harmed_packets.h"
 
 #include <gtest/gtest.h>

@@ -39,7 +39,7 @@ struct Queue {
     int descriptor = -1;
     bool armed = false;
     int users = 0;
-    std::deque<fi_cq_err_entry> entries;  // an error is one with `err`
+    std::deque<fi_cq_err_entry> entries;  // an entry with `err` is an error
 };
 struct Region {
     fid_mr fid{};
@@ -50,7 +50,7 @@ struct Region {
 struct Vector {
     fid_av fid{};
     Domain *parent = nullptr;
-    std::vector<uint64_t> addresses;  // an fi_addr_t is a place here
+    std::vector<uint64_t> addresses;  // an fi_addr_t is an index into this list
     int users = 0;
 };
 struct Posted {
@@ -190,7 +190,7 @@ Tables &tables() {
     return the;
 }
 
-// Counts a new object. -FI_ENOMEM if it is the one that cannot be made.
+// Counts a new object. Returns -FI_ENOMEM if it is the object that cannot be made.
 int count_object() {
     State &now = state();
     if (now.made++ == now.behaviour.missing_object) return -FI_ENOMEM;
@@ -236,7 +236,7 @@ void arrive(const Posted &sent) {
     complete(*to.received, into, FI_RECV, fails ? 0 : sent.size, fails ? FI_ETRUNC : 0);
 }
 
-// Everything that was sent leaves.
+// Lets everything that was sent leave, unless packets are held.
 void go_on() {
     State &now = state();
     if (now.held) return;

@@ -1,14 +1,14 @@
 // A libfabric provider for tests, in this process. It makes the demands of InfiniBand's unreliable datagrams,
 // which the provider `udp` does not make:
-// - 40 bytes before every packet for the provider (FI_MSG_PREFIX), which it overwrites at both ends, and at
-//   most 2 KiB behind them;
-// - memory that is registered, and stays so while it is posted (FI_MR_LOCAL), and a context for the provider
-//   with each operation (FI_CONTEXT2);
-// - short queues: EAGAIN while the transmit context or the posted receives are full; a completion for which a
-//   queue has no room is a fault;
-// - a packet leaves, and its bytes are read, some time after it was sent, and it is dropped if no receive is
-//   posted;
-// - a descriptor wakes only after fi_trywait, and objects are closed before those from which they were made.
+// - Every packet begins with 40 bytes for the provider (FI_MSG_PREFIX), which the provider overwrites at both
+//   ends. At most 2 KiB follow.
+// - Memory must be registered, and stay registered while it is posted (FI_MR_LOCAL). Each operation has a
+//   context for the provider (FI_CONTEXT2).
+// - Queues are short: EAGAIN while the transmit context or the posted receives are full. A completion for
+//   which a queue has no room is a fault.
+// - A packet leaves, and its bytes are read, some time after it was sent. If no receive is posted, the packet
+//   is dropped.
+// - A descriptor wakes only after fi_trywait. An object is closed before the objects from which it was made.
 // If a rule is broken, faults() has a message. Time passes with every call that reads a queue, and with
 // fi_trywait. Single-threaded.
 #pragma once
@@ -35,8 +35,8 @@ struct Counts {
     int open = 0;  // objects
 };
 
-// Begins again, for endpoints that are opened from now on, and resets the counts. All endpoints must be
-// closed.
+// Begins anew, for endpoints that are opened from now on, and resets the counts. All earlier endpoints must
+// be closed.
 void begin(const Behaviour &behaviour = {});
 // While held, packets stay in the transmit contexts.
 void hold(bool held);

@@ -1,4 +1,4 @@
-// The simulated network of packets does what its behaviour states, and does the same again for the same
+// The simulated network of packets must do what its behaviour states, and must do the same again for the same
 // seed.
 #include "net/sim/packet_network.h"
 

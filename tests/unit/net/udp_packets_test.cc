@@ -1,4 +1,4 @@
-// Packets over the kernel's loopback. What is sent arrives whole and separate, whether the kernel joins
+// Tests packets over the kernel's loopback. What is sent arrives whole and separate, whether the kernel joins
 // packets or not. What cannot be sent is dropped and counted, or waits for room.
 #include "net/udp_packets.h"
 
@@ -103,7 +103,8 @@ TEST(UdpPackets, ComeWholeAndAlone) {
     }
 }
 
-// The kernel cuts nothing for a socket without checksums. It then acts like a driver that refuses to cut.
+// The kernel refuses to separate a message into packets (UDP_SEGMENT) on a socket without checksums
+// (SO_NO_CHECK). The endpoint treats this error like that of a driver that refuses.
 void refuse_to_cut(uint16_t port) {
     for (int descriptor = 0; descriptor < 1024; ++descriptor) {
         sockaddr_storage name{};
@@ -177,8 +178,8 @@ TEST(UdpPackets, KnowsWhenNothingIsBehindWhatItLent) {
     EXPECT_EQ(to.packets.behind(), PacketIo::Behind::perhaps);
 }
 
-// Sends and receives packets one at a time, as in a dialogue. Returns what is known of packets behind the
-// last one.
+// Sends and receives packets one at a time, as in a dialogue. Returns what the receiving endpoint knows about
+// further packets behind the last one.
 PacketIo::Behind receive_singly(Endpoint &from, Endpoint &to, uint64_t destination, int packets) {
     PacketIo::Arrived list[64];
     for (int i = 0; i < packets; ++i) {
@@ -219,7 +220,7 @@ TEST(UdpPackets, ReachesWhoeverItSendsToWhileOneIsFavoured) {
     auto to_other = static_cast<uint64_t>(from.packets.destination(other.packets.name()));
     for (int turn = 0; turn < 3; ++turn) {
         receive_singly(from, one, to_one, 200);
-        receive_singly(from, other, to_other, 10);  // while the other one is favoured
+        receive_singly(from, other, to_other, 10);  // the connected socket still leads to `one`
         receive_singly(from, other, to_other, 200);
         Outgoing both(to_one, {"first", "second"});
         both.list[1].destination = to_other;
@@ -296,7 +297,7 @@ TEST(UdpPackets, KnowsTheWayBackToWhoSentAPacket) {
             EXPECT_TRUE(b.packets.note_origins(true));
             std::vector<uint64_t> ways = a.packets.ways(b.packets.name());
             ASSERT_EQ(ways.size(), 2u);
-            // Both are at ::1.
+            // Both endpoints have the address ::1.
             EXPECT_EQ(a.packets.destination(b.packets.name()), static_cast<int64_t>(ways[1]));
             for (uint64_t way : ways) {
                 Outgoing out(way, std::vector<std::string>(packets, "there"));
@@ -333,7 +334,7 @@ TEST(UdpPackets, NotesNoOriginsWithinAHost) {
     EXPECT_EQ(to.packets.origin(list[0]), -1);
 }
 
-// A packet to a closed port is like a lost one, even if the host reports it.
+// A packet to a closed port is treated like a lost packet, even if the host reports that the port is closed.
 TEST(UdpPackets, TakesRefusalForLoss) {
     Endpoint from;
     std::string gone;

@@ -1,4 +1,5 @@
-// The order, room and credit of envelopes to a peer. The path accepts as many envelopes as the test allows.
+// Tests the order, room and credit of envelopes to a peer. The path accepts as many envelopes as the test
+// allows.
 #include "p2p/channel.h"
 
 #include <gtest/gtest.h>
@@ -180,7 +181,7 @@ TEST_F(ChannelTest, CreditOwedGoesWithTheNextEnvelope) {
     EXPECT_EQ(channel[1].credit_left, credit + 128);
 }
 
-// An attempt to send that finds no room neither loses the credit nor returns it twice.
+// If an envelope with credit finds no room, the credit is neither lost nor returned twice.
 TEST_F(ChannelTest, CreditIsReturnedOnceWhateverFindsNoRoom) {
     Channels::owe(channel[1], 100);
     channels.post(channel[1], control(1), nullptr, 0);

@@ -87,7 +87,8 @@ TEST(CopyMethods, GoesOnTryingWhileItGetsBetter) {
     EXPECT_GT(machine.methods.seen(Kind::contiguous, 6).rate[0].bytes_per_us, 9'000u);
 }
 
-// Trials are the same small share of all stretches, whether messages travel alone or in windows.
+// Trials are the same small share of all stretches (copy_methods.h), whether messages travel alone or in
+// windows.
 TEST(CopyMethods, TriesAnewAfterManyMessages) {
     for (int window : {1, 64}) {
         CopyMethods methods;

@@ -1,4 +1,4 @@
-// Which part receives what arrives, and what the receiver does with it (dispatch.h, receiver.h).
+// Tests which part receives what arrives (dispatch.h), and what the receiver does with it (receiver.h).
 #include "p2p/dispatch.h"
 
 #include "unit/p2p/scripted.h"

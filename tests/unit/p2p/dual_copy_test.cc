@@ -1,4 +1,5 @@
-// Both halves of the dual copy, each against a shared word on which the test plays the other side.
+// Tests each half of the dual copy by itself (dual_copy.h). The test plays the other half by means of the
+// shared word.
 #include "p2p/dual_copy.h"
 
 #include "unit/p2p/scripted.h"

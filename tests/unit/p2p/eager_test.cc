@@ -1,4 +1,5 @@
-// The sender of the eager protocol by itself: what waits, what is kept, and what credit it takes.
+// Tests the sender of the eager protocol by itself: which messages wait, which payload is kept, and how much
+// credit messages take.
 #include "p2p/eager.h"
 
 #include "unit/p2p/scripted.h"

@@ -1,5 +1,5 @@
-// Matching, compared with the slow and obvious implementation: one list in order of arrival, searched from
-// the front. Also the memory that a stored message takes.
+// Compares matching with a slow and obvious implementation: one list in order of arrival, searched from the
+// front. Also tests the memory that a stored message takes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -139,7 +139,8 @@ void expect_unchanged(const Unexpected &message, const Arrival &arrival) {
     ASSERT_EQ(std::vector<std::byte>(message.payload(), message.payload() + message.size()), arrival.payload);
 }
 
-// The queue under test, the obvious queue, the messages put into them, and those taken but not yet dropped.
+// The queue under test, the obvious queue, the messages put into them, and the messages taken but not yet
+// dropped.
 struct Messages {
     sim::Random random;
     Limits limits = random_limits(random);
@@ -206,8 +207,9 @@ void compare_messages(uint64_t seed) {
     EXPECT_EQ(messages.queue.payload_bytes(), own_memory);
 }
 
-// Some contexts have promises, and the program keeps them. Without wildcards the order is the obvious one.
-// Where messages may overtake, a message finds a receive if and only if one fits.
+// The program has promised something about some contexts (promises.h), and keeps its promises. In most
+// contexts, a message must find the same receive as in the obvious queue. In a context where messages may
+// overtake each other, a message must find a receive if and only if one fits.
 void compare_with_promises(uint64_t seed) {
     sim::Random random(seed);
     Limits limits = random_limits(random);

@@ -1,5 +1,5 @@
-// The protocols of point-to-point messages, step by step, between two processes on the simulated network. One
-// thread drives both.
+// Tests the protocols of point-to-point messages, step by step, between two processes on the simulated
+// network. One thread drives both processes.
 #include "p2p/messenger.h"
 
 #include <gtest/gtest.h>
@@ -133,8 +133,8 @@ TEST_F(MessengerTest, CarriesEverySizeEveryWay) {
     }
 }
 
-// After a message that both sides copied, its word must be forgotten. Otherwise a later action on the
-// transfer would change the word, which belongs to another message by then.
+// When a message that both sides copied is complete, its shared word (shared_words.h) must be forgotten.
+// Otherwise a later action on the transfer would change the word, which then belongs to another message.
 TEST_F(MessengerTest, ForgetsTheWordOfAMessageThatBothSidesCopied) {
     sim::Behaviour behaviour = quiet();
     behaviour.touches_memory = true;

@@ -1,4 +1,4 @@
-// The receiver's half of the rendezvous by itself: it accepts an offer, and the bytes arrive in every
+// Tests the receiver's half of the rendezvous by itself: it accepts an offer, and the bytes arrive in every
 // possible way.
 #include "p2p/rendezvous_receive.h"
 

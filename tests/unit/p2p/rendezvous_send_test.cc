@@ -1,4 +1,4 @@
-// The sender's half of the rendezvous by itself: every answer that an offer may get, at every possible
+// Tests the sender's half of the rendezvous by itself: every answer that an offer may get, at every possible
 // moment.
 #include "p2p/rendezvous_send.h"
 
@@ -239,7 +239,7 @@ TEST_F(RendezvousSendTest, FailsWithItsPeer) {
     EXPECT_FALSE(engine.under_way());
 }
 
-// The receiver's request names a word that either side may claim (push_request.h).
+// The receiver's request names a shared word that either side may claim (push_request.h).
 TEST_F(RendezvousSendTest, PushesOnlyIfItGetsTheWord) {
     path->shares = true;
     settings.write_protocol = "off";

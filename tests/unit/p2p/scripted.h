@@ -1,5 +1,5 @@
-// One side of a protocol by itself. The test plays the peer (number 1): it writes what the peer sends, and
-// reads what this process (number 0) has sent. Nothing is transmitted.
+// Runs one side of a protocol by itself. The test plays the peer (number 1): it writes what the peer sends,
+// and reads what this process (number 0) has sent. Nothing is transmitted.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The write protocol within a node, each half by itself (shm_advert.h, shm_write.h): which side may claim
-// what, and when.
+// Tests each half of the write protocol within a node by itself (shm_advert.h, shm_write.h): which side may
+// claim what, and when.
 #include "p2p/shm_write.h"
 
 #include "p2p/rendezvous_offer.h"

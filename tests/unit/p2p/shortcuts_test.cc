@@ -1,5 +1,5 @@
-// The shortcuts of blocking calls, which find a message in the ring itself or among the stored messages. One
-// thread drives two messengers over shared memory.
+// Tests the shortcuts of blocking calls, which find a message directly in the ring or among the stored
+// messages. One thread drives two messengers over shared memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -83,8 +83,8 @@ private:
                                                buffer(bytes)))
             under_way_[own].push_back(bytes);
     }
-    // Receives the next message: mostly by the shortcut, where that is possible, otherwise by a posted
-    // receive.
+    // Receives the next message. If the shortcut is possible, it is mostly used. Otherwise a receive is
+    // posted.
     void receive(uint32_t own) {
         std::deque<std::string> &coming = under_way_[1 - own];
         if (coming.empty()) return;

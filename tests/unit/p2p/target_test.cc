@@ -40,8 +40,8 @@ TEST(TargetTable, AnIdThatIsOverFindsNothing) {
     EXPECT_EQ(table.find(UINT64_MAX), nullptr);
 }
 
-// Ids are below 2^30, because paths write these in fewer bytes. A single target gets four million different
-// ids before one repeats.
+// Ids are below 2^30, because paths write such ids in fewer bytes. A single target gets four million
+// different ids before one repeats.
 TEST(TargetTable, IdsOfFewAreSmallAndLong) {
     SomeTarget target;
     TargetTable table;

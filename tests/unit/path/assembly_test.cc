@@ -1,5 +1,5 @@
-// Payload that arrives in parts (path/assembly.h). The sink has a place for it, has none, or has already read
-// the beginning.
+// Tests payload that arrives in parts (path/assembly.h). The sink has a place for the payload, has none, or
+// has already read the beginning.
 #include "path/assembly.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// One ring by itself: laps, frames of several lines across the end, room, and the wrap of the running number
-// after 2^32 lines.
+// Tests one ring by itself: laps, frames of several lines across the end, room, and the wrap of the running
+// number after 2^32 lines.
 #include "path/short_ring.h"
 
 #include <gtest/gtest.h>

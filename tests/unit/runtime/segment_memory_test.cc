@@ -1,6 +1,6 @@
-// Areas of communicators in a segment that two processes have mapped (here one process twice). Areas are
-// allocated, left and released at random. Each must be zeroed when it is new, keep what is written, and
-// overlap no other. Memory must go back to the system.
+// Allocates, leaves and releases areas of communicators at random, in a segment that two processes have
+// mapped (here one process twice). Each area must be zeroed when it is new, keep what is written, and overlap
+// no other. Memory must go back to the system.
 #include "runtime/segment_memory.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ public:
         fstat(file_, &about);
         return static_cast<size_t>(about.st_blocks) * 512;
     }
-    // Bytes of the file that both processes have mapped.
+    // Returns how many bytes of the file the two processes have mapped.
     size_t mapped_bytes() const {
         struct stat about {};
         fstat(file_, &about);
@@ -134,7 +134,7 @@ TEST(SegmentMemory, GivesBackWhatManyAreasHad) {
     EXPECT_LE(player.node().segment().header().idle_area_bytes.load(), SegmentMemory::most_idle);
 }
 
-// Where the file may not grow, an emptied area is not handed out, and remains for later.
+// If the file may not grow, an emptied area is not handed out, but remains for later.
 TEST(SegmentMemory, SaysWhenThereIsNoMore) {
     Node node;
     constexpr size_t bytes = 1 << 20;

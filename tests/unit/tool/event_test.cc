@@ -1,5 +1,5 @@
-// Events, from the place where they are reported to the functions of a tool: in order, outside the engine,
-// never more often than they happened.
+// Follows events from the place where they are reported to the functions of a tool. They must arrive in
+// order, outside the engine, and never more often than they happened.
 #include "tool/event.h"
 
 #include <gtest/gtest.h>

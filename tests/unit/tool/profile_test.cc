@@ -1,4 +1,4 @@
-// A profile's numbers survive being written as text, and the table states what they mean.
+// A profile's numbers must survive being written as text, and the table must state what they mean.
 #include "tool/profile_table.h"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,8 @@ Stored because they (or their offers) arrived before their receive: 14 messages,
 )");
 }
 
-// The heading divides as the rows do: mean time by mean run time. The shares of single ranks do not matter.
+// The heading and the rows compute shares in the same way: mean time divided by mean run time. Neither is a
+// mean of the shares of single ranks.
 TEST(Profile, HeadingAndTableMeanTheSameByAShare) {
     RankProfile shorter = some_rank(0), longer = some_rank(1);
     shorter.seconds = 1;

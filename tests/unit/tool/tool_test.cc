@@ -1,4 +1,4 @@
-// Texts, use counts, enumerations, and watermarks that share a layer's peak.
+// Tests texts, use counts, enumerations, and watermarks that share a layer's peak.
 #include "tool/tool.h"
 
 #include <gtest/gtest.h>
@@ -78,7 +78,7 @@ TEST(Peaks, KeepTheHighestSinceTheyBeganAnew) {
     EXPECT_EQ(peak.highest(), 6u);
 }
 
-// A setting accepts the words that its row lists, and no other.
+// A setting accepts the words that its row lists, and no other words.
 TEST(Cvars, OfSettingsWithChoicesTakeTheseAndNoOther) {
     int with_choices = 0;
     for (const Cvar &variable : cvars()) {

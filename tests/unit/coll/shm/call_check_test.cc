@@ -1,4 +1,4 @@
-// CallCheck in isolation. It must detect different calls, calls in another order, different lengths,
+// Tests CallCheck in isolation. It must detect different calls, calls in another order, different lengths,
 // and mismatches in earlier uses.
 #include "coll/shm/call_check.h"
 

@@ -1,5 +1,5 @@
-// The node area with threads as ranks and memory from malloc. Consecutive exchanges of all kinds must not
-// mix their data, every sleeping rank must be woken, and ranks must wait for free slots. These tests also
+// Tests the node area with threads as ranks and memory from malloc. Consecutive exchanges of all kinds must
+// not mix their data, every sleeping rank must be woken, and ranks must wait for free slots. These tests also
 // run under the thread sanitizer.
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -146,8 +146,8 @@ public:
         } while (run.got_on());
         return false;
     }
-    // Tries to run the exchange as a short use, in three of four cases. Returns true if that has
-    // completed it.
+    // Tries to run the exchange as a short use, in three of four cases. Returns true if the exchange is then
+    // complete.
     bool passes(ExchangeRun &run, const Schedule &schedule, void *send, void *receive) {
         ShortUse use;
         if (random_() % 4 == 0 || !use.prepare(schedule, team)) return false;
@@ -300,7 +300,7 @@ TEST(NodeArea, MixedSequence) { run_mixed_sequence(false); }
 TEST(NodeArea, MixedSequenceWithDirectReads) { run_mixed_sequence(true); }
 TEST(NodeArea, MixedSequenceWithReadsUntilTheyAreRefused) { run_mixed_sequence(true, 100); }
 
-// Some contributions are longer than all entries of the stage that an exchange may use together.
+// Some contributions are longer than all the entries of the stage that one exchange may use.
 TEST(NodeArea, MixedSequenceByTheStage) { run_mixed_sequence(true, INT32_MAX, "twice", 60'000); }
 TEST(NodeArea, MixedSequenceByWhatIsFaster) { run_mixed_sequence(true, INT32_MAX, "auto", 20'000); }
 
@@ -326,8 +326,9 @@ TEST(NodeArea, MemoryIsNotReadAfterTheEnd) {
     });
 }
 
-// Two ranks wait for a third one on two teams. Each of the two then requests data from the other, but on
-// different teams. So a rank that waits for an answer on one team must answer on the other.
+// Ranks 0 and 1 have operations on two teams, in both of which they wait for rank 2. Then each of them
+// requests data from the other, but on different teams. So a rank that waits for an answer on one team must
+// answer on the other team.
 void ask_each_other_on_two_teams() {
     constexpr int64_t count = 5000;
     Shared first(3, true), second(3, true);

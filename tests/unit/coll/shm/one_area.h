@@ -1,5 +1,5 @@
-// A node area whose ranks all run in one thread, for tests of single parts of exchanges. OneArea provides
-// each rank's view of the area and records which ranks sleep. Broadcast prepares what the parts of a
+// Sets up a node area whose ranks all run in one thread, for tests of single parts of exchanges. OneArea
+// provides each rank's view of the area and records which ranks sleep. Broadcast prepares what the parts of a
 // broadcast need.
 #pragma once
 

@@ -1,5 +1,5 @@
-// OwnPost and Taking without the rest of an exchange. One rank posts data and another takes it: in a
-// slot, at an address, or through the stage. Further tests let a rank wait for free slots, or expect
+// Tests OwnPost and Taking without the rest of an exchange. One rank posts data and another takes it: in a
+// slot, at an address, or through the stage. In further tests, a rank waits for free slots, or expects
 // something else than was posted.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Streams in isolation. The owner must run ahead as far as there is room, the takers must get all pieces
-// in order, and the owner must not wait for a taker that has left.
+// Tests Streams in isolation. The owner must run ahead as far as there is room, the takers must get all
+// pieces in order, and the owner must not wait for a taker that has left.
 #include "coll/shm/streams.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// Finds out which ranks are done with which uses of a node area. Uses are counted in order. A rank can wait
-// until all ranks are done, and the last of these wakes it. Slots also show how far their rank is.
+// Tests how ranks find out which ranks are done with which uses of a node area (uses_done.h). Uses are
+// counted in order. A rank can wait until all ranks are done, and the last rank to be done wakes it. A slot
+// also shows up to which use its rank is done.
 #include "coll/shm/uses_done.h"
 
 #include <gtest/gtest.h>

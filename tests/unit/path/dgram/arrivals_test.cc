@@ -1,4 +1,5 @@
-// Which packets have arrived, compared with a plain set, and when an acknowledgement is due.
+// Compares the record of which packets have arrived with a plain set. Also tests when an acknowledgement is
+// due.
 #include "path/dgram/arrivals.h"
 
 #include <gtest/gtest.h>

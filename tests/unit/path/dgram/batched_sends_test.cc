@@ -1,5 +1,5 @@
-// When envelopes leave the datagram path: at once, or together with others while the engine batches. The
-// endpoint only records what it is given.
+// Tests when envelopes leave the datagram path: at once, or together with others while the engine batches.
+// The endpoint only records what it is given.
 #include <gtest/gtest.h>
 
 #include "path/dgram/dgram_path.h"
@@ -56,7 +56,8 @@ protected:
         EXPECT_EQ(path.send(peer, Envelope{}, {payload, size, nullptr}), Sent::done);
         return io.packets > before;
     }
-    // Sends `count` envelopes, numbered from 1. Returns the numbers of those with which something left.
+    // Sends `count` envelopes, numbered from 1. Returns the numbers of the envelopes whose call sent
+    // something.
     std::vector<int> when_they_leave(int count) {
         std::vector<int> left;
         for (int i = 1; i <= count; ++i)
@@ -157,7 +158,7 @@ TEST_F(BatchedSends, NoMoreWaitThanOneBurstHolds) {
         if (i > 0) most = std::max(most, io.bytes - before);
         before = io.bytes;
     }
-    // The envelope that exceeds the limit, and the heads of two packets, come on top.
+    // The limit does not count the envelope that exceeds it, nor the heads of two packets.
     EXPECT_LE(most, limits().most_kept + (256 + 35) + 2 * 36);
     EXPECT_GT(most, limits().most_kept / 2);
 }

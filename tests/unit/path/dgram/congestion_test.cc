@@ -1,4 +1,5 @@
-// The window: it doubles, aims at a small delay, and reacts to losses with and without delay.
+// Tests the congestion window: it doubles, aims at a small delay, and reacts to losses with and without
+// delay.
 #include "path/dgram/congestion.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The counters of datagrams, compared with what is known to have happened to each packet: between two flows
-// by hand, and between two paths on a network that drops, doubles or damages every nth packet.
+// Compares the counters of datagrams with what is known to have happened to each packet: between two flows by
+// hand, and between two paths on a network that drops, doubles or damages every nth packet.
 #include <gtest/gtest.h>
 
 #include "known_losses.h"

@@ -1,5 +1,5 @@
-// Envelopes that arrive ahead of their turn: packets store them in any order, with overlaps, and they are
-// taken in order.
+// Tests the store for envelopes that arrive ahead of their turn. Packets bring parts of envelopes in any
+// order, with overlaps, and the envelopes are taken in order.
 #include "path/dgram/early.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The log, compared with a plain list, and the memory that it takes from the pool.
+// Compares the log with a plain list, and tests the memory that the log takes from the pool.
 #include "path/dgram/envelope_log.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Packets that do not belong to the flow: of another secret, another time or another direction. Also packets
-// that are proven but make no sense.
+// Tests packets that do not belong to the flow: of another secret, another time or another direction. Also
+// tests packets whose proof is right but whose contents make no sense.
 #include <gtest/gtest.h>
 
 #include "pair.h"
@@ -103,7 +103,8 @@ TEST(FlowEpochs, AreNamedUntilThePeerIsKnownToKnowThem) {
     EXPECT_EQ(a.give(of_b, now_ns), Flow::Came::taken);
 }
 
-// Both sides begin at once. Each knows the other before it knows that the other knows it.
+// Both sides begin at once. Each side receives the other's epoch before it knows that the other has received
+// its own.
 TEST(FlowEpochs, AreNamedToWhoBeganAtTheSameTime) {
     Side a(0, 1, 100), b(1, 0, 200);
     begin_at_once(a, b);
@@ -216,7 +217,7 @@ TEST(FlowEpochs, TheEndIsToldInTheUsualForm) {
     EXPECT_EQ(b.ends, std::vector<FlowEnd>{FlowEnd::closed});
 }
 
-// Packet numbers wrap on the wire at 2^31, and the full numbers pass 2^32. Neither has any effect.
+// Packet numbers wrap on the wire at 2^31, and the full numbers pass 2^32. Both events must have no effect.
 TEST(FlowEpochs, NumbersGoRound) {
     for (uint64_t round : {uint64_t{1} << 31, uint64_t{1} << 32}) {
         FlowLimits limits;
@@ -229,7 +230,7 @@ TEST(FlowEpochs, NumbersGoRound) {
             a.send(std::to_string(i));
             had.push_back(a.packet(at_ns));
             EXPECT_NE(header_of(had.back()).number, 0u);
-            if (i % 7) {  // the others are lost
+            if (i % 7) {  // every seventh packet is lost
                 EXPECT_EQ(b.give(had.back(), at_ns), Flow::Came::taken) << i;
             }
             exchange(a, b, at_ns, at_ns + 1'000'000);
@@ -260,7 +261,7 @@ protected:
     Flow::Came say(uint64_t number, Write write) {
         return say_field(number ? number_field(number) : 0, write);
     }
-    // Takes the number as it is on the wire.
+    // Like say(), but takes the number in the form that it has on the wire.
     template <class Write>
     Flow::Came say_field(uint32_t field, Write write) {
         b.send("true");

@@ -1,4 +1,4 @@
-// Flows that lose packets: what is sent again, when, and what happens to silent peers.
+// Tests flows that lose packets: what is sent again, when, and what happens to silent peers.
 #include <gtest/gtest.h>
 
 #include "pair.h"
@@ -234,7 +234,8 @@ TEST_F(Lossy, SecondProbeHasWhatTheReceiverNeedsFirst) {
     for (size_t i = 1; i < packets.size(); ++i) c.give(packets[i], now_ns);
     EXPECT_EQ(c.home.counts.no_room, packets.size() - 1);
     EXPECT_LE(c.flow.deadline_ns(), now_ns) << "says at once that it lives";
-    // The contents of the first packet, lost again, now in the newest packet.
+    // The first probe carries no data, and is lost. With the second probe, all packets that are outstanding
+    // are given up, so the newest packet has the contents of the first one.
     d.packets(now_ns = d.flow.deadline_ns());
     EXPECT_EQ(d.home.counts.probes, 1u);
     PacketBytes second = d.packets(now_ns = d.flow.deadline_ns())[0];

@@ -1,5 +1,5 @@
-// Flows without losses: what is in which packet, when acknowledgements are sent, windows, and what is kept
-// for an idle peer.
+// Tests flows without losses: what is in which packet, when acknowledgements are sent, windows, and what is
+// kept for an idle peer.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -109,8 +109,8 @@ TEST_F(TwoSides, EveryLengthOfAnEnvelopeArrives) {
         }
 }
 
-// The same where the payload is short enough to be copied and follows others. The empty envelope at the end
-// fits into the packet only if its own frame does.
+// The same for a payload that follows others and is short enough to be copied. The empty envelope at the end
+// is in the same packet only if its own frame fits.
 TEST_F(TwoSides, EveryRoomBehindAnEnvelopeIsUsed) {
     meet();
     size_t full =

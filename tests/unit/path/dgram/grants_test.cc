@@ -1,4 +1,4 @@
-// What a receiver grants when several processes send to it.
+// Tests what a receiver grants when several processes send to it.
 #include "path/dgram/grants.h"
 
 #include <gtest/gtest.h>
@@ -101,8 +101,9 @@ TEST(Grants, LookFurtherBackWhereALineIsSlow) {
     EXPECT_NEAR(line.window(), (125 + 64 * 1024) / 30, 50) << "the others are not forgotten yet";
 }
 
-// Two processes that send little, and less and less, show nothing of the line's rate. At their rate, a round
-// would last a second, until everything granted has arrived. It ends early when twice as much has arrived.
+// Two processes that send little, and less and less, show nothing of the line's rate. A round (grants.h)
+// lasts until the line can have carried everything that is granted. At the rate of these two processes, this
+// would take about a second. But a round ends early when twice the bytes that it should carry have arrived.
 TEST(Grants, ForgetSoonHowLittleWasSent) {
     Line line(2, 125'000'000);
     line.busy(2'000'000, 2);

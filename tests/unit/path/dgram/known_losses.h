@@ -1,5 +1,5 @@
-// Two datagram paths that meet on a simulated network, in virtual time. Beneath them, a known part of the
-// numbered packets is dropped, doubled or damaged, and the fate of each is recorded.
+// Connects two datagram paths by a simulated network, in virtual time. Beneath the paths, a known part of the
+// numbered packets is dropped, doubled or damaged, and the fate of each packet is recorded.
 #pragma once
 
 #include <functional>

@@ -26,7 +26,7 @@ Address loopback() {
     return address;
 }
 
-// The kernels of one host need a moment, and more if the host is busy.
+// Asks until the answer is `life`. The host's kernel needs a moment, and more time if the host is busy.
 Life wait_for(Process &process, Life life, int patience_ms = 60'000) {
     Life known = process.liveness.ask(1);
     for (int i = 0; i < patience_ms && known != life; ++i, known = process.liveness.ask(1)) usleep(1000);

@@ -1,6 +1,6 @@
-// What a peer costs in memory on the datagram path, found by counting allocations: its flow with sequence,
-// epoch and duplicate filter, its log, and its address at the endpoint. A peer with much traffic costs no
-// more than others once it is idle.
+// Measures what a peer costs in memory on the datagram path, by counting allocations: its flow with sequence,
+// epoch and duplicate filter, its log, and its address at the endpoint. Once a peer with much traffic is
+// idle, it costs no more than others.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -148,7 +148,8 @@ struct World {
 };
 
 struct Held {
-    // Bytes without any peer, after the first one, which includes what all share, and after all.
+    // Bytes held without any peer; with the first peer, which includes what all peers share; and with all
+    // peers.
     size_t none = 0, first = 0, all = 0;
 
     size_t of_others() const { return all - first; }
@@ -174,7 +175,8 @@ Held held_by_path(bool much) {
                 EXPECT_EQ(world.path.send_bulk(number, {0, 0}, {data.data(), data.size(), nullptr}, number),
                           Sent::pending);
             }
-            // Comes last, so that all peers hold the same share of what they have in common.
+            // The last exchange is the same with each peer, so all peers hold the same share of what they
+            // have in common.
             world.talk(peer, 1, 8);
             world.path.poll(world.taker, 64, world.line.now);
         }

@@ -9,8 +9,8 @@ namespace {
 
 constexpr BatchLimits limits{.most_kept = 1000, .most_kept_oversubscribed = 3000, .batched_below = 100};
 
-// Sends `count` envelopes. Returns "!" for each one that leaves at once with all before it, and "." for each
-// one that is kept.
+// Sends `count` envelopes. Returns one character for each: "!" if it leaves at once with all before it, and
+// "." if it is kept.
 std::string send(PacketBatching &batching, Series &series, int count, size_t payload = 1,
                  bool oversubscribed = false) {
     std::string text;

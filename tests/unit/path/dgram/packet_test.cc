@@ -1,4 +1,5 @@
-// The form of packets: what is written is read back, and what is damaged, cut off or senseless is refused.
+// Tests the form of packets: what is written is read back, and what is damaged, cut off or senseless is
+// refused.
 #include "path/dgram/packet.h"
 
 #include <gtest/gtest.h>
@@ -297,7 +298,7 @@ TEST(Packet, RefusesFlagsWhereTheyMeanNothing) {
         std::byte frame[80] = {static_cast<std::byte>(byte)};
         int kind = byte & ~rest_flag;
         bool is_rest = byte & rest_flag;
-        size_t size = 0;  // the readable length, or 0; where a size is read, it is 0x0101, more than there is
+        size_t size = 0;  // the readable length, or 0; a size field reads as 0x0101, more than there is
         if (kind == 1 || kind == 3) size = is_rest ? sizeof frame : 0;
         for (std::byte &each : std::span(frame).subspan(1)) each = std::byte{1};
         if (kind == 4) size = is_rest ? sizeof frame : 0;

@@ -1,5 +1,5 @@
-// Two flows that know each other, without a network. The test takes each packet and gives it to the other
-// side, or drops it.
+// Provides two flows that know each other, without a network. The test takes each packet and gives it to the
+// other side, or drops it.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The round trip, and the times derived from it.
+// Tests the measured round trip, and the times derived from it.
 #include "path/dgram/round_trip.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Records of packets under way: acknowledged, lost by order or by time, arrived after all.
+// Tests the records of packets under way: acknowledged, lost by order or by time, arrived after all.
 #include "path/dgram/sent.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ protected:
     void send_all(uint64_t until, uint64_t at_ns = 0) {
         for (uint64_t number = 1; number <= until; ++number) send(number, at_ns);
     }
-    // The numbers of the packets that are acknowledged by this.
+    // Returns the numbers of the packets that this acknowledgement covers.
     std::vector<uint64_t> acknowledge(uint64_t cumulative, std::vector<Range> ranges = {}) {
         Acknowledgement said;
         said.count = static_cast<uint32_t>(ranges.size());
@@ -135,7 +135,8 @@ TEST_F(Sent, WaitInTheOrderOfTheirEnvelopes) {
     EXPECT_EQ(lost(), (Numbers{4, 1, 2, 3}));
 }
 
-// Otherwise the envelopes would wait for the window of the bulk, or the bulk for that of the envelopes.
+// If a packet with envelopes and bulk is lost, the two parts wait separately for another packet. Otherwise
+// the envelopes would wait for the window of the bulk, or the bulk for that of the envelopes.
 TEST_F(Sent, WaitForAnotherPacketBulkApartFromEnvelopes) {
     SentPacket packet;
     for (packet.number = 1; packet.number <= 3; ++packet.number) {

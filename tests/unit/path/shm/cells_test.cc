@@ -1,4 +1,4 @@
-// The cells of a process: which are in use, and what they contain.
+// Tests the cells of a process: which are in use, and what they contain.
 #include "path/shm/cells.h"
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 namespace lanyard {
 namespace {
 
-// Cells are taken here, and read and freed by another process in any order. They are compared with a list of
-// those in use.
+// Cells are taken here, and read and freed by another process in any order. A list of the cells in use is the
+// reference.
 TEST(Cells, AreTakenByOneAtATime) {
     sim::for_seeds(50, 3, [](uint64_t seed) {
         SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));

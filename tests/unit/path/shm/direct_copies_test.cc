@@ -1,4 +1,4 @@
-// Copies from and to another process's memory: which of them are tried, and what ends them.
+// Tests copies from and to another process's memory: which of them are tried, and what ends them.
 #include "path/shm/direct_copies.h"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ TEST_F(DirectCopiesTest, AreTheUsersToAllow) {
     EXPECT_TRUE(all[0].work_with(1) && all[0].work_with_all());
 }
 
-// The case of a process in another namespace, where the process id belongs to another process.
+// The peer is in another namespace, and its process id belongs to a different process here.
 TEST_F(DirectCopiesTest, AreRefusedWhereSomebodyElseHasTheId) {
     const uint64_t other = 7;
     node.of(1).member(1).reach.probe_address = address_of(&other);

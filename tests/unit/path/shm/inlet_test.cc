@@ -1,5 +1,5 @@
-// An inlet delivers what an outlet has written, in a poll or to a waiting receive. The writer then has its
-// room again.
+// An inlet must deliver what an outlet has written, in a poll or to a waiting receive. Afterwards the writer
+// must have its room again.
 #include "path/shm/inlet.h"
 
 #include <gtest/gtest.h>

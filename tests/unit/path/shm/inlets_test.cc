@@ -1,4 +1,4 @@
-// In which order the rings are read.
+// Tests in which order the rings are read.
 #include "path/shm/inlets.h"
 
 #include <gtest/gtest.h>

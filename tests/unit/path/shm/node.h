@@ -1,5 +1,5 @@
-// A node's segment, mapped by each of its members separately, and a sink that records what arrives. For tests
-// of the parts of ShmPath.
+// Provides a node's segment, mapped by each of its members separately, and a sink that records what arrives.
+// For tests of the parts of ShmPath.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// What an outlet writes: in which form, and all of it or nothing. inlet_test.cc compares the content of the
-// frames.
+// Tests what an outlet writes: in which form, and that it writes either all of a frame or nothing.
+// inlet_test.cc compares the content of the frames.
 #include "path/shm/outlet.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// How members of a node obtain the rings between them, and what happens if there is no room for one.
+// Tests how members of a node obtain the rings between them, and what happens if there is no room for a ring.
 #include "path/shm/ring_offers.h"
 
 #include <gtest/gtest.h>
@@ -73,8 +73,8 @@ TEST(RingOffers, PartsBothWhereThereIsNoRoom) {
     EXPECT_FALSE(members[0].becomes_lost(2) || members[2].becomes_lost(0));
 }
 
-// The ring that this process has opened itself is of no use any more, and the other process must find that
-// out.
+// A process cannot map a ring that the peer has made. The ring in the other direction is then of no use any
+// more, and the peer must find that out.
 TEST(RingOffers, PartsBothWhereARingCannotBeRead) {
     Members members(2);
     ASSERT_NE(members[0].open(1), nullptr);
@@ -88,9 +88,9 @@ TEST(RingOffers, PartsBothWhereARingCannotBeRead) {
     EXPECT_TRUE(sentence(members[0].why_lost(1)).starts_with("the shared memory of this node"));
 }
 
-// Members open rings to each other and look for offers at random, and there is room for some of the rings
-// only. A ring that was made is read by the other member. Where a ring could not be made, both members lose
-// each other, once.
+// Members open rings to each other and look for offers at random, and there is room for only some of the
+// rings. A ring that was made is read by the other member. If a ring could not be made, each of the two
+// members reports the other as failed, once.
 TEST(RingOffers, IsTheSameForBothSides) {
     sim::for_seeds(100, 3, [](uint64_t seed) {
         SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));

@@ -1,4 +1,4 @@
-// The node's segment: processes that join while others work in it, and a segment of another version.
+// Tests the node's segment: processes that join while others work in it, and a segment of another version.
 #include "path/shm/segment.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Memory that all processes of a node map: how blocks are allocated, found and freed.
+// Tests memory that all processes of a node map: how blocks are allocated, found and freed.
 #include "path/shm/shared_blocks.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(SharedBlocks, AreTheSameMemoryForAll) {
     EXPECT_EQ(other.find(0, address_of(memory), 10), nullptr);
 }
 
-// More blocks than a page of the list holds, and a block longer than MPI_Alloc_mem obtains.
+// Allocates more blocks than a page of the list holds, and a block longer than MPI_Alloc_mem obtains.
 TEST(SharedBlocks, AreAsManyAndAsLongAsThereIsRoomFor) {
     conformance::ShmConnected node(2, false);
     SharedBlocks &own = blocks_of(node, 0);

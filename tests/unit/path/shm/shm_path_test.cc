@@ -1,4 +1,4 @@
-// Properties of the shared-memory path beyond its contract (tests/conformance): cells, many peers, real
+// Tests properties of the shared-memory path beyond its contract (tests/conformance): cells, many peers, real
 // processes.
 #include "path/shm/shm_path.h"
 
@@ -50,8 +50,8 @@ TEST(ShmPath, GivesBackCellsOneByOne) {
            Sent::done)
         ++sent;
     EXPECT_EQ(sent, cells);
-    // The cells belong to the sender, so none is left for another peer either. What needs no cell still
-    // passes.
+    // The cells belong to the sender, so none is left for another peer either. A message that needs no cell
+    // still passes.
     EXPECT_EQ(node.paths[0]->send(2, numbered(0, cell_bytes), {payload.data(), cell_bytes, nullptr}),
               Sent::full);
     EXPECT_EQ(node.paths[0]->send_bulk(2, {1, 0}, {payload.data(), 10, nullptr}, 1), Sent::full);
@@ -244,7 +244,7 @@ TEST(ShmPath, LosesThosePeersForWhoseRingThereIsNoRoom) {
     EXPECT_EQ(node.paths[1]->send(2, numbered(0, 0), {}), Sent::done);
     EXPECT_EQ(node.paths[1]->send_bulk(2, {1, 0}, {}, 1), Sent::done);
     EXPECT_EQ(node.paths[0]->send(1, numbered(1, 0), {}), Sent::done);
-    // The ring for which there is room now.
+    // There is room now for the ring from process 3 to process 1.
     EXPECT_EQ(node.paths[3]->send(1, numbered(0, 0), {}), Sent::done);
     for (uint32_t own = 0; own < 4; ++own) node.paths[own]->poll(sinks[own], 64, 0);
     EXPECT_EQ(sinks[1].total, 4u);

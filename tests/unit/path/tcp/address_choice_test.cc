@@ -1,4 +1,4 @@
-// The choice among a peer's addresses, with invented measurements.
+// Tests the choice among a peer's addresses, with invented measurements.
 #include "path/tcp/address_choice.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,8 @@ protected:
         acked = 0;
         choice.connected(address, own);
     }
-    // Afterwards, the rate of this address is known, and those of the others have been requested.
+    // Afterwards the rate of this address is known, and measurements of the other addresses have been
+    // requested.
     void connect_and_weigh(const Address &address, const Address &own, uint64_t rate) {
         connect(address, own);
         flow(rate);

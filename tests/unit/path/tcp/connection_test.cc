@@ -1,5 +1,5 @@
-// A connection without a link: frames read in portions of any length, damaged frames, budgets. A log and bulk
-// written in parts, and the log again after a loss.
+// Tests a connection without a link: frames that are read in portions of any length, damaged frames, budgets,
+// and a log and bulk that are written in parts. After a loss, the log is written again.
 #include "path/tcp/connection.h"
 
 #include <gtest/gtest.h>
@@ -148,7 +148,7 @@ TEST(Connection, BelievesNoFrameThatWasDamaged) {
             Bytes &portion = reading.sockets.sockets[first_socket].to_read[cut > at ? 0 : cut > 0 ? 1 : 0];
             portion[at - (cut > at ? 0 : cut)] ^= std::byte{0x10};
             reading.read_all(user);
-            // The check of a beginning is not needed if the payload is here at once.
+            // The checksum of a frame's first bytes is not read if the whole frame has arrived at once.
             if (user.faults.empty() && user.frames == stream.frames) continue;
             ++damages;
             ASSERT_EQ(user.faults, std::vector{FrameReader::Fault::damaged})
@@ -342,7 +342,7 @@ TEST(Connection, ReplaysAllThatIsNotAcknowledgedAndNothingElse) {
     sim::for_seeds(50, 3, [](uint64_t seed) {
         sim::Random random(seed);
         Writing writing(random.chance(50));
-        uint64_t peer_has = 0;  // it has received all before this one
+        uint64_t peer_has = 0;  // the peer has all envelopes before this number
         for (int turn = 0; turn < 30; ++turn) {
             for (uint64_t i = random.below(4); i > 0; --i) writing.envelope(random.below(300));
             if (random.chance(20) && !writing.connection.bulk.is_open()) writing.bulk(1 + random.below(500));

@@ -1,4 +1,5 @@
-// Frames as bytes of a connection, made by hand, and a user of the reader that records what it is given.
+// Makes frames by hand, as bytes of a connection. Also has a user of the reader that records what it is
+// given.
 #pragma once
 
 #include <span>
@@ -73,7 +74,7 @@ struct SeenFrame {
     bool operator==(const SeenFrame &) const = default;
 };
 
-// Provides the place for payload that arrives in parts, or none.
+// If `gives_places`, provides a place for payload that arrives in parts.
 class RoomSink final : public Sink {
 public:
     void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override {}

@@ -1,5 +1,5 @@
-// The parts of the TCP path that handle links, without the path itself, on sockets that the test moves by
-// hand: what is sent, received, replayed and lost.
+// Tests the parts of the TCP path that handle links, without the path itself, on sockets that the test moves
+// by hand: what is sent, received, replayed and lost.
 #include "path/tcp/links.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ protected:
         made.most_open = 2;
         return made;
     }
-    // What poll() does before and after its parts have their turn.
+    // Does what poll() does, with `turn` in place of its parts.
     template <class Turn>
     void in_poll(Turn turn) {
         links.sink = &sink;
@@ -57,7 +57,7 @@ protected:
     void connect(uint64_t peer_expects, uint32_t number = peer) {
         in_poll([&] { user.connected(number, ++socket, peer_expects); });
     }
-    // What the greeting of a new connection does.
+    // Does what the greeting of a new connection does.
     void reconnect(uint64_t peer_expects) {
         user.let_go(peer);
         connect(peer_expects);
@@ -74,7 +74,7 @@ protected:
         sockets.sockets[socket].to_read.push_back(bytes);
         in_poll([&] { reader.read_in(links.at(peer), 100); });
     }
-    // The frames that were written to the present connection since the last call.
+    // Returns the frames that were written to the present connection since the last call.
     std::vector<SeenFrame> written() {
         Bytes &bytes = sockets.sockets[socket].written;
         if (bytes.empty()) return {};

@@ -1,4 +1,4 @@
-// The log of a link, compared with a list of frames: random appends, with payload copied or kept in place,
+// Compares the log of a link with a list of frames: random appends, with payload copied or kept in place,
 // writes of any length, acknowledgements and new connections.
 #include "path/tcp/outgoing_log.h"
 
@@ -20,7 +20,7 @@ using Bytes = std::vector<std::byte>;
 struct Reference {
     struct Frame {
         bool is_envelope;
-        uint64_t number;  // in an acknowledgement, that of the envelope after it
+        uint64_t number;  // in an acknowledgement, the number of the next envelope
         Bytes bytes;
         size_t kept = 0;  // how many bytes at the end are kept in place
         uint64_t token = 0;
@@ -36,7 +36,7 @@ struct Reference {
     }
     void copy_kept() {
         for (Frame &frame : frames) {
-            if (!frame.token) continue;  // no completion waits for it
+            if (!frame.token) continue;  // no completion waits for this frame
             if (frame.kept) released.push_back(frame.token);
             frame.kept = 0;
         }

@@ -1,5 +1,5 @@
-// Sockets that do what the test says. Bytes to be read lie in a list of portions. Written bytes are kept, as
-// many as there is room for.
+// Simulates sockets that do what the test says. Bytes to be read lie in a list of portions. Written bytes are
+// kept, as many as there is room for.
 #pragma once
 
 #include <errno.h>
@@ -20,7 +20,7 @@ class ScriptedSockets final : public Sockets {
 public:
     struct Socket {
         std::deque<Bytes> to_read;  // a read takes bytes of one portion only
-        bool ended = false;         // the stream ends after them
+        bool ended = false;         // the stream ends after these bytes
         Bytes written;
         size_t room = SIZE_MAX;
         size_t most_at_once = SIZE_MAX;
