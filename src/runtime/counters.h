@@ -1,5 +1,5 @@
-// The list of all counters of the library, in the order in which tools see them, and the counter of the wait
-// record.
+// Declares all counters of the library, in the order in which tools see them. Defines the counter of the wait
+// record (base/wait_record.h), which shows whether this process waits in MPI.
 // Thread rule: declare_counters() is called by the thread that creates the runtime, or by a tool that holds
 // tool_lock() (tool/tool.h).
 // Tested by: tests/command/test_tool_interface.py, tests/unit/tool/tool_test.cc.

@@ -45,9 +45,9 @@ bool on_this_node(const Bootstrap &bootstrap, const Processes &processes, uint32
     return processes.node(peer) == processes.node(own_peer(bootstrap));
 }
 
-// Chooses the addresses at which this process listens: the loopback address if ranks of its own node use the
-// network, and those of the interfaces that LANYARD_INTERFACES chooses, or of all suitable interfaces if
-// there are other nodes.
+// Chooses the addresses at which this process listens. If ranks of its own node use the network, the loopback
+// address is one of them. If LANYARD_INTERFACES is set, the addresses of the interfaces that it names are
+// added. If it is not set and there are other nodes, the addresses of all suitable interfaces are added.
 Error choose_addresses(const Settings &settings, const Bootstrap &bootstrap, bool shm,
                        std::vector<Address> &addresses) {
     bool others = bootstrap.local_size() < bootstrap.size();
@@ -85,8 +85,8 @@ bool several_networks(const std::vector<Address> &addresses) {
     return names.size() > 1;
 }
 
-// The value that is published for a port and addresses, "4711,127.0.0.1,10.0.1.2". Addresses with which the
-// value would be too long are left out.
+// Returns the value that is published for a port and addresses, such as "4711,127.0.0.1,10.0.1.2". Leaves out
+// addresses for which the value has no room.
 std::string publish(const std::vector<Address> &addresses, uint16_t port) {
     std::string text = std::to_string(port);
     for (const Address &address : addresses) {
@@ -97,7 +97,7 @@ std::string publish(const std::vector<Address> &addresses, uint16_t port) {
 }
 
 // Reads the addresses from a published value. Loopback addresses of other nodes are left out, because they do
-// not lead to these nodes. False if the value has another form.
+// not lead to these nodes. False if the value does not have the form that publish() gives it.
 bool read_published(const std::string &text, bool same_node, std::vector<Address> &addresses) {
     std::vector<std::string> words = split_words(text);
     uint16_t port = 0;
@@ -125,9 +125,10 @@ Error find_peer(Bootstrap &bootstrap, const Processes &processes, Service servic
                                         "\"");
 }
 
-// Like find_peer(), but for a peer on another node leaves out addresses that this host has, too, unless no
-// others are left. Such an address, for example that of docker0, leads to no other host. Used for connections
-// that do not verify the peer's identity.
+// Like find_peer(). But if the peer is on another node, leaves out addresses that this host has as well,
+// unless the peer has only such addresses. An address that both hosts have, for example the address of
+// docker0, does not lead from one host to the other. Used for connections that do not verify the peer's
+// identity.
 Error find_elsewhere(Bootstrap &bootstrap, const Processes &processes, Service service,
                      const std::vector<Address> &own, uint32_t peer, std::vector<Address> &addresses) {
     if (Error error = find_peer(bootstrap, processes, service, peer, addresses)) return error;
@@ -155,8 +156,8 @@ void read_range(const std::string &text, uint16_t &least, uint16_t &most) {
     std::from_chars(text.data() + dash + 1, text.data() + text.size(), most);
 }
 
-// The most connections to have open at a time: three quarters of the files that this process may open, after
-// some have been set aside for other purposes.
+// Returns how many connections may be open at a time. Some of the files that this process may open are set
+// aside for other purposes (`others`). Three quarters of the rest are for connections.
 uint32_t most_connections() {
     constexpr rlim_t others = 32, fewest = 4;
     rlimit files{};
@@ -212,9 +213,9 @@ Error open_liveness(const Settings &settings, Bootstrap &bootstrap, const Proces
                          publish(addresses, port));
 }
 
-// The addresses at which datagrams are received. If there are other addresses, loopback is left out, which
-// saves polling one socket. Processes of one host reach each other by any of the host's addresses, and the
-// kernel keeps that traffic inside the host.
+// Returns the addresses at which datagrams are received. If there are addresses besides loopback, loopback is
+// left out, so that one socket less is polled. Processes of one host reach each other by any of the host's
+// addresses, and the kernel keeps that traffic inside the host.
 std::vector<Address> for_packets(std::vector<Address> addresses) {
     auto is_loopback = [](const Address &each) { return each.is_loopback(); };
     if (!std::all_of(addresses.begin(), addresses.end(), is_loopback)) std::erase_if(addresses, is_loopback);
@@ -237,7 +238,7 @@ Error open_udp(const Settings &settings, const std::vector<Address> &addresses,
 }
 
 // Opens an endpoint of libfabric. The endpoint has one address, chosen so that other hosts can reach it if
-// possible. No port is returned, so the port of the liveness checks does not depend on that of the endpoint.
+// possible. No port is returned, so the port of the liveness checks does not depend on the endpoint's port.
 Error open_libfabric(const Settings &settings, const std::vector<Address> &addresses,
                      std::unique_ptr<PacketIo> &packets, std::string &published, uint16_t &) {
     FabricChoice choice;

@@ -24,7 +24,7 @@ std::string paths_key(int rank) { return "lanyard-paths-" + std::to_string(rank)
 std::string word_key(int node) { return "lanyard-datagrams-" + std::to_string(node); }
 
 // The value that a rank publishes, as in "2/tcp:self,tcp": the version of the protocol between processes, the
-// paths in use, and the setting. Before version 2 the version was not published.
+// paths in use, and the setting LANYARD_PATHS. A process with version 1 of the protocol publishes no version.
 std::string paths_word(const Settings &settings, const Bootstrap &bootstrap) {
     const std::vector<std::string> words = split_words(settings.paths);
     bool shm = names_path(settings, "shm");
@@ -41,7 +41,7 @@ std::string paths_word(const Settings &settings, const Bootstrap &bootstrap) {
 }
 
 // The parts of a published value. agreed() must be equal for all ranks; it consists of version_of() and
-// used(). chosen() is the setting.
+// used(). chosen() is LANYARD_PATHS.
 std::string_view agreed(std::string_view word) { return word.substr(0, word.find(':')); }
 std::string_view version_of(std::string_view word) {
     size_t end = agreed(word).find('/');
@@ -50,7 +50,7 @@ std::string_view version_of(std::string_view word) {
 std::string_view used(std::string_view word) { return agreed(word).substr(agreed(word).find('/') + 1); }
 std::string_view chosen(std::string_view word) { return word.substr(word.find(':') + 1); }
 
-// The first rank of each node, in the order of these ranks.
+// Returns the first rank of each node, in ascending order.
 std::vector<uint32_t> first_ranks(const Bootstrap &bootstrap) {
     std::vector<uint32_t> first;
     const std::vector<int> &node = bootstrap.identity().node_of_rank;

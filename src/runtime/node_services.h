@@ -1,5 +1,6 @@
-// What the shared-memory path provides for collectives: the memory of the node, and access to the processes
-// of the node. The path must outlive this object. Thread rule: the owner of the engine, as in NodeReach.
+// ShmReach lets shared-memory collectives use the shared-memory path. Through it they wake the other
+// processes of the node, read their memory, and share memory with them. The path must outlive this object.
+// Thread rule: the owner of the engine, as in NodeReach.
 // Tested by: tests/failures/test_machine.py.
 #pragma once
 

@@ -8,8 +8,8 @@ namespace lanyard {
 
 namespace {
 
-// Gathers the text that each rank has written about itself at rank 0, in rank order. On other ranks `all`
-// stays empty.
+// Collects at rank 0, in rank order, the texts that the ranks have written about themselves. On other ranks
+// `all` stays empty.
 Error gather_texts(Executor &executor, Team &team, const std::string &own, std::vector<std::string> &all) {
     const Datatype &byte = packed_bytes();
     auto buffer = [&](void *base, size_t bytes) {

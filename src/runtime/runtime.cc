@@ -68,9 +68,10 @@ void make_shm_path(Runtime &made) {
 }
 
 // Finds out what all processes of a node can do. First, can they read each other's memory? Collectives use
-// this. Second, can they make memory barriers in each other (base/barriers.h)? Then a process that publishes
-// something needs no barrier of its own, but a process that falls asleep pays for both barriers. If ranks are
-// oversubscribed, they sleep too often for that, so each process makes its own barriers. Called by every rank
+// this. Second, can they make memory barriers in each other (base/barriers.h)? A process that publishes
+// something and a process that falls asleep each need a barrier. If all processes of the node can make
+// barriers in each other, the process that falls asleep makes both barriers, and the publisher makes none.
+// Oversubscribed ranks sleep too often for this, so each of them makes its own barriers. Called by every rank
 // of the job.
 Error agree_with_node(Runtime &made) {
     if (!made.shm_path) return made.bootstrap->barrier();
@@ -119,9 +120,10 @@ Error do_without_shared_memory(Runtime &made, const SegmentMaker &segment, bool 
     return made.bootstrap->barrier();
 }
 
-// Creates the paths, after the network and the segment that they need. For each barrier, all ranks of the job
-// enter it, or none does. If the launcher offers a file for a segment, a segment is created even if
-// LANYARD_PATHS does not name shm: for the wait records, and for what the ranks of a node must agree on.
+// Creates the paths, after the network and the segment that they need. Each barrier is entered by all ranks
+// of the job or by none of them. If the launcher offers a file for a segment, a segment is created even
+// without shm in LANYARD_PATHS, because it holds the wait records and the processors of the node's ranks
+// (machine.h).
 Error make_paths(Runtime &made) {
     Bootstrap &bootstrap = *made.bootstrap;
     bool shm = names_path(made.settings, "shm");
@@ -188,7 +190,7 @@ void abort_job(Universe &, int code, std::string_view message, bool asked) {
     _exit(code & 255 ? code & 255 : 1);
 }
 
-// Logs the settings and how the process was started. Called once the rank is known, so that each line of the
+// Logs the settings and how the process was started. Called after the rank is known, so that each line of the
 // log names the rank.
 void tell_start(const Runtime &made) {
     if (!log_enabled(LogLevel::debug)) return;
@@ -256,9 +258,11 @@ void connect_to_all(Runtime &made) {
     made.engine->wait_owned(Condition{connected, &made.network});
 }
 
-// The period of a helper that wakes by itself (LANYARD_DGRAM_PROGRESS=thread), to send what has not been
-// acknowledged. (The thread in the work of Koop and others wakes every second and sends again after two
-// seconds, since it does nothing else. Here a peer that waits for an answer would wait for that long.)
+// With LANYARD_DGRAM_PROGRESS=thread, the helper wakes by itself at this interval, to send again what has not
+// been acknowledged, and to answer peers. (MVAPICH over unreliable datagrams, by Koop and others 2007
+// (bench/RESULTS.md), has such a thread too. But that thread only sends again what was lost. It wakes every
+// second and sends again after two seconds. This would be too slow here: a peer that waits for an answer of
+// this process would wait for seconds.)
 constexpr uint64_t datagrams_period_ns = 10'000'000;
 
 void make_helper(Runtime &made) {
@@ -291,8 +295,8 @@ public:
     explicit ToolHost(Runtime &runtime) : runtime_(runtime) {}
 
     Settings &settings() override { return runtime_.settings; }
-    // EngineGuard is not used here: when it leaves the engine, functions of the tool may be called, which
-    // need tool_lock(). The caller holds that lock.
+    // EngineGuard is not used here. When an EngineGuard leaves the engine, it may call functions of the tool,
+    // which take tool_lock(). The caller of while_still() holds this lock already.
     void while_still(const std::function<void()> &act) override {
         runtime_.engine->take();
         act();

@@ -1,6 +1,6 @@
-// The runtime of this process: everything below the API. It is created at the first initialisation of MPI and
-// exists until exit. It is the only process-wide object that owns communication. The layers below receive
-// what they need of the runtime as arguments.
+// The runtime of this process owns everything below the API. It is created at the first initialisation of MPI
+// and exists until exit. It is the only process-wide object that owns communication. The layers below the
+// runtime receive what they need as arguments.
 // Thread rule: one thread at a time creates the runtime, and starts or stops its helper (api/activity.cc has
 // the lock). Afterwards any thread may read the members that are set once. A caller of a function marked
 // [owner], or of an object that belongs to the engine, must own the engine (EngineGuard).
@@ -41,7 +41,9 @@ struct Runtime {
     std::unique_ptr<SelfPath> self_path;
     std::unique_ptr<ShmPath> shm_path;
     Network network;  // empty if no pair of processes needs a network
-    Shared shared;    // by the ranks of this node; by those of its kernel if only these are oversubscribed
+    // How many ranks share how many processors on this node. If ranks are oversubscribed only on the node's
+    // kernel (machine.h): on this kernel.
+    Shared shared;
     std::unique_ptr<NodeMemory> node_memory;
     std::unique_ptr<NodeReach> node_reach;
     // True if all processes of this node can read each other's memory. Equal in all these processes.

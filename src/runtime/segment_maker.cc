@@ -16,8 +16,8 @@ namespace {
 
 const char *const lack_key = "lanyard-no-shared-memory";
 
-// The name of the segment's file, for which the launcher has provided none. The name contains the user, the
-// job and the node.
+// Returns the name of the segment's file. It is used if the launcher has provided no file. The name contains
+// the user, the job and the node.
 std::string segment_name(const Bootstrap &bootstrap) {
     std::string job;
     for (char c : bootstrap.job()) job += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
@@ -69,8 +69,8 @@ Error SegmentMaker::create() {
     Error error = make();
     if (!error) return {};
     lack_ = error.take().sentence;
-    // If several nodes lack shared memory, the reason of one of them is reported. A launcher may refuse the
-    // values of the others.
+    // If several nodes lack shared memory, only the reason of one node is reported. Some launchers refuse a
+    // second value for the key.
     made_.bootstrap->put(lack_key, as_value(lack_)).discard();
     return {};
 }

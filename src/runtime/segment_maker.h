@@ -1,11 +1,11 @@
-// How the ranks of a node obtain their segment. The first rank of the node creates the segment. After a
-// barrier the segment exists, and all ranks map it. The launcher may provide a file for the segment.
-// Otherwise the file has a name in LANYARD_SHM_DIR until all ranks have opened it.
+// Creates the segment of a node (path/shm/segment.h) or maps it into this process. The first rank of the node
+// creates the segment. After a barrier the segment exists, and all ranks map it. The launcher may provide a
+// file for the segment. Otherwise the file has a name in LANYARD_SHM_DIR until all ranks have opened it.
 //
-// A node may have no shared memory, because it has no folder for it, a full or read-only folder, or a limit
-// on the length of files. Then the first rank of the node publishes the reason before the barrier, under a
-// key that is the same for all nodes. All ranks of the job read that key after the barrier. So all ranks come
-// to the same result: together they go on without shared memory, or end with the same message (runtime.cc).
+// A node has no shared memory if LANYARD_SHM_DIR is missing, full or read-only, or if the length of files is
+// limited too much. Then the first rank of the node publishes the reason before the barrier, under a key that
+// is the same for all nodes. All ranks of the job read that key after the barrier. So all ranks come to the
+// same result: together they go on without shared memory, or end with the same message (runtime.cc).
 // Thread rule: the thread that creates the runtime. All ranks of the job call lacking(), or none does.
 // Tested by: tests/failures/test_machine.py, tests/launch/test_start.py.
 #pragma once
@@ -33,7 +33,7 @@ public:
     // Logs a warning with the reason, on a rank that could not create its node's segment.
     void tell_lack() const;
     // Maps the segment into this process. Called between the first barrier and a second one, only if
-    // lacking() has returned false. An error is that of the system.
+    // lacking() has returned false. Errors come from the system.
     Error attach();
     // Removes the name of the file, if it has one. Called after the second barrier.
     void unlink();

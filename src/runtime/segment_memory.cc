@@ -38,7 +38,7 @@ bool SegmentMemory::reuse(size_t bytes, Released area) {
     if (!area.emptied) segment_.header().idle_area_bytes.fetch_sub(bytes, std::memory_order_relaxed);
     bool filled =
         !area.emptied || bytes <= page_bytes || segment_.refill(area.offset + page_bytes, bytes - page_bytes);
-    size_t used = area.emptied ? std::min(bytes, page_bytes) : bytes;  // the bytes that may not be zero
+    size_t used = area.emptied ? std::min(bytes, page_bytes) : bytes;  // the bytes that are perhaps not zero
     std::byte *memory = filled ? open(area.offset, used) : nullptr;
     if (memory) {
         std::memset(memory, 0, used);

@@ -1,5 +1,5 @@
-// What this process waits for. It is written into the process's wait record, which the launcher can read, and
-// counted by the profile, if one was requested.
+// A Waiting states what this process waits for. It writes this into the process's wait record, which the
+// launcher can read. If a profile was requested, it also reports the wait to the profile.
 // Tested by: tests/launch/test_mpi.py, tests/failures/test_messages.py.
 #pragma once
 
@@ -17,7 +17,8 @@ namespace lanyard {
 class Waiting {
 public:
     // `call` is the name of the MPI function, at most 31 characters. `peer` is -32766 if the call names no
-    // rank. For a collective, `peer` is the root, or -32766 if it has none, and `sequence` is its number.
+    // rank. For a collective, `peer` is the root, or -32766 if there is no root, and `sequence` is the
+    // collective's number.
     Waiting(const char *call, tool::WaitFor what, const Comm *comm, int peer, int tag, uint64_t sequence = 0);
     // For a call on requests. `comm` is nullptr if the requests belong to several communicators.
     Waiting(const char *call, const Comm *comm, const WaitParts &parts);
