@@ -1,7 +1,7 @@
-// How long the program stays away when it leaves MPI with something under way. A spell lasts from leaving MPI
-// until the program waits for what is under way, or until nothing is under way any more. Some programs
-// compute during a spell; others return at once. After several spells in a row without an absence of
-// brief_ns, the program is expected back at once.
+// Absences records how long the program stays away when it leaves MPI with something under way. A spell lasts
+// from leaving MPI until the program waits for what is under way, or until nothing is under way any more.
+// Some programs compute during a spell; others return at once. After several spells in a row without an
+// absence as long as brief_ns, the program is expected back at once.
 // Thread rule: begin() and end_spell() by a thread of the program that owns the engine; end() by any thread
 // of the program; cut_short() by the helper; the rest by any thread.
 #pragma once

@@ -1,7 +1,8 @@
-// Batching of envelopes. A nonblocking send must be completed by a later call, which enters MPI again. Such a
-// call therefore allows batching before it sends. Paths that can batch may then hold envelopes back and send
-// them together with later ones, until a thread leaves MPI from any other call. Batching is possible only if
-// a path can batch and a helper exists, which sends what is held back while the program is outside MPI.
+// Turns the batching of envelopes on and off. A nonblocking send must be completed by a later call, which
+// enters MPI again. The call that begins a nonblocking send therefore allows batching before it sends
+// (begin()). Paths that can batch may then hold envelopes back and send them together with later ones, until
+// a thread leaves MPI from a call that did not allow batching. Batching is possible only if a path can batch
+// and a helper exists. The helper sends what is held back while the program is outside MPI.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/engine/progress_test.cc.
 #pragma once

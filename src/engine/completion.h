@@ -1,10 +1,11 @@
-// How operations complete. An operation completes exactly once, by the thread that owns the engine. The
-// completion is noticed in one of three ways: it is tested (complete()), a Waiter counts it, or a
-// continuation runs inside the engine (`then`).
+// A Completion shows whether an operation is complete. An operation completes exactly once, in the thread
+// that owns the engine. The completion is noticed in one of three ways: it is tested (complete()), a Waiter
+// counts it, or a continuation runs inside the engine (`then`).
 // Thread rule: complete() and Waiter::done() by any thread, everything else by the engine's owner. Plain
 // loads and stores are therefore sufficient where a compare-and-swap would be needed otherwise. If `then` is
-// not set, storing `done` is the completer's last access to the Completion. The decrement is its last access
-// to the Waiter. Completion and Waiter may therefore be destroyed right afterwards.
+// not set, storing `done` is the completer's last access to the Completion. The decrement of `remaining` is
+// the completer's last access to the Waiter. The Completion and the Waiter may therefore be destroyed right
+// afterwards.
 // Tested by: tests/unit/engine/engine_test.cc.
 #pragma once
 
@@ -14,7 +15,7 @@
 namespace lanyard {
 
 // Lives on the stack of a waiting thread. `remaining` is the number of completions that the thread still
-// awaits. The thread sets it to the number wanted.
+// awaits. The thread sets it to the number of completions for which it waits.
 struct Waiter {
     std::atomic<int32_t> remaining{0};
     bool done() const { return remaining.load(std::memory_order_acquire) <= 0; }

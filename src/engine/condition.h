@@ -1,5 +1,5 @@
-// A condition that a thread waits for. Whichever thread owns the engine can evaluate it. `subject` must live
-// as long as the wait. `met` must not block.
+// A Condition states what a thread waits for. Any thread that owns the engine can evaluate the condition.
+// `subject` must live as long as the wait. `met` must not block.
 // Tested by: tests/unit/engine/engine_test.cc.
 #pragma once
 

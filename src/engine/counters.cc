@@ -1,4 +1,4 @@
-// Descriptions of the counters.
+// Describes the counters.
 #include "engine/counters.h"
 
 #include "engine/helper.h"

@@ -1,4 +1,5 @@
-// The counters of the engine and of the helper. Each Engine and each Helper registers its own counts.
+// Declares the counters of the engine and of the helper. Each Engine and each Helper registers its own
+// counts.
 // Tested by: tests/mpi/tool/pvars.cc, tests/mpi/tool/again.cc.
 #pragma once
 

@@ -69,7 +69,7 @@ void Engine::wait_owned(const Condition &met) {
             read_clock();
             idle_since_ns = now_ns();
         }
-        // next() also writes to the wait record since when the process has been idle.
+        // next() also writes into the wait record the time since which the process has been idle.
         Idle::Action action = idle_.next(idle_turns, idle_since_ns, now_ns());
         switch (paths().prefer_sleep() ? Idle::Action::sleep : action) {
             case Idle::Action::spin: break;
@@ -128,7 +128,7 @@ void Engine::leave_nothing_out() {
     sink()->trim_memory();
 }
 
-// The caller owns the engine before and after the call, but not while it sleeps.
+// The caller owns the engine before and after the call, but not during the sleep.
 void Engine::sleep(const Condition &met) {
     Sleeper self(met);
     sleepers_.enter(self);
@@ -152,8 +152,8 @@ void Engine::sleep(const Condition &met) {
 // behind.
 void Engine::tell_sleepers() { sleepers_.tell(work_left() || deadline_ns() <= now_ns()); }
 
-// If the helper was set with `memory`: from now on, a peer that writes to shared memory wakes the thread that
-// sleeps on the idle's descriptor.
+// From now on, a peer that writes to shared memory wakes the helper, which sleeps on the Idle's descriptor.
+// No effect if the helper was set without `memory`.
 void Engine::await_peers() {
     if (!helped_by_memory_) return;
     idle_.arm();

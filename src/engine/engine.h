@@ -1,12 +1,12 @@
-// The engine of one runtime: progress (progress.h), plus ownership, plus threads that wait. One thread at a
-// time owns the engine and makes its turns. A thread that finds the engine taken waits for the engine
-// (engine_lock.h) or for its own completion.
-// All waiting is done here. The Idle decides how long to spin and when to sleep; sleepers.h describes who
-// wakes which thread.
+// The engine makes the progress of one runtime. To Progress (progress.h) it adds ownership, and threads that
+// wait. One thread at a time owns the engine and makes its turns. A thread that finds the engine taken waits
+// for the engine (engine_lock.h) or for its own completion.
+// All waiting is done here. The Idle (idle.h) decides how long to spin and when to sleep; sleepers.h
+// describes who wakes which thread.
 //
-// While the program is outside MPI, a helper may own the engine instead (helper.h). Requests that peers may
-// send at any time, not only while this process has something under way (access to a window's memory, a
-// connection to a port), need the process's attention: see Attention and attend().
+// While the program is outside MPI, a helper may own the engine instead (helper.h). Some requests may arrive
+// even while this process has nothing under way: a peer accesses the memory of a window, or connects to a
+// port. A process that must answer such requests holds attention (see Attention and attend()).
 //
 // Thread rule: the caller of a function marked [owner], or of any function of Progress except hand_in() and
 // has_posted(), must have taken the engine (EngineGuard). Functions without a mark state their own rule.
@@ -77,9 +77,9 @@ public:
     // check_owner(), as do the public functions of the messenger and of the collectives.
     void check_owner() const { assert(lock_.allows_caller() && "the caller has not taken the engine"); }
 
-    // For callers that neither enter nor leave MPI by the call: the helper, and code that pauses its
-    // ownership. try_take() and take() are for any thread that does not own the engine; try_take() does not
-    // wait. give_up() is for the owner, and wakes the threads whose completions this owner has brought about.
+    // For the helper, and for code that pauses its ownership: such callers do not enter or leave MPI by the
+    // call. try_take() and take() are for any thread that does not own the engine; try_take() does not wait.
+    // give_up() is for the owner, and wakes the threads whose completions this owner has brought about.
     bool try_take() { return lock_.try_take(); }
     void take() { lock_.take(); }
     void give_up() { give_up_as(EngineLock::free); }
@@ -102,14 +102,14 @@ public:
     // again before. post() must not be called during set_helper().
     void post(Task &task);
 
-    // Those functions below that wait make steps, which may run any task, poller or continuation. While such
-    // a function waits, other threads may own the engine in between, so the caller's state may have changed.
+    // The waiting functions below make steps, and a step may run any task, poller or continuation. During the
+    // wait other threads may own the engine, so the caller's state may have changed afterwards.
     //
     // [owner] Makes a few steps, which take a fraction of a microsecond, for a condition that is likely to be
     // met soon. Returns whether the condition is met. If so, the caller need not write a wait record.
     bool comes_soon(const Condition &condition);
-    // [owner] Drives the engine until the completion is done. In between, gives the engine up to sleep, or if
-    // other threads want it. No other thread may wait for this completion.
+    // [owner] Makes steps until the completion is done. Gives the engine up while it sleeps, and when other
+    // threads want the engine. No other thread may wait for this completion.
     void wait_owned(Completion &completion);
     // [owner] The same until the condition is met. Whichever thread owns the engine evaluates the condition;
     // this may be the helper. The condition must therefore neither block nor call the program's functions.
@@ -123,9 +123,10 @@ public:
         check_owner();
         if (++glances_ % glances_per_turn == 0) step();
     }
-    // [owner] Makes one turn for a test that found nothing. If the Idle then does not choose to spin, as
-    // where ranks outnumber processors, it also yields the processor. Paths that are polled by system calls
-    // take part only every few microseconds.
+    // [owner] Makes one turn for a call of MPI_Test or a similar function that found nothing. If the turn
+    // finds nothing either, and the Idle does not choose to spin, the call also yields the processor. (By
+    // default the Idle does not spin where ranks outnumber processors.) Paths that are polled by system calls
+    // are polled only every few microseconds.
     void step_for_test();
     // [owner] Called when a test found something.
     void found_something() { fruitless_tests_ = 0; }
@@ -133,13 +134,13 @@ public:
     Batching &batching() { return batching_; }
 
     // [owner] From now on peers may request something of this process at any time. Whenever no thread is in
-    // MPI, the helper (if one exists) is armed, however soon the program may return and however scarce
-    // processors are. Each attend() needs one attend_no_more().
+    // MPI, the helper (if one exists) is armed (helper.h), however soon the program may return and however
+    // scarce processors are. Each attend() needs one attend_no_more().
     void attend();
     void attend_no_more();
 
-    // [owner] For the helper: steps until nothing moves any more. Returns false if it stopped because another
-    // thread wants the engine.
+    // [owner] For the helper: steps until nothing moves any more. Returns false if help() stopped because
+    // another thread wants the engine.
     bool help();
     // [owner] Does the helper make the current step? The helper must not call the program's functions.
     bool helping() const { return helping_; }
@@ -184,8 +185,8 @@ private:
     CounterSource counted_{engine_counters(), counts_};
 };
 
-// Owns the engine while it lives, for a thread of the program inside an MPI call. The thread must not own the
-// engine already.
+// A thread of the program inside an MPI call owns the engine while its EngineGuard exists. The thread must
+// not own the engine before.
 class EngineGuard {
 public:
     explicit EngineGuard(Engine &engine) : engine_(engine) { engine_.enter(); }
@@ -197,7 +198,7 @@ private:
     Engine &engine_;
 };
 
-// [owner] Holds the process's attention while it lives.
+// [owner] While an Attention exists, the process holds attention (Engine::attend).
 class Attention {
 public:
     explicit Attention(Engine &engine) : engine_(engine) { engine_.attend(); }

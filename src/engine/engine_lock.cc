@@ -23,7 +23,7 @@ void EngineLock::take_slowly() {
             else sched_yield();
         } else {
             // A thread that has slept does not know whether others still sleep. It therefore takes the engine
-            // as "wanted", so that release() wakes the next one.
+            // as "wanted", so that release() wakes the next sleeping thread.
             uint32_t before = owned_.exchange(taken_and_wanted, std::memory_order_acquire);
             if (is_free(before)) {
                 mark_.set();

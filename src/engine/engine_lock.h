@@ -1,6 +1,6 @@
-// Who owns the engine: one thread at a time. Taking the engine is one compare-and-swap. It costs nothing
-// while the program has promised that only one thread at a time is in MPI. A thread that finds the engine
-// taken spins, yields, and then sleeps until the owner wakes it.
+// EngineLock lets one thread at a time own the engine. Taking the engine is one compare-and-swap. Taking it
+// costs nothing while the program has promised that only one thread at a time is in MPI. A thread that finds
+// the engine taken spins, yields, and then sleeps until the owner wakes it.
 // Thread rule: any thread that does not own the engine; release() by the owner, step_aside() by the thread
 // that has released it. set_single_threaded() by a thread that is alone in MPI.
 // Tested by: tests/unit/engine/engine_test.cc.

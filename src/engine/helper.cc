@@ -29,7 +29,7 @@ Helper::Helper(Engine &engine, int sockets, uint64_t period_ns)
 void Helper::stop() {
     if (getpid() != process_) return;  // the thread belongs to the parent
     if (stopped_.exchange(true)) return;
-    std::lock_guard guard(starting_);  // a thread that leaves MPI may be starting it at this moment
+    std::lock_guard guard(starting_);  // a thread that leaves MPI may be in start() at this moment
     if (!thread_.joinable()) return;
     bell_.ring();
     thread_.join();
@@ -132,7 +132,7 @@ void Helper::run_by_clock() {
     }
 }
 
-// Called when nothing is left to do before a thread leaves MPI again. Returns how long to sleep.
+// Called when the helper has nothing to do until a thread leaves MPI again. Returns how long to sleep.
 uint64_t Helper::pause(uint32_t departures) {
     armed_.store(false, std::memory_order_relaxed);
     dozing_.store(false, std::memory_order_seq_cst);

@@ -1,5 +1,5 @@
-// The helper: a thread that advances what is under way while the program is outside MPI. It answers offers,
-// moves bulk, runs schedules, restores connections.
+// The helper is a thread that advances what is under way while the program is outside MPI. It answers offers,
+// moves bulk, runs schedules, and restores connections.
 //
 // Why the helper costs nothing while the program is inside MPI:
 // - A thread inside MPI does all this itself; nothing is handed over. The helper sleeps separately, on an
@@ -8,21 +8,21 @@
 // - A thread that leaves MPI with something under way (Engine::under_way) arms the set unless it is armed
 //   already. Arming is one epoll_ctl. The next event on any socket wakes the helper once. A thread that
 //   begins to wait inside MPI disarms the set.
-// - A spell lasts from leaving MPI with something under way until the program waits for it. Some programs
-//   compute during a spell. Others return at once, and for them arming costs more than it gains. After
-//   several spells in a row without an absence of brief_ns, leaving no longer arms the set. The helper then
-//   checks every lookout_ns whether the program stays away this time. The first longer absence is therefore
-//   noticed up to lookout_ns late. From then on, leaving arms the set again. (Arming in vain in those several
-//   spells costs less than brief_ns in all.)
+// - A spell lasts from leaving MPI with something under way until the program waits for what is under way.
+//   Some programs compute during a spell. Others return at once, and for them arming costs more than it
+//   gains. After several spells in a row without an absence as long as brief_ns (absences.h), leaving no
+//   longer arms the set. The helper then checks every lookout_ns whether the program stays away this time.
+//   The first longer absence is therefore noticed up to lookout_ns late. From then on, leaving arms the set
+//   again. (Arming in vain in those several spells costs less than brief_ns in all.)
 // - A helper that finds the program moving in and out of MPI sleeps for a short time (a nap) and looks again;
-//   the set is not armed meanwhile. The helper continues the work itself when the program has stayed away for
-//   a whole nap, or has not been back since the set was armed, unless a thread is inside MPI at that moment.
-//   The helper takes the engine like any thread, for one frame at a time, and gives the engine up when
-//   another thread wants it.
+//   the set is not armed meanwhile. The helper continues the work itself if the program has stayed away for a
+//   whole nap, or if the program has not been back since the set was armed. It does not do so while a thread
+//   is inside MPI. The helper takes the engine like any thread, handles one frame at a time, and gives the
+//   engine up when another thread wants it.
 // - Where ranks outnumber processors, a program is mostly away because other ranks run, and a helper that
-//   wakes then takes the processor from them. The set is therefore never armed there (be_patient). The helper
-//   dozes (sleeps for 10 ms at a time), and continues the work itself when the program has been away for a
-//   whole doze.
+//   wakes would take the processor from these ranks. The set is therefore not armed there (be_patient). The
+//   helper dozes (sleeps for 10 ms at a time), and continues the work itself when the program has been away
+//   for a whole doze.
 // - While the process holds attention (Engine::attend), none of these heuristics applies. Every thread that
 //   leaves MPI arms the set, and the helper takes the engine as soon as something arrives, unless a thread is
 //   inside MPI.
@@ -32,13 +32,13 @@
 //
 // A helper with a period works differently. It wakes at that interval in any case, and continues what is
 // under way unless a thread is inside MPI. It listens to no sockets and receives no notice from other
-// threads; what arrives in between waits until it next wakes. (Used for datagrams with
+// threads; what arrives in between waits until the helper next wakes. (Used for datagrams with
 // LANYARD_DGRAM_PROGRESS=thread.)
 // Neither kind of helper calls the program's functions (Engine::helping). Steps that need these functions
 // wait for a thread of the program inside MPI.
 //
-// Why nothing is overlooked: a thread that leaves first increments departures_, then reads armed_ and
-// dozing_. A helper that is about to sleep without a limit first clears dozing_, then reads departures_. So
+// Why nothing is overlooked: a thread that leaves MPI increments departures_ and then reads armed_ and
+// dozing_. A helper that is about to sleep without a limit clears dozing_ and then reads departures_. So
 // either the helper sees the departure, or the leaving thread wakes the helper. A thread that posts a task
 // rings the bell, and the helper does not sleep without a limit until the task has run.
 // Thread rule: any thread, unless a method says otherwise.
@@ -62,7 +62,7 @@ class Engine;
 class Helper {
 public:
     // `sockets`: a descriptor that is readable when the engine's paths have work. The caller owns the
-    // descriptor and keeps it open while the helper lives. The engine must live as long. period_ns: the
+    // descriptor and keeps it open while the helper lives. The engine must outlive the helper. period_ns: the
     // interval at which the helper wakes; 0: events wake the helper. The constructor creates no thread.
     Helper(Engine &engine, int sockets, uint64_t period_ns = 0);
     ~Helper() { stop(); }
@@ -84,8 +84,8 @@ public:
         if (attentive()) return true;
         return !period_ns_ && !patient_ && absences_.are_long();
     }
-    // [owner of the engine] on: from now on, every absence of the program is expected to be long. off: this
-    // no longer holds.
+    // [owner of the engine] true: from now on, every absence of the program is expected to be long. false:
+    // absences are judged by their past length again.
     void pay_attention(bool on) { attentive_.store(on, std::memory_order_relaxed); }
     // Called by any thread after it has posted a task to the engine. Wakes a helper without a period.
     void task_posted();
@@ -112,7 +112,7 @@ public:
     void stop();
     bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
 
-    // Numbers since the start.
+    // Totals since the start.
     uint64_t times_woken() const { return woken_.load(std::memory_order_relaxed); }
     uint64_t times_armed() const { return times_armed_.load(std::memory_order_relaxed); }
 

@@ -1,6 +1,6 @@
-// What a runtime does when a step found nothing: spin, yield the processor, or sleep. Two implementations:
-// the policy for real processes (process_idle.h), and the simulator's, which lets the other ranks of the test
-// run, in virtual time.
+// An Idle decides what a runtime does when a step found nothing: spin, yield the processor, or sleep. The
+// Idle also yields and sleeps. There are two implementations. ProcessIdle (process_idle.h) is for real
+// processes. The simulator's Idle lets the other ranks of the test run, in virtual time.
 // Thread rule: next(), arm() and quieten() by the owner of the engine; yield() and sleep() by a thread
 // that waits and has given up the engine; disarm() by a thread that waits; wake() and now_ns() by any thread
 // of the runtime.
@@ -31,7 +31,7 @@ public:
     virtual void arm() = 0;
     virtual void sleep(uint64_t deadline_ns) = 0;
     virtual void disarm() = 0;
-    // Clears a pending wake-up. Called before any code other than sleep() looks for the reason of the
+    // Clears a pending wake-up. Code other than sleep() must call this before it looks for the reason of the
     // wake-up.
     virtual void quieten() {}
     // Wakes the sleeping thread. Called by another thread of the same runtime.

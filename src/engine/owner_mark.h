@@ -1,5 +1,6 @@
-// The thread that owns the engine, recorded in builds for tests only (LANYARD_OWNER_CHECKS: presets debug and
-// tsan), so that functions marked [owner] can check that their caller is the owner. Empty in other builds.
+// In builds for tests (LANYARD_OWNER_CHECKS: presets debug and tsan), an OwnerMark records which thread owns
+// the engine. Functions marked [owner] use it to check that their caller is the owner. In other builds the
+// class is empty.
 //
 // Only the owner writes the record, after taking the engine and before giving it up. A caller that is not the
 // owner therefore never reads its own mark, even while it races with the owner. An engine that was never
@@ -25,7 +26,7 @@ public:
     }
 
 private:
-    // No thread has either value: glibc's pthread_t is the address of an object.
+    // No thread has the value 0 or 1, because glibc's pthread_t is the address of an object.
     static constexpr pthread_t never_taken = 0, nobody = 1;
     std::atomic<pthread_t> owner_{never_taken};
 };

@@ -1,5 +1,5 @@
-// The paths that the engine polls, in the order in which they were added, and what they report together. Some
-// paths are polled by a system call, which is not made in every turn.
+// PolledPaths polls the paths of the engine, in the order in which they were added, and combines what they
+// report. Some paths are polled by a system call, which is not made in every turn.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/engine/progress_test.cc.
 #pragma once
@@ -41,7 +41,7 @@ public:
             return each.by_system_call && says(each.path->activity());
         });
     }
-    // The next two combine what the paths report (PathActivity, Path::deadline_ns).
+    // The next two functions combine what the paths report (PathActivity, Path::deadline_ns).
     bool prefer_sleep() const {
         return any([](const PathActivity &activity) { return activity.prefers_sleep; });
     }

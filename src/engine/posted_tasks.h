@@ -1,4 +1,4 @@
-// Tasks that other threads post for the owner of the engine.
+// PostedTasks holds the tasks that any thread posts, until the owner of the engine takes them over.
 // Thread rule: any thread; hand_over() by the owner of the engine.
 // Tested by: tests/unit/engine/engine_test.cc, tests/unit/engine/progress_test.cc.
 #pragma once

@@ -15,13 +15,14 @@ namespace lanyard {
 namespace {
 
 // Waking a sleeper costs 3 to 15 us, on virtual machines up to 50 us. Polling memory while spinning disturbs
-// no other process; polling sockets does.
+// no other process. Polling sockets disturbs others, so a process spins for a shorter time at sockets.
 constexpr uint64_t spin_at_memory_ns = 100'000, spin_at_sockets_ns = 30'000;
 constexpr uint32_t usual_yields = 6;
 // The number of yields alone does not suffice: if a rank has a processor for itself at the moment, each of
-// its yields returns at once, while its peers take turns on another processor.
+// its yields returns at once, while its peers take turns on another processor. The rank would then sleep too
+// early.
 constexpr uint64_t usual_yield_ns = 60'000;
-// Peers of the node that see the segment but not the doorbell (another network namespace) cannot ring. A
+// Peers of the node in another network namespace see the segment but not the doorbell, so they cannot ring. A
 // process that sleeps at a doorbell and has a shared sleep word therefore never sleeps without a limit.
 constexpr uint64_t longest_sleep_ns = 200'000'000;
 

@@ -1,7 +1,8 @@
-// How a real process waits. If each rank has a processor of its own, the process spins for about the time
-// that a wake-up costs, and then sleeps. Where ranks outnumber processors, it yields at least a few times and
-// for some microseconds, and then sleeps. The process sleeps on its sleep word, by which peers of the node
-// wake it. With open sockets it sleeps in epoll, on those sockets and a doorbell for the peers of the node.
+// ProcessIdle decides how a real process waits. If each rank has a processor of its own, the process spins
+// for about the time that a wake-up costs, and then sleeps. Where ranks outnumber processors, it yields at
+// least a few times and for some microseconds, and then sleeps. The process sleeps on its sleep word, by
+// which peers of the node wake it. With open sockets it sleeps in epoll, on those sockets and a doorbell for
+// the peers of the node.
 // Thread rule: as in Idle. Functions that Idle does not have are called by the thread that creates the
 // runtime, or by the owner of the engine.
 // Tested by: tests/unit/engine/engine_test.cc, tests/unit/engine/helper_test.cc.

@@ -1,7 +1,7 @@
-// One turn of everything that moves in this process: poll the paths, run the tasks that are ready, poll the
-// pollers, and make the alarm's task ready when its time has come. This class does not depend on threads, on
-// waiting, or on its caller (engine.h), so tests drive it alone. Tasks and pollers belong to the objects that
-// embed them, and must not be destroyed while they are linked.
+// Progress makes turns. One turn advances everything that moves in this process: it makes the alarm's task
+// ready if the alarm's time has come, polls the paths, polls the pollers, and runs the tasks that are ready.
+// This class does not depend on threads, on waiting, or on its caller (engine.h), so tests drive it alone.
+// Tasks and pollers belong to the objects that embed them, and must not be destroyed while they are linked.
 // Thread rule: the owner of the engine, except for hand_in() and has_posted(), which any thread may call.
 #pragma once
 
@@ -49,8 +49,8 @@ public:
     // peers. Each begin_under_way() needs one end_under_way().
     void begin_under_way() { ++under_way_; }
     void end_under_way() { --under_way_; }
-    // under_way(): would anything advance now without the program? unsettled(): must peers still acknowledge
-    // anything?
+    // under_way(): do turns advance anything now without the program? unsettled(): must peers still
+    // acknowledge anything?
     bool under_way() const {
         return under_way_ > 0 || !tasks_.empty() || has_posted() ||
                paths_.any([](const PathActivity &activity) { return activity.io_pending; });

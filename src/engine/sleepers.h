@@ -1,10 +1,10 @@
-// The threads of this process that sleep inside MPI. One of them is the watcher: it sleeps where other
-// processes wake this process (Idle). Each of the others sleeps on a word of its own, until its condition is
-// met or pass_watch() chooses it as the new watcher.
-// Invariant: while any thread sleeps, one of the sleeping threads is the watcher, or a thread that waits is
-// awake. A thread that stops waiting while others sleep without a watcher wakes one of them (pass_watch). The
-// woken thread becomes the watcher when it falls asleep again; if the woken thread stops waiting instead, it
-// wakes the next one.
+// Sleepers manages the threads of this process that sleep inside MPI. One of these threads is the watcher: it
+// sleeps where other processes wake this process (Idle). Each of the others sleeps on a word of its own,
+// until its condition is met or pass_watch() chooses it as the new watcher.
+// Invariant: while any thread sleeps, there is a watcher among the sleeping threads, or at least one waiting
+// thread is awake. A thread that stops waiting while others sleep without a watcher wakes one of them
+// (pass_watch). The woken thread becomes the watcher when it falls asleep again; if the woken thread stops
+// waiting instead, it wakes the next sleeping thread.
 // Thread rule: any() and leave() by any thread; sleep() by a thread that does not own the engine; the rest by
 // the owner.
 // Tested by: tests/unit/engine/engine_test.cc.

@@ -1,6 +1,6 @@
-// A place where a thread sleeps until the bell rings or, while the set is armed, until something arrives on
-// the sockets. The sockets are in a one-shot set: an event wakes the thread once, and no event wakes it while
-// the set is not armed.
+// A thread sleeps at a SocketBell until the bell rings. The sockets are in a one-shot epoll set. While this
+// set is armed, an event on the sockets wakes the thread as well. After this event, no other event on the
+// sockets wakes the thread until the set is armed again.
 // Thread rule: any thread; wait() by the thread that sleeps.
 // Tested by: tests/unit/engine/helper_test.cc.
 #pragma once

@@ -1,5 +1,5 @@
-// What the owner of the engine does besides polling paths. A class that has such work embeds a Task or a
-// Poller and links it in (progress.h).
+// Tasks and pollers are the work that the owner of the engine does besides polling paths. A class that has
+// such work embeds a Task or a Poller and links it in (progress.h).
 // Thread rule: the owner of the engine calls `run` and `poll`. They must not wait.
 // Tested by: tests/unit/engine/progress_test.cc.
 #pragma once

@@ -1,6 +1,6 @@
-// How often paths are polled by system calls for a program that calls MPI_Test in a loop: every few
-// microseconds. The processor's tick counter measures this interval, since reading the counter is faster than
-// reading the clock.
+// If a program calls MPI_Test in a loop, TestPace limits how often paths are polled by system calls: once
+// every few microseconds. The processor's tick counter measures this interval, since reading the counter is
+// faster than reading the clock.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/engine/progress_test.cc.
 #pragma once
