@@ -1,14 +1,14 @@
-// The payload of one envelope or bulk frame that arrives in parts. The parts are written to the place that
-// the sink names or, if it names none, to memory of the assembly. When the payload is complete, the path
-// delivers it as a whole.
+// An Assembly collects the payload of one envelope or bulk frame that arrives in parts. The parts are written
+// to the place that the sink names or, if the sink names none, to memory of the assembly. When the payload is
+// complete, the path delivers it as a whole.
 //
-// - Call begin(), then add(), or next() and arrived(), until missing() is 0, then deliver() or end(). Call
-//   drop() if the rest will not arrive.
+// - Call begin(). Then call add(), or next() and arrived(), until missing() is 0. Then call deliver() or
+//   end(). If the rest will not arrive, call drop().
 // - The sink may have read the first bytes of an envelope's payload in Sink::begin() and need only the bytes
 //   after them. These first bytes count as received, and nothing is written to their place.
 // - A path that checks frames (rule 7 of tcp/tcp_path.h) passes to begin() only bytes that it has verified,
 //   perhaps none.
-// - While nothing is open, an assembly takes only a few words of memory.
+// - While no payload is being assembled, an assembly takes only four machine words of memory.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -25,7 +25,8 @@ namespace lanyard {
 class Assembly {
 public:
     // Begins an envelope with `size` bytes of payload, of which the first `received` are at `payload`.
-    // Returns how many of these bytes the sink has taken already; the caller adds the other ones.
+    // Returns how many of the received bytes the sink has taken already. The caller then adds the remaining
+    // received bytes.
     size_t begin(Sink &sink, uint32_t peer, const Envelope &envelope, const std::byte *payload,
                  size_t received, size_t size) {
         size_t from = 0;
@@ -54,7 +55,8 @@ public:
     std::byte *next() { return place_ + received_; }
     void arrived(size_t bytes) { received_ += bytes; }
 
-    // The payload. The returned pointer stays valid after end(), as long as the memory that end() returns.
+    // Returns the payload. If the payload lies in memory of the assembly, end() passes this memory to the
+    // caller, and the pointer stays valid as long as the caller keeps it.
     const std::byte *payload() const { return place_; }
     std::unique_ptr<std::byte[]> end() {
         place_ = nullptr;

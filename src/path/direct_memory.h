@@ -1,7 +1,7 @@
-// An optional interface of paths (path.h): the memory of a peer can be read and written without help from the
-// peer. A path that can do this also derives from DirectMemory and names itself in its PathInfo. The default
-// of each function states that the path cannot do it. Paths without the interface use these defaults
-// (NoDirectMemory).
+// An optional interface of paths (path.h). It is for paths that can read and write the memory of a peer
+// without help from the peer. Such a path also derives from DirectMemory and stores its own address in
+// PathInfo::memory. Each function has a default, which states that the path cannot do what the function is
+// for. The other paths use only these defaults (NoDirectMemory).
 // Thread rule: the owner of the engine.
 // Tested by: tests/conformance/conformance_test.cc, tests/sim/write_test.cc.
 #pragma once

@@ -1,6 +1,6 @@
-// The envelope: the description of a message, 32 bytes, the same on every path. With an 8-byte word of a ring
-// line and 24 bytes of payload it fills one cache line. Only p2p interprets an envelope; paths carry it
-// unread.
+// An envelope describes a message. It has 32 bytes and is the same on every path. Together with 24 bytes of
+// payload and the 8-byte word of a ring line (short_ring.h), it fills one cache line. Only p2p interprets an
+// envelope; paths carry it unread.
 // Tested by: tests/conformance/conformance_test.cc.
 #pragma once
 
@@ -17,8 +17,8 @@ enum class EnvelopeKind : uint8_t {
     clear_to_send,  // receiver to sender: send the bytes as bulk; frame payload: ClearToSend
     finished,       // receiver to sender: the bytes have arrived
     help,    // receiver to sender: copy a part, from the end of the message; frame payload: HelpRequest
-    helped,  // sender to receiver: tag 1: the part that the sender claimed is written; 0: it could not write
-    credit,  // has no purpose but to return credit
+    helped,  // sender to receiver: tag 1: the sender has written the part that it claimed; 0: it could not
+    credit,  // only returns credit
     cancel,  // sender to receiver: withdraw the offer with this id unless it is matched
     cancel_reply,  // receiver to sender: tag 1: withdrawn; 0: matched already
     announcement,  // receiver to sender: a matching receive is posted, with room for `length` bytes
@@ -55,7 +55,7 @@ constexpr uint8_t flag_if_unclaimed = 64;
 // (p2p/shm_advert.h).
 constexpr uint8_t flag_claimed = 16;
 
-constexpr size_t inline_payload = 24;  // such payload fits beside the envelope and costs no credit
+constexpr size_t inline_payload = 24;  // payload up to this size fits beside the envelope, for no credit
 constexpr size_t credit_unit = 64;
 
 constexpr uint64_t collective_bit = 1;

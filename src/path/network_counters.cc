@@ -1,4 +1,4 @@
-// Descriptions of the counters.
+// Describes the counters.
 #include "path/network_counters.h"
 
 namespace lanyard {

@@ -1,5 +1,5 @@
-// The counters that all paths over a network have, under the same names. A job uses one network path. Each
-// path registers its own counts.
+// Declares the counters that all paths over a network have under the same names. A job uses one network path.
+// Each path registers its own counts.
 // Tested by: tests/mpi/tool/pvars.cc.
 #pragma once
 

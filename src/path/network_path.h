@@ -1,5 +1,5 @@
-// A path to processes that share no memory with this one. The runtime needs these functions in addition to
-// the contract of all paths (path.h), mostly when processes are added or leave.
+// A NetworkPath leads to processes that share no memory with this process. To the contract of all paths
+// (path.h) it adds functions that the runtime needs, mostly when processes are added or leave.
 // Thread rule: the owner of the engine, or, before the engine exists, the thread that creates the runtime.
 // Tested by: tests/sim/processes_test.cc, tests/sim/dying_test.cc.
 #pragma once
@@ -16,8 +16,8 @@ public:
     // Called when the table of processes has grown. From now on the path may be used to reach the new
     // processes.
     virtual void grow() = 0;
-    // Has there been contact with every other process? From now on the path tries to reach the processes
-    // without contact.
+    // Has there been contact with every other process? The call also makes the path try, from now on, to
+    // reach the processes with which there was no contact.
     virtual bool connected_to_all() = 0;
     // true: this process sends no more messages, and everything that it sent has arrived. A peer that exits
     // from now on does not count as failed. false: messages will be sent again after all.
@@ -27,8 +27,8 @@ public:
     // The process ends while others continue. Closes idle connections, so that the other side does not try to
     // reach this process.
     virtual void close_idle() = 0;
-    // MPI is finalised: logs what was out of the ordinary (LANYARD_LOG=info), and warns in any case of what
-    // users should know.
+    // Called when MPI is finalised. Logs what was out of the ordinary, at the level `info`, and what users
+    // should know, at the level `warn`.
     virtual void report() const {}
     // Called if processes share processors. A poll that finds nothing then takes time from the other
     // processes.

@@ -1,6 +1,7 @@
-// A path: one way to reach peers. It moves frames and does nothing else. The layers above decide to whom a
-// frame goes, in which order, and what it means. This file is the contract. tests/conformance/ has a suite
-// that every path passes; example_path.h there, a whole path over socket pairs, is the model for a new one.
+// A path is one means of reaching peers. It moves frames and does nothing else. The layers above decide to
+// whom a frame goes, in which order, and what it means. This file is the contract. tests/conformance/ has a
+// suite that every path passes. The same folder has example_path.h, a whole path over socket pairs, which is
+// the model for a new path.
 //
 // - Peers are numbers in the runtime's table of processes. Two kinds of frames travel. Envelopes arrive in
 //   the order in which they were sent to that peer, each with up to max_eager bytes of payload. Bulk frames
@@ -13,7 +14,7 @@
 // - A failed peer is reported once, by Sink::lost. From then on, sends to it return `done`, and what was sent
 //   is discarded.
 // - Except for Sink::lost there are no errors. The caller keeps ownership of what it passes. A path has
-//   copied this when the function returns, unless the result is `pending`.
+//   copied everything that it was passed when the function returns, unless the result is `pending`.
 // - Thread rule: the owner of the engine makes all calls. Sends may be made from inside Sink's functions.
 // Tested by: tests/conformance/conformance_test.cc.
 #pragma once
@@ -35,7 +36,7 @@ namespace lanyard {
 constexpr size_t max_bulk_frame = 256 * 1024;
 constexpr uint64_t no_deadline = UINT64_MAX;
 
-// Facts that hold for a path as long as it lives. Users read them without a call.
+// Facts that hold for a path as long as the path lives. Callers read them without a virtual call.
 struct PathInfo {
     const char *name;  // one constant, which can be compared by its address
     size_t max_eager;  // the largest payload of one envelope; at least inline_payload
@@ -43,17 +44,17 @@ struct PathInfo {
     // A message of up to this size is sent at once, without rendezvous, unless the user sets another limit
     // (bench/RESULTS.md).
     size_t eager_limit = 16 * 1024;
-    // From this number of bytes on, send_kept() may be called and pays off; SIZE_MAX: never.
+    // The size of the shortest payload for which send_kept() may be called and pays off; SIZE_MAX: none.
     size_t keep_from = SIZE_MAX;
-    // Bulk never overtakes an envelope that was sent earlier, and protocols that save an answer of the peer
-    // are worthwhile.
+    // Bulk never overtakes an envelope that was sent earlier. True also means that protocols which save an
+    // answer of the peer are worthwhile on this path (p2p/receive_advert.h).
     bool bulk_follows = false;
     // Bulk may be lost with a connection, though envelopes never are. Sink::renewed reports this on both
     // sides. The receiver then requests the missing bytes again, and a send ends only when the receiver
     // reports that it has everything.
     bool loses_bulk = false;
     bool batches = false;  // the path needs more_follows(), after which it holds envelopes back
-    int most_at_once = 1;  // frames that may arrive together; poll() exceeds its budget by fewer
+    int most_at_once = 1;  // frames that may arrive together; poll() may exceed its budget by fewer than this
     int descriptor = -1;   // becomes readable when poll() has work; -1: polling is a memory read
     DirectMemory *memory = &no_direct_memory;
     ShortLane *short_lane = &no_short_lane;
@@ -61,8 +62,8 @@ struct PathInfo {
 
 // What is under way in a path at this moment.
 struct PathActivity {
-    // Polls alone would advance something, such as a frame that is sent or received in part, or envelopes
-    // held back.
+    // Polls alone advance something, such as a frame that is sent or received in part, or envelopes held
+    // back.
     bool io_pending : 1 = false;
     // A peer has not acknowledged something, or may still wait for an acknowledgement from here.
     bool unacknowledged : 1 = false;
@@ -86,9 +87,9 @@ struct Payload {
     }
 };
 
-// Payload that a path may leave where it is: first `head`, which is copied, then `data`, which the caller
-// leaves unchanged until Sink::sent(token). With token 0, Sink::sent() is not called, since the sender learns
-// from an answer of its peer that everything has arrived.
+// Payload in two parts. The path copies the first part, `head`. It may leave the second part, `data`, where
+// it is, so the caller leaves `data` unchanged until Sink::sent(token). With token 0, Sink::sent() is not
+// called, since the sender learns from an answer of its peer that everything has arrived.
 struct KeptPayload {
     const std::byte *head;
     size_t head_size;

@@ -1,7 +1,8 @@
-// An optional interface of paths (path.h): short messages travel through memory that both sides map. The
-// sender may write such a message there itself, and the receiver may look for one by a memory read. A path
-// that can do this also derives from ShortLane and names itself in its PathInfo. The default of each function
-// states that the path cannot do it. Paths without the interface use these defaults (NoShortLane).
+// An optional interface of paths (path.h). It is for paths whose short messages travel through memory that
+// both sides map. The sender may write a short message there itself, and the receiver may look for a message
+// by a memory read. Such a path also derives from ShortLane and stores its own address in
+// PathInfo::short_lane. Each function has a default, which states that the path cannot do what the function
+// is for. The other paths use only these defaults (NoShortLane).
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/path/shm/shm_path_test.cc, tests/unit/p2p/shortcuts_test.cc.
 // Tested by: tests/unit/p2p/channel_test.cc.
@@ -29,11 +30,11 @@ public:
     virtual RingWriter *ring_to(uint32_t /*peer*/) { return nullptr; }
 
     // The next three functions are for a caller that waits for one peer's next message and for nothing else.
-    // peek() shows envelopes with at most max_shown() bytes of payload. 0: it shows none, because looking for
-    // them would take more than a memory read.
+    // peek() shows envelopes with at most max_shown() bytes of payload. 0: peek() shows no envelopes, because
+    // on this path it takes more than a memory read to look for them.
     virtual size_t max_shown() const { return 0; }
-    // Has anything arrived? If so, describes it in `frame`. If it is an envelope with more payload than that,
-    // or bulk, frame.envelope is nullptr.
+    // Has anything arrived? If so, describes the next frame in `frame`. If this frame is bulk, or an envelope
+    // with more than max_shown() bytes of payload, frame.envelope is nullptr.
     virtual bool peek(uint32_t /*peer*/, ShortFrame & /*frame*/) { return false; }
     // Takes the message that peek() has shown and copies its payload. The caller may leave the message to
     // poll() instead.

@@ -1,17 +1,17 @@
-// One ring of a short lane (short_lane.h): an ordered stream of frames from one process to another, in memory
-// that both map, without locks. A frame takes one line (64 bytes), and further lines if its payload does not
-// fit beside the envelope.
+// A ring carries an ordered stream of frames from one process to another, in memory that both map, without
+// locks. A short lane (short_lane.h) has one ring in each direction between two processes. A frame takes one
+// line (64 bytes), and further lines if its payload does not fit beside the envelope.
 //
-//   line 0 of the ring   `consumed`, written by the reader a few times per lap
+//   line 0 of the ring   `consumed`, written by the reader a few times per lap (once around the ring)
 //   other lines          | word (8) | 56 bytes |
 //
 // The low half of the word is the line's running number + 1. The high half describes the frame: kind (2 bits)
 // and number of payload bytes. Every line carries its number, also a line that only continues a frame. A line
 // left from the previous lap therefore never looks new. The writer stores the first line's word last
-// (release), so a reader that sees the word sees the whole frame. Only the first line is polled.
-// Invariant: written - consumed <= lines. The reader reports `consumed` at least every quarter lap (a lap is
-// once around the ring), and a frame takes at most `most_lines` < three quarters of a lap. A writer that
-// lacks room therefore always learns of new room.
+// (release), so a reader that sees the word sees the whole frame. Only the first line of a frame is polled.
+// Invariant: written - consumed <= lines. The reader reports `consumed` at least every quarter lap, and a
+// frame takes at most `most_lines` < three quarters of a lap. A writer that lacks room therefore always
+// learns of new room.
 // Thread rule: one writer and one reader, each the owner of its engine.
 #pragma once
 
@@ -51,7 +51,7 @@ struct Ring {
     alignas(64) std::atomic<uint32_t> consumed;
     alignas(64) RingLine line[ring_lines];
 
-    // The line that is `lines` lines after `one`. The first line follows the last one.
+    // The line that is `lines` lines after `one`. The last line is followed by the first line.
     RingLine *behind(const RingLine &one, uint32_t lines) {
         RingLine *place = line + (&one - line) + lines;
         return place >= line + ring_lines ? place - ring_lines : place;
@@ -102,7 +102,8 @@ public:
     // The line to be filled next, and the line `ahead` lines after it.
     RingLine &line() { return *next_; }
     RingLine &line(uint32_t ahead) { return *ring_->behind(*next_, ahead); }
-    // Writes its running number into a line that continues a frame. Must be called before publish().
+    // Writes the running number of a line that continues a frame into that line. Must be called before
+    // publish().
     void number_line(uint32_t ahead) {
         line(ahead).word.store(static_cast<uint64_t>(number_ + ahead + 1u), std::memory_order_relaxed);
     }
@@ -150,7 +151,7 @@ public:
     }
     const std::byte *first() const { return next_->bytes; }
     const Envelope &envelope() const { return *reinterpret_cast<const Envelope *>(next_->bytes); }
-    // Copies the payload of a frame out, including that of its continuation lines.
+    // Copies the whole payload of a frame out, also the bytes in its continuation lines.
     void copy_out(std::byte *to, size_t bytes) const {
         const RingLine *line = next_;
         size_t part = bytes < first_line_room ? bytes : first_line_room;

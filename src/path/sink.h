@@ -1,5 +1,5 @@
-// The interface to which a path delivers frames (path.h). The path calls all functions from inside
-// Path::poll(), in the thread that owns the engine. A simple path calls only envelope(), bulk() and lost().
+// A path (path.h) delivers frames to a Sink. The path calls all functions from inside Path::poll(), in the
+// thread that owns the engine. A simple path calls only envelope(), bulk() and lost().
 // Tested by: tests/conformance/conformance_test.cc.
 #pragma once
 
@@ -50,11 +50,12 @@ public:
     // A new connection to the peer exists. Bulk that was sent on earlier connections and has not arrived yet
     // will not arrive.
     virtual void renewed(uint32_t) {}
-    // An envelope to a peer, whose send was `done`, has not been acknowledged and is given up. lost() is
-    // called next.
+    // The send of this envelope was `done`, but the peer has not acknowledged the envelope, and the path
+    // gives it up. lost() is called next.
     virtual void undelivered(uint32_t, const Envelope &) {}
     // Does the owner of the engine have what it waited for? If so, the path may keep what it has read and
-    // deliver it in the next poll. The program may post a receive before that poll.
+    // deliver it in the next poll. This gives the program time to post the receive of a message before the
+    // path delivers the message.
     virtual bool sated() const { return false; }
     // Called when nothing is under way: unused memory may be returned to the system.
     virtual void trim_memory() {}

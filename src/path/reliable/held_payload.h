@@ -1,6 +1,6 @@
-// Bulk payload from the moment when a path takes it until the peer, or the kernel, has it. Has the payload's
-// address in the program's memory, or a packed copy if the payload is not contiguous there. Also has the
-// token by which the path reports that the payload is no longer needed.
+// A HeldPayload is bulk payload that a path has taken and that the peer, or the kernel, does not have yet. It
+// stores the payload's address in the program's memory, or a packed copy if the payload is not contiguous
+// there. It also stores the token by which the path reports that the payload is no longer needed.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/path/reliable/reports_test.cc.
 #pragma once

@@ -1,4 +1,4 @@
-// Limits of all paths that keep envelopes until they are delivered.
+// Defines the limits of all paths that keep envelopes until these are delivered.
 // Tested by: tests/unit/path/tcp/links_test.cc, tests/conformance/conformance_test.cc.
 #pragma once
 
@@ -10,7 +10,7 @@ struct ReliableLimits {
     // The largest payload of an envelope. Includes room for the offer that precedes the first bytes of a
     // longer message.
     size_t max_eager = 256 * 1024 + 64;
-    size_t log_limit = 1024 * 1024;  // bytes in the log of one peer
+    size_t log_limit = 1024 * 1024;  // bytes in the log of one peer, which has its unacknowledged envelopes
 };
 
 }  // namespace lanyard

@@ -1,5 +1,6 @@
-// Events that a reliable path reports to p2p in its next poll, no matter when they happened: sends whose
-// payload is no longer needed, and failed peers with the envelopes that they may not have received.
+// Reports stores the events that a reliable path reports to p2p in its next poll, no matter when they
+// happened. There are two kinds: sends whose payload is no longer needed, and failed peers with the envelopes
+// that they perhaps did not receive.
 // Rule: each token and each failed peer is reported once. The undelivered envelopes of a failed peer are
 // reported before its failure.
 // Thread rule: the owner of the engine.

@@ -1,6 +1,6 @@
-// The path of a process to itself. Frames are copied into a queue and delivered by the next poll, so that a
-// send never runs a receive's handlers while the code that sends is still in the middle of its work. This
-// path is always the first in the list of paths.
+// SelfPath is the path of a process to itself. Frames are copied into a queue and delivered by the next poll,
+// so that a send never runs a receive's handlers while the code that sends is still in the middle of its
+// work. This path is always the first in the list of paths.
 // Thread rule: the owner of the engine.
 // Tested by: tests/conformance/conformance_test.cc.
 #pragma once

@@ -1,4 +1,4 @@
-// Descriptions of the counters.
+// Describes the counters.
 #include "path/shm/counters.h"
 
 #include "path/shm/shm_path.h"

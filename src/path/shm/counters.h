@@ -1,4 +1,4 @@
-// The counters of shared memory. Each ShmPath registers itself.
+// Declares the counters of shared memory. Each ShmPath registers itself.
 // Tested by: tests/mpi/tool/pvars.cc.
 #pragma once
 

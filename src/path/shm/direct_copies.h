@@ -1,10 +1,11 @@
-// Copies between this process's memory and that of the node's other processes, by the kernel
-// (process_vm_readv). The kernel may refuse such copies because of seccomp or Yama. They also fail if the
-// other process is in another PID namespace, because its process id then names a different process here.
+// DirectCopies copies between the memory of this process and the memory of the node's other processes. The
+// kernel makes the copies (process_vm_readv, process_vm_writev). The kernel may refuse such copies because of
+// seccomp or Yama. They also fail if the other process is in another PID namespace, because its process id
+// then names a different process here.
 //
 // - In its part of the segment, each process states its process id and the address of a probe value, which
-//   also lies there. Before the first copy, a process reads the peer's value once by a direct copy and
-//   compares it with the one in the segment. The result shows whether copies work.
+//   lies there too. Before the first copy, a process reads the peer's probe value once by a direct copy, and
+//   once in the segment. If the two values are equal, copies work.
 // - A copy that fails later is an error and ends the copies with that process. The caller then uses another
 //   copy method.
 // Thread rule: the owner of the engine.
@@ -25,7 +26,7 @@ public:
     // Called when the segment has one more member.
     void add_member() { reach_.push_back(Reach::untried); }
 
-    // Applies the user's setting to messages begun from now on.
+    // Applies the user's setting to messages that begin from now on.
     void allow(bool allowed);
     bool are_allowed() const { return allowed_; }
     // work_with(): may read() and write() be called for this member? work_with_all(): may they be called for

@@ -1,5 +1,5 @@
-// The frames from one peer to this process: reads from a ring the frames that outlet.h writes, and delivers
-// them.
+// An Inlet receives the frames of one peer. It reads them from a ring, into which the peer's Outlet
+// (outlet.h) has written them, and delivers them to the sink.
 //
 // - Payload in one cell is delivered from the cell, which is then given back at once. Payload in several
 //   cells is assembled first, in the place that the sink names.

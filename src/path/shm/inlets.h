@@ -1,4 +1,4 @@
-// The rings that this process reads, and the order in which they are read.
+// Inlets polls all rings that this process reads.
 //
 // - poll() reads one word of each ring. The addresses of these words and the numbers that they will hold lie
 //   close together, so a process with many idle peers touches little memory.

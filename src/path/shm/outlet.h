@@ -1,5 +1,5 @@
-// The frames from this process to one peer: writes envelopes and bulk into the ring (short_ring.h), from
-// which inlet.h reads them.
+// An Outlet sends frames to one peer. It writes envelopes and bulk into a ring (short_ring.h), from which the
+// peer's Inlet (inlet.h) reads them.
 //
 //   payload                                        where it is written
 //   of an envelope, up to first_line_room bytes    beside the envelope
@@ -7,12 +7,12 @@
 //   of an envelope, up to max_payload()            in cells, with one frame for each cell
 //   of bulk, up to cell_bytes                      in a cell
 //
-// - Payload in several cells uses as many frames, one after the other. The reader copies the first cell while
-//   the writer fills the second, so the message takes little longer than one copy. The first frame states the
-//   size of the whole payload. Either all frames are written, or none.
-// - Between publishing a frame and reading the reader's sleep word lies a full memory fence, executed here or
-//   by the sleeper (base/sleep_word.h). A sleeper sets its sleep word before it polls once more. So the
-//   writer sees that the reader sleeps, or the reader sees the frame.
+// - Payload in several cells uses one frame for each cell. The reader copies the first cell while the writer
+//   fills the second, so the message takes little longer than one copy. The first frame states the size of
+//   the whole payload. Either all frames are written, or none.
+// - A full memory fence separates publishing a frame from reading the reader's sleep word. The fence is
+//   executed here or by the sleeper (base/sleep_word.h). A sleeper sets its sleep word before it polls once
+//   more. So the writer sees that the reader sleeps, or the reader sees the frame.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -28,7 +28,7 @@ public:
     explicit Outlet(SleepWord &sleep) : ring_(sleep) {}
 
     // The largest payload of an envelope. Longer messages wait until their receive is posted, as over the
-    // network. If they arrived before the receive was posted, they would be copied twice more.
+    // network. If they arrived before the receive was posted, they would be copied two more times.
     static size_t max_payload(const Segment &segment);
 
     void open(Ring &ring, uint32_t writer) { ring_.open(ring, writer); }

@@ -1,14 +1,14 @@
-// How processes of a node create the rings between them. A process that sends to another for the first time
-// creates the ring, stores its offset in the reader's part of the segment, and increments the reader's inbox.
-// The reader's next poll sees this.
+// RingOffers creates the rings between the processes of a node. A process that sends to another for the first
+// time creates the ring, stores the ring's offset in the reader's part of the segment, and increments the
+// counter in the reader's inbox. The reader's next poll sees this.
 //
 // - A ring stays mapped at both ends as long as this object lives.
 // - There was room for all rings when the segment was created. But other memory may have taken this room
 //   since, and a process may have no addresses left to map an existing ring. The two processes are then
-//   parted: they can never exchange messages again. Each learns this from its inbox and reports the other as
-//   lost, once.
-// - This can happen only to a ring that is not in use yet. What arrived earlier through the ring of the other
-//   direction is still read, if this process has mapped that ring.
+//   parted: they can never exchange messages again. Each of the two learns this from its inbox and reports
+//   the other process as lost, once.
+// - Only a ring that is not in use yet can fail in this way. What arrived earlier through the ring of the
+//   other direction is still read, if this process has mapped that ring.
 // Thread rule: the owner of the engine; told() by any thread.
 #pragma once
 
@@ -58,7 +58,7 @@ public:
 
 private:
     struct Member {
-        bool parted = false;  // this process has parted the two, or has seen that the member has
+        bool parted = false;  // this process has parted the two processes, or has seen that the member did
         bool lost = false;    // becomes_lost() has returned true
         bool met = false;     // the member's ring has been accepted
         bool unseen = false;  // the member's ring cannot be accepted

@@ -40,7 +40,7 @@ uint64_t available_bytes(int descriptor) {
     return static_cast<uint64_t>(about.f_bavail) * about.f_frsize;
 }
 
-// The longest file that this process may create (ulimit -f). Going beyond it would raise SIGXFSZ.
+// The longest file that this process may create (ulimit -f). Writing beyond this length raises SIGXFSZ.
 uint64_t longest_file() {
     rlimit limit{};
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur
@@ -48,8 +48,8 @@ uint64_t longest_file() {
 }
 
 // Like posix_fallocate. On some kernels, posix_fallocate gives back everything it has taken when the program
-// catches a signal. allocate() therefore allocates in parts. Each is short enough to succeed in a program
-// that receives signals of a timer all the time.
+// catches a signal. allocate() therefore allocates in parts. Each part is short enough to succeed even if a
+// timer sends the program signals all the time.
 int allocate(int descriptor, uint64_t from, uint64_t bytes) {
     constexpr uint64_t part = 1 << 20;
     if (from + bytes > longest_file()) return EFBIG;
@@ -96,7 +96,7 @@ Error shortage_by_limit(uint32_t members, uint64_t needed) {
                                          in_kib(longest_file()) + " here; raise that limit (ulimit -f)");
 }
 
-// The end of the file's part for members, their rings, and the areas after them.
+// Returns the offset at which the blocks may begin. Before it the file has room for members, rings and areas.
 uint64_t end_of_appended(uint32_t members, uint32_t cells) {
     constexpr uint64_t room_for_areas = uint64_t{256} << 20;
     return header_bytes() + members * member_bytes(cells) + rings_bytes(members) + room_for_areas;

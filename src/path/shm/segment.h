@@ -1,13 +1,14 @@
-// The memory that the processes of one node share: one file in LANYARD_SHM_DIR. The launcher creates this
-// file without a name, and the processes inherit its descriptor. If no launcher does so, the first process of
-// the node creates it with a name, and unlinks it as soon as all have opened it.
+// A segment is the memory that the processes of one node share. It is one file in LANYARD_SHM_DIR. The
+// launcher creates this file without a name, and the processes inherit its descriptor. If no launcher does
+// so, the first process of the node creates it with a name, and unlinks it as soon as all have opened it.
 //
 //   header | member 0 | member 1 | ... | room for further members | rings, node areas (appended) | blocks
 //
-// Members may be added while the node works (append_member()): the file has offsets for most_members, and
-// each process has addresses for them. Neither takes memory before the member exists. So nothing ever moves.
-// (Where files may not be that long (ulimit -f) or addresses are scarce (ulimit -v), there are places only
-// for the members that exist at the start.)
+// A member is one process of the node. Members may be added while the job runs (append_member()). For this,
+// the file has offsets for most_members members from the start, and each process reserves addresses for all
+// of them. So nothing ever moves. A member takes no memory before it exists. (If files may not be that long
+// (ulimit -f), or if addresses are scarce (ulimit -v), there is room only for the members that exist at the
+// start.)
 //
 // A member's part consists of wait record, sleep word, inbox (where the member's peers store the offsets of
 // the rings that they opened to it), and cells (buffers for payload that does not fit a ring). All memory is
@@ -49,7 +50,7 @@ struct alignas(64) SegmentHeader {
     std::atomic<uint64_t> idle_area_bytes;  // bytes of unused areas that still have memory
     uint64_t world_area;  // offset of the shared-memory collectives' area of MPI_COMM_WORLD, 0: none
     std::atomic<uint64_t> processors[16];  // bit N: some member may run on processor N
-    std::atomic<uint32_t> reads_refused;  // the number of members that cannot read the memory of all others
+    std::atomic<uint32_t> reads_refused;  // members that cannot read the memory of some other member
     // The number of members in which other processes cannot cause a memory fence (base/barriers.h).
     std::atomic<uint32_t> barriers_refused;
     uint32_t processor_quota;              // how many of the processors may be used at a time; 0: all
@@ -66,11 +67,12 @@ struct MemberControl {
         uint64_t probe_value;
     } reach;
     struct alignas(64) {
-        std::atomic<uint32_t> arrivals;  // rings ever opened to this member
+        std::atomic<uint32_t> arrivals;  // changes of ring_from, plus partings by this member
     } inbox;
     // Stored in ring_from instead of an offset: the processes are parted (ring_offers.h).
     static constexpr uint64_t no_room = 1;
-    // Indexed by member: the offset of the ring which that member opened to this one; 0: there is none.
+    // Indexed by the member that sends: the offset of the ring that it opened to this member; 0: there is no
+    // ring.
     std::atomic<uint64_t> ring_from[most_members];
     struct alignas(64) {
         std::atomic<uint32_t> used;
@@ -103,7 +105,7 @@ public:
 
     SegmentHeader &header() const { return *reinterpret_cast<SegmentHeader *>(base_); }
     uint32_t members() const { return members_of(header().label).load(std::memory_order_acquire); }
-    // The number of members that this process can reach.
+    // The number of members for which this process has addresses.
     uint32_t places() const { return places_; }
     // Called by any process that has attached. Adds a member for a further process and returns its number in
     // `index`. The error says what is scarce.
@@ -124,15 +126,15 @@ public:
     // Maps memory that any member has appended. Returns nullptr if this process may have no more addresses.
     std::byte *map(uint64_t offset, size_t bytes) const;
     static void unmap(std::byte *memory, size_t bytes);
-    // empty() returns memory that is not in use to the system. refill() takes the memory again, zeroed. It
-    // returns false if the system has none.
+    // empty() gives unused memory back to the system. refill() takes this memory again, zeroed, and returns
+    // false if the system has no memory.
     void empty(uint64_t offset, size_t bytes);
     bool refill(uint64_t offset, size_t bytes);
     // The reason why append_ring() returned 0.
     Error no_room_for_ring() const;
 
 private:
-    // `kept`: bytes that must remain within the limit afterwards.
+    // `kept`: bytes that must still be free below `limit` afterwards.
     uint64_t append(size_t bytes, uint64_t kept = 0);
 
     std::byte *base_ = nullptr;

@@ -1,19 +1,21 @@
-// Memory that all processes of a node can map: blocks of the node's file, after the part that all of them map
-// from the start. Only the available memory limits their number and length. MPI_Alloc_mem hands them out. The
-// process that requested a block lists it in its part of the segment, and a peer maps the block when it first
-// touches it. A message from or to such memory is then copied once, without the kernel.
+// SharedBlocks hands out blocks of memory that all processes of a node can map. The blocks are parts of the
+// node's file. They lie after the part that every process maps from the start. Only the available memory
+// limits their number and length. MPI_Alloc_mem uses these blocks. The process that requested a block lists
+// it in its part of the segment, and a peer maps the block when the peer first uses the block. A message from
+// or to such memory is then copied once, without the kernel.
 //
 //   MemberControl::blocks   | version | first page |
 //   page                    | offset of the next page | place | place | ...
 //   place                   | offset of the block, 0: free | address | bytes |
 //
 // A process writes only its own list. The list grows by pages, which are never given back. A block's offset
-// in the file is never used again, so the offset identifies the block. A process that reads a list while the
-// list changes either notices that an offset has changed, or reads the offset of a block that still exists,
-// because a program does not free memory while a message uses it (MPI-5.0 9.2). A reader keeps a copy of the
-// list, sorted by address, and reads the list again when its version has changed. A copy that was read while
-// the version was odd, or while it changed, is used only once. Room is taken from the file system before a
-// block is handed out, and some is left for the rings and areas that may still be created.
+// in the file is never used again, so the offset identifies the block. A process may read a list while the
+// list changes. It reads the offset of each entry twice, and skips the entry if the offset has changed. Every
+// entry that a message needs is valid, because a program does not free memory while a message uses it
+// (MPI-5.0 9.2). A reader keeps a copy of the list, sorted by address, and reads the list again when its
+// version has changed. A copy that was read while the version was odd, or while the version changed, is used
+// only once. Room is taken from the file system before a block is handed out. Enough room is left for the
+// rings that may still be created.
 // Thread rule: allocate() and free() by any thread; find() by the owner of the engine.
 #pragma once
 

@@ -1,6 +1,6 @@
-// The path between processes of one node. It consists of one ring for each direction, opened at first contact
-// (ring_offers.h), the frames in the rings (outlet.h, inlet.h), and access to the memory of the node's other
-// processes without their help.
+// ShmPath is the path between processes of one node. It consists of one ring for each direction, opened at
+// first contact (ring_offers.h), the frames in the rings (outlet.h, inlet.h), and access to the memory of the
+// node's other processes without their help.
 // This class maps peers to members of the segment and connects the parts, which deal only with members.
 // Thread rule: the owner of the engine.
 #pragma once

@@ -1,11 +1,11 @@
-// Threads that take turns: of all threads of a simulation exactly one runs, the one that holds the baton. The
-// next one is drawn from a seed. Time is virtual: a turn takes a little, and when all threads sleep, time
-// jumps to the next event. A whole job in one process therefore runs the same way each time, also under
-// sanitizers. If all threads sleep and no event is to come, this proves a deadlock. The Baton then ends the
-// process and prints the seed and what each thread waits for.
+// A Baton lets the threads of a simulation take turns. At any moment exactly one thread runs: the thread that
+// holds the baton. A seed decides which thread runs next. Time is virtual: a turn takes a little time, and
+// when all threads sleep, time jumps to the next event. A whole job in one process therefore runs the same
+// way each time, also under sanitizers. If all threads sleep and no event is pending, there is a deadlock.
+// The Baton then ends the process and prints the seed and what each thread waits for.
 //
-// Used by the simulated network (sim_network.h) and by tests that run ranks as threads. Without threads (a
-// test that drives paths by itself), time advances with every tick.
+// Used by the simulated network (sim_network.h) and by tests that run ranks as threads. In a test without
+// threads, which drives paths by itself, time advances with every tick.
 // Thread rule: add() and run() by the test's thread; everything else by the thread that runs. All memory that
 // the threads share is handed over with the baton, so nothing else needs a lock.
 // Tested by: tests/sim/p2p_test.cc.

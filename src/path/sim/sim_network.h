@@ -1,8 +1,8 @@
-// A network for tests, in the virtual time of a Baton. It connects the paths of many runtimes in one process
-// and does, from a seed, everything that path.h permits. Envelopes of one pair of peers keep their order.
-// Between pairs, and for bulk, anything may happen: short and long delays, queues that fill, sends refused
-// for a while, bulk that stays pending, direct access to memory refused now and then. The network fails the
-// test if bytes were changed while their send was pending.
+// SimNetwork simulates a network for tests, in the virtual time of a Baton (baton.h). It connects the paths
+// of many runtimes in one process. Controlled by a seed, it does everything that path.h permits. Envelopes of
+// one pair of peers keep their order. Between pairs, and for bulk, anything may happen: short and long
+// delays, queues that fill, sends refused for a while, bulk that stays pending, direct access to memory
+// refused now and then. The network fails the test if bytes were changed while their send was pending.
 // Thread rule: the thread that holds the baton. Compiled into tests only.
 // Tested by: tests/conformance/conformance_test.cc, tests/sim/p2p_test.cc.
 #pragma once

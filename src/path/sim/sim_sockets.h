@@ -1,9 +1,10 @@
-// Sockets for tests, in the virtual time of a Baton: streams between the processes of a simulation that do,
-// from a seed, everything that TCP does to a program. Bytes arrive late and in any portions, and buffers
-// fill. Connections are refused, never answered or accepted slowly. Connections are reset at any moment, each
-// end learns of the reset at a time of its own, and what was in flight is lost. While a cable is cut, its
-// connections are silent: what is written during this time arrives when the cable is repaired (since the
-// kernel repeats it), a reset does not arrive at all, and nothing is reported.
+// SimSockets simulates the sockets of processes for tests, in the virtual time of a Baton (baton.h).
+// Controlled by a seed, the streams between the processes do everything that TCP may do to a program. Bytes
+// arrive late and in any portions, and buffers fill. Connections are refused, never answered or accepted
+// slowly. Connections are reset at any moment, each end learns of the reset at a time of its own, and what
+// was in flight is lost. While a cable is cut, its connections are silent. What is written during this time
+// arrives when the cable is repaired, since the kernel repeats it. A reset does not arrive at all. Nothing is
+// reported.
 // Thread rule: the thread that holds the baton. Compiled into tests only.
 // Tested by: tests/conformance/conformance_test.cc, tests/sim/links_test.cc.
 #pragma once
@@ -43,7 +44,7 @@ struct SocketBehaviour {
 
 class SimSockets;
 
-// The streams of all processes, and which process listens where.
+// SimInternet has the streams of all processes, and the addresses at which each process listens.
 class SimInternet {
 public:
     SimInternet(Baton &baton, const SocketBehaviour &behaviour) : baton_(baton), behaviour_(behaviour) {}
@@ -57,9 +58,9 @@ public:
     uint64_t rate_by(const Address &address) const;
     uint64_t resets() const { return resets_; }
     uint64_t flips() const { return flips_; }
-    // The cable behind one address of a process, or behind all, is cut during this time. The simulation knows
-    // the cut in advance, so what is in flight at its beginning still arrives. Must be called before
-    // drives().
+    // Cuts the cable behind one address of a process, or behind all its addresses, during this time. Bytes
+    // that would arrive during the cut arrive after its end instead, even if they were written before the
+    // cut. Must be called before drives().
     void cut(uint32_t process, uint64_t from_ns, uint64_t until_ns, uint32_t which = UINT32_MAX) {
         cuts_.push_back({process, which, from_ns, until_ns});
     }
@@ -81,7 +82,7 @@ private:
         size_t coming_bytes = 0;
         size_t read_of_first = 0;
         uint64_t last_time_ns = 0;
-        uint64_t read_time_ns = 0;  // when the last chunk that was read had arrived
+        uint64_t read_time_ns = 0;  // when the chunk that was read last had arrived
         bool ended = false;         // the other end has been closed, so nothing arrives after `coming`
         uint64_t end_time_ns = 0;
         uint64_t reset_time_ns = UINT64_MAX;
