@@ -1,5 +1,5 @@
-// A value type for an IPv4 or IPv6 address with a port, and the addresses of this machine's network
-// interfaces. Any thread.
+// Address is a value type for an IPv4 or IPv6 address with a port. Interface describes an address of one of
+// this machine's network interfaces. Any thread.
 #pragma once
 
 #include <netinet/in.h>
@@ -58,13 +58,13 @@ std::vector<Interface> interfaces();
 int64_t interface_speed_mbit(const std::string &name);
 // The speed of the fastest of these interfaces; 0 if no driver reports a speed.
 int64_t fastest_mbit(const std::vector<Interface> &interfaces);
-// Why this address is published to other hosts only if LANYARD_INTERFACES names it; nullptr if it is
-// published in any case.
+// Returns why the address of this interface is not published to other hosts while LANYARD_INTERFACES is
+// empty; nullptr if the address is published then.
 const char *why_left_out(const Interface &interface);
 // Chooses the interfaces that are up and that `wanted` names. `wanted` is a list of names, addresses and
-// networks such as "eth0,10.1.0.0/16". If `wanted` is empty, all interfaces are chosen for which
-// why_left_out() returns nullptr. For a word that matches no interface, returns an Error that lists the
-// machine's interfaces.
+// networks such as "eth0,10.1.0.0/16". If `wanted` is empty, chooses all interfaces for which why_left_out()
+// returns nullptr. For a word that matches no interface, returns an Error that lists the machine's
+// interfaces.
 Error choose_interfaces(const std::string &wanted, const std::vector<Interface> &all,
                         std::vector<Interface> &chosen);
 

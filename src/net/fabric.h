@@ -1,5 +1,6 @@
-// Requests datagram endpoints of libfabric. This header does not need libfabric's own headers. If these are
-// missing, the library is built with fabric_absent.cc, where every request is an error that says so.
+// Opens datagram endpoints of libfabric. This header does not need libfabric's own headers. If libfabric's
+// headers are missing, the library is built with fabric_absent.cc, where every request is an error that says
+// so.
 #pragma once
 
 #include <memory>

@@ -16,7 +16,7 @@ namespace lanyard {
 namespace {
 
 // The version of libfabric's interface whose rules this code follows. Every later libfabric applies the rules
-// of this version to a caller that requests it.
+// of this version to a caller that requests this version.
 constexpr uint32_t api_version = FI_VERSION(1, 9);
 constexpr size_t least_packet = 512;
 
@@ -35,8 +35,8 @@ Address address_of(const fi_info &info) {
     return from_system(place);
 }
 
-// Lists a provider's endpoints of a type in `infos`. Returns 0, or libfabric's error. If `type` is
-// FI_EP_DGRAM, the endpoints are those with which this code can work; if it is FI_EP_UNSPEC, all that exist.
+// Lists a provider's endpoints of the given type in `infos`. FI_EP_DGRAM lists the datagram endpoints with
+// which this code can work. FI_EP_UNSPEC lists all endpoints of any type. Returns 0, or libfabric's error.
 int ask(const FabricLibrary &library, const std::string &provider, fi_ep_type type, FabricInfos &infos) {
     infos.clear();
     FabricInfos hints(library);
@@ -90,8 +90,9 @@ std::string why_none(const FabricLibrary &library, const std::string &provider) 
            remedy;
 }
 
-// Among the endpoints of the first usable provider in the list, the one at the best of the addresses. If that
-// provider does not use IP, its first endpoint. nullptr if no endpoint has one of the addresses.
+// Chooses among the endpoints of the first usable provider in the list. If this provider uses IP, returns the
+// endpoint at the best of the addresses. Otherwise returns the provider's first endpoint. Returns nullptr if
+// no endpoint has one of the addresses.
 const fi_info *best_of(const fi_info *list, const std::vector<Address> &addresses) {
     const fi_info *best = nullptr;
     auto closest = addresses.end();

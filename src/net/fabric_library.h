@@ -1,6 +1,7 @@
-// The few functions that libfabric exports as symbols. All its other functions are called through tables in
-// the objects that these functions return. libfabric is loaded when it is first requested, so that programs
-// run on machines without it. Tests replace libfabric by functions with a provider of their own.
+// FabricLibrary has the few functions that libfabric exports as symbols. All other functions of libfabric are
+// called through tables in the objects that the exported functions return. libfabric is loaded when it is
+// first requested, so that programs run on machines without it. Tests replace libfabric by functions with a
+// provider of their own.
 // Tested by: tests/unit/net/fabric_packets_test.cc, tests/failures/test_settings.py.
 #pragma once
 
@@ -48,11 +49,12 @@ struct FabricInfos {
 
 struct FabricChoice;
 
-// Finds the endpoint to open for `choice`. Returns its description, without those of other endpoints, in
-// `found`, or an error that says what this machine lacks.
+// Finds the endpoint to open for `choice`, and stores the description of this one endpoint in `found`. If
+// there is no such endpoint, returns an error that says what this machine lacks.
 Error find_fabric(const FabricLibrary &library, const FabricChoice &choice, FabricInfos &found);
 
-// The port within the address that `info` contains; nullptr if it is not an IP address with a port.
+// Returns the port within the address that `info` contains, or nullptr if this address is not an IP address
+// with a port.
 uint16_t *fabric_port(fi_info &info);
 
 }  // namespace lanyard

@@ -18,8 +18,8 @@ namespace lanyard {
 
 namespace {
 
-// The longest packet that is used. No network that libfabric reaches with datagrams of its own carries longer
-// ones.
+// The longest packet that is used. Networks that have datagrams of their own, such as InfiniBand, carry no
+// longer packets.
 constexpr size_t most_bytes = 9'000;
 constexpr size_t most_sends = 256, most_receives = 512;
 constexpr size_t slot_alignment = 64;
@@ -194,7 +194,7 @@ Error FabricPackets::open(const FabricLibrary &library, const FabricChoice &choi
 }
 
 FabricPackets::~FabricPackets() {
-    endpoint_.reset();  // close the endpoint and this queue before the epoll set with the queue's descriptor
+    endpoint_.reset();  // these two are closed before the epoll set, which has a descriptor of come_
     come_.reset();
     if (epoll_ >= 0) close(epoll_);
     if (timer_ >= 0) close(timer_);

@@ -1,4 +1,4 @@
-// Sending, receiving and sleeping. See fabric_packets.h; fabric_open.cc opens the endpoint.
+// Sends, receives and sleeps. See fabric_packets.h; fabric_open.cc opens the endpoint.
 #include "net/fabric_packets.h"
 
 #include <errno.h>
@@ -68,7 +68,7 @@ int64_t FabricPackets::destination(std::string_view name) {
     return number;
 }
 
-// Reads the entry of a failed operation from a queue, which must be done before further entries can be read.
+// Reads the entry of a failed operation from a queue. This must be done before further entries can be read.
 // Returns the operation's slot, or nullptr if the queue itself is unusable.
 FabricPackets::Slot *FabricPackets::failed_one(fid_cq *queue) {
     struct {

@@ -1,5 +1,5 @@
-// Packets over a datagram endpoint of libfabric (FI_EP_DGRAM). On InfiniBand such an endpoint is a UD queue
-// pair; with the provider `udp` it is a socket.
+// FabricPackets sends and receives packets over a datagram endpoint of libfabric (FI_EP_DGRAM). On InfiniBand
+// such an endpoint is a UD queue pair; with the provider `udp` it is a socket.
 //
 // - All packets are sent from one pool of memory and received into it. The pool is registered once, if the
 //   provider requires it (FI_MR_LOCAL). A slot of the pool belongs to the provider from the moment it is
@@ -7,16 +7,17 @@
 // - If the provider needs room for its own headers before each packet (FI_MSG_PREFIX: 40 bytes on
 //   InfiniBand), each slot begins with this room. The room is included in the length that is posted and in
 //   the length that is reported as received, but not in the largest size of a packet.
-// - Each completion queue is as long as the number of its slots, so none overflows. If all slots for sending
-//   are in use, or if the provider asks to try again later, send() takes no more packets (it is full).
+// - Each completion queue has one entry for each slot that uses the queue, so no queue overflows. If all
+//   slots for sending are in use, or if the provider asks to try again later, send() takes no more packets
+//   (the endpoint is full).
 // - A packet that finds no posted receive is lost. As many receives are posted as the provider accepts, up to
 //   512.
 // - A packet that the provider refuses for one destination, or fails to send or receive, counts as lost.
 //
-// Sleeping: libfabric promises to make the descriptor readable only after a call of fi_trywait, which
-// receive() makes when it finds nothing. libfabric does not wake a sleeper when there is room again after
-// send() was full, and a provider without descriptors never wakes it. In these cases a timer makes the
-// descriptor readable after 50 us.
+// Sleeping: the descriptor wakes a sleeper reliably only after a call of fi_trywait. receive() makes this
+// call when it finds nothing. libfabric does not wake a sleeper when there is room again after send() was
+// full, and a provider without descriptors never wakes a sleeper. In these cases a timer makes the descriptor
+// readable after 50 us.
 // Thread rule: as PacketIo.
 #pragma once
 

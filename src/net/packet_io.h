@@ -1,8 +1,8 @@
-// The interface of unreliable packets, reduced to what the datagram path needs. An endpoint sends packets to
-// any peer and receives the packets of all peers. Packets may be lost, doubled, overtaken and damaged; the
-// layer above repairs that (path/dgram/flow.h). The kinds of endpoint are UDP sockets, libfabric's datagram
-// endpoints, and the simulated network (net/sim/packet_network.h). HarmedPackets (harmed_packets.h) can wrap
-// any of these.
+// PacketIo is the interface to unreliable packets, reduced to what the datagram path needs. An endpoint sends
+// packets to any peer and receives the packets of all peers. Packets may be lost, doubled, overtaken and
+// damaged; the layer above repairs that (path/dgram/flow.h). The kinds of endpoint are UDP sockets,
+// libfabric's datagram endpoints, and the simulated network (net/sim/packet_network.h). HarmedPackets
+// (harmed_packets.h) can wrap any of these.
 //
 // Contract
 // - Nothing blocks. Results are numbers >= 0 or -errno. An errno concerns this endpoint, never one peer: what
@@ -16,11 +16,11 @@
 //   the caller tries again after a later receive(). A packet longer than largest() is dropped and counted.
 //   largest() may shrink at any time, when the MTU of the route is found to be smaller.
 // - receive() lends packets: their bytes lie in the endpoint's buffers until the next receive() takes the
-//   packets back. The bytes are not aligned, and nothing that the kind of endpoint adds to a packet is among
-//   them. The packet itself states and proves its sender.
+//   packets back. The bytes are not aligned. Headers that the kind of endpoint adds to a packet are not lent.
+//   The packet itself states and proves its sender.
 // - A name is what another process needs to reach this endpoint; names are published through the launcher. A
-//   destination is the small number by which this endpoint identifies a name from then on, so the layers
-//   above never store or compare a system's addresses. A name may stand for several routes, and only the
+//   destination is a small number that this endpoint gives to a name. The layers above use only this number,
+//   and never store or compare a system's addresses. A name may stand for several routes, and only the
 //   network can show which of these lead to the peer. Each route has a destination of its own. A packet that
 //   arrives identifies a route that works (origin()).
 //
@@ -72,24 +72,25 @@ public:
     }
     // The route back to the sender of a packet that is lent now; -1 if the packet's origin was not noted.
     virtual int64_t origin(const Arrived &) { return -1; }
-    // Sets whether the origins of packets are noted from now on, which delays each packet slightly. Returns
-    // whether they are. An endpoint that cannot note origins, or has only one route, returns false.
+    // Sets whether the origins of packets are noted from now on. Noting origins delays each packet slightly.
+    // Returns whether origins are noted. An endpoint that cannot note origins, or has only one route, returns
+    // false.
     virtual bool note_origins(bool) { return false; }
     // The bytes of the longest packet that can reach this destination, as far as is known now; at least 512.
     virtual size_t largest(uint64_t destination) const = 0;
     // The two addresses between which packets to this destination travel, for reports: "10.0.1.2:4711 and
     // 10.0.1.3:4712". Empty if this kind has no addresses to report.
     virtual std::string ends(uint64_t) const { return {}; }
-    // True if the destination is within this host. Packets to it share no network line with those to other
-    // hosts.
+    // True if the destination is within this host. Packets within this host share no network line with
+    // packets to other hosts.
     virtual bool within_host(uint64_t) const { return false; }
     // Returns the number of packets taken from the front of the list.
     virtual int send(const Outgoing *list, int count) = 0;
     // Returns the number of packets lent, 0 if none has arrived. Takes back the packets of the last call.
     virtual int receive(Arrived *list, int most) = 0;
-    // Whether further packets have arrived behind those that the last receive() lent. `nothing`: none, as the
-    // endpoint has seen. `unlikely`: the endpoint has not looked, but packets arrived singly of late.
-    // `perhaps`: there may be more.
+    // Whether further packets have arrived behind those that the last receive() lent. `nothing`: the endpoint
+    // has seen that there are none. `unlikely`: the endpoint has not looked, but packets arrived singly of
+    // late. `perhaps`: there may be more.
     enum class Behind { nothing, unlikely, perhaps };
     virtual Behind behind() const { return Behind::perhaps; }
     // A descriptor that is readable when a packet has arrived, or when there is room again after send() was

@@ -1,5 +1,5 @@
-// The job's secret, and proofs that a message comes from a process that has this secret. A proof is a keyed
-// hash (BLAKE2b, by libsodium). Any thread.
+// A Secret is the job's secret. It makes proofs, by which a process shows that a message comes from a process
+// that has the secret. A proof is a keyed hash (BLAKE2b, by libsodium). Any thread.
 // Tested by: tests/unit/net/address_test.cc.
 #pragma once
 

@@ -1,6 +1,6 @@
-// The interface of stream sockets, reduced to what the paths need. No function blocks. Results are numbers
-// >= 0 or -errno. There are two kinds: the kernel's sockets (system_sockets.h) and those of the simulator
-// (path/sim/sim_sockets.h), on which the same code runs in virtual time.
+// Sockets is the interface to stream sockets, reduced to what the paths need. No function blocks. Results are
+// numbers >= 0 or -errno. There are two kinds: the kernel's sockets (system_sockets.h) and those of the
+// simulator (path/sim/sim_sockets.h), on which the same code runs in virtual time.
 // Thread rule: only the owner of the engine calls these functions; the thread that sleeps may use ready() and
 // descriptor().
 // Tested by: tests/conformance/conformance_test.cc.
@@ -60,8 +60,8 @@ public:
     virtual void watch(int socket, uint64_t token, bool writable) = 0;
     // Ends watching until watch() is called again. Receiving data costs more at a watched socket.
     virtual void unwatch(int socket) = 0;
-    // Sets the number of unread bytes from which a watched socket counts as readable; 1 at first. A
-    // connection that has ended is always readable. Only the caller may read from the socket.
+    // Sets how many unread bytes a watched socket must have to count as readable; 1 at first. A connection
+    // that has ended is always readable. Only the caller may read from the socket.
     virtual void wake_at(int socket, size_t bytes) = 0;
     // Lists sockets that are ready now, at most `most` of them. Returns how many.
     virtual int ready(Ready *list, int most) = 0;

@@ -21,24 +21,25 @@ namespace lanyard {
 namespace {
 
 constexpr int waiting_connections = 1024;  // the kernel lowers this number to its own limit
-// A silent host is probed after the first number of seconds, and then again at the interval of the second.
+// A silent host is probed after first_question_s seconds, and then again every question_every_s seconds.
 constexpr int first_question_s = 10, question_every_s = 5;
-// While a network is interrupted, the kernel retransmits at least once in `longest_pause_ms`, if it has the
-// option (Linux 6.15). Older kernels wait up to two minutes.
+// While a network is interrupted, the kernel retransmits at least once in `longest_pause_ms`, if the kernel
+// has the option `tcp_rto_max_ms` (Linux 6.15). Older kernels wait up to two minutes.
 constexpr int tcp_rto_max_ms = 44, longest_pause_ms = 1000;
 // A congestion control without pacing that every kernel has and every process may choose.
 constexpr char unpaced_control[] = "reno";
 
-// Makes a system call that is made for every message. The C library's functions for these calls are
-// cancellation points, which cost some 30 ns each once there is a helper thread. Also, a thread that is
-// cancelled in such a function would never release the engine. Returns the result, or -errno.
+// Makes a system call. It is used for the calls that are made for every message. The C library's functions
+// for these calls are cancellation points, which cost some 30 ns each once there is a helper thread. Also, a
+// thread that is cancelled in such a function would never release the engine. Returns the result, or -errno.
 template <class... Arguments>
 ssize_t system_call(long number, Arguments... arguments) {
     ssize_t result = syscall(number, arguments...);
     return result >= 0 ? result : -errno;
 }
 
-// Does what accept4() does, for processes that may not use it: sets the flags after accept().
+// Does what accept4() does, by setting the flags after accept(). Used if a filter of system calls refuses
+// accept4().
 int accept_plainly(int listener) {
     int socket = accept(listener, nullptr, nullptr);
     if (socket >= 0) {

@@ -1,4 +1,4 @@
-// The kernel's TCP sockets, watched by one epoll set. Thread rule: as Sockets.
+// Implements Sockets by the kernel's TCP sockets. One epoll set watches all of them. Thread rule: as Sockets.
 // Tested by: tests/conformance/conformance_test.cc, tests/failures/test_network.py.
 #pragma once
 

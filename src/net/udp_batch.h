@@ -1,5 +1,6 @@
-// The packets that UdpPackets passes to the kernel by one system call. A Batch takes 16 KiB, too much for the
-// stack of a thread of the program, so each endpoint owns one. Only the files of UdpPackets use this header.
+// A Batch has the packets that UdpPackets passes to the kernel by one system call. A Batch takes 16 KiB, too
+// much for the stack of a thread of the program, so each endpoint owns one. Only the files of UdpPackets use
+// this header.
 // Thread rule: that of UdpPackets.
 // Tested by: tests/unit/net/udp_packets_test.cc.
 #pragma once
@@ -13,8 +14,8 @@
 
 namespace lanyard {
 
-// The first packets of a list, as messages for one system call. Each message is one packet, or several
-// packets that the kernel separates.
+// A Batch has the first packets of a list, as messages for one system call. Each message is one packet, or
+// several packets that the kernel separates.
 struct UdpPackets::Batch {
     static constexpr int most_messages = 64;  // the most messages of one system call
     static constexpr int most_pieces = most_messages * PacketIo::most_parts * 2;

@@ -1,5 +1,5 @@
-// How the files of UdpPackets make system calls for UDP sockets: not by the C library's functions, because
-// these are cancellation points.
+// The files of UdpPackets make their system calls for UDP sockets by these functions. They do not use the C
+// library's functions for sending and receiving, because those are cancellation points.
 // Tested by: tests/unit/net/udp_packets_test.cc, tests/failures/test_refused_calls.py.
 #pragma once
 
@@ -14,7 +14,8 @@ namespace lanyard {
 
 constexpr size_t most_udp_payload = 65'507;
 
-// Makes a system call, again if a signal has interrupted it. Returns its result, at least 0, or -errno.
+// Makes a system call, and repeats it if a signal has interrupted it. Returns the call's result, at least 0,
+// or -errno.
 template <class... Arguments>
 int system_call(long number, Arguments... arguments) {
     for (;;) {

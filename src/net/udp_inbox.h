@@ -1,5 +1,5 @@
-// The packets that the kernel passes to UdpPackets by one system call. Only the files of UdpPackets use this
-// header.
+// An Inbox has the packets that the kernel passes to UdpPackets by one system call. Only the files of
+// UdpPackets use this header.
 // Thread rule: that of UdpPackets.
 // Tested by: tests/unit/net/udp_packets_test.cc, tests/failures/test_refused_calls.py.
 #pragma once
@@ -17,11 +17,11 @@
 
 namespace lanyard {
 
-// The messages that one system call has received, and how much of them has been lent to the caller of
-// UdpPackets::receive(). Several messages are received in two pieces each. The beginning of each message goes
-// into `near`, where the beginnings of all messages lie close together, so short messages touch few pages.
-// The rest of a longer message goes into a slot, and the beginning is then copied into the slot before it. A
-// single packet is received into the first slot directly.
+// An Inbox has the messages that one system call has received, and notes how much of them has been lent to
+// the caller of UdpPackets::receive(). The call for several messages receives each message in two pieces. The
+// beginning of each message goes into `near`, where the beginnings of all messages lie close together, so
+// short messages touch few pages. The rest of a longer message goes into a slot, and the beginning is then
+// copied into the slot, before the rest. The call for one packet receives into the first slot directly.
 struct UdpPackets::Inbox {
     static constexpr int slots = 16;
     static constexpr size_t slot_bytes = 65'536, near_bytes = 1'536;
@@ -47,12 +47,12 @@ struct UdpPackets::Inbox {
     std::unique_ptr<sockaddr_in6[]> origin{new sockaddr_in6[slots]()};
     bool notes_origins = false;
     bool joins = false;      // the kernel joins packets that arrive into one message
-    bool one = true, several = true;  // the system has not refused the call for one packet; that for several
+    bool one = true, several = true;  // the system has not refused the call for one packet, for several
     bool single = false;     // ask for one packet only, because packets arrive singly and are not joined
     int alone = 0;           // how many calls in a row found one short message and no other
     bool found = false;      // the last call found something
     bool for_one = false;    // the last call asked for one packet only
-    size_t lent_bytes = 0;   // how many bytes of the first message not yet fully lent have been lent
+    size_t lent_bytes = 0;   // how many bytes of message number `lent` have been lent
 
     Inbox() { prepare(slots); }
     void prepare(int count) {
@@ -140,7 +140,8 @@ struct UdpPackets::Inbox {
         std::memcpy(slot[place].bytes, near[place].bytes, near_bytes);
         bytes[i] = slot[place].bytes;
     }
-    // The bytes of each packet in message `i`, as the kernel reports them; all bytes if it has joined none.
+    // The bytes of each packet in message `i`, as the kernel reports them; all bytes of the message if the
+    // kernel has joined no packets.
     size_t segment_of(int i) {
         for (cmsghdr *said = CMSG_FIRSTHDR(&message[i].msg_hdr); said;
              said = CMSG_NXTHDR(&message[i].msg_hdr, said))

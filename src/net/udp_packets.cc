@@ -1,4 +1,4 @@
-// Packets over UDP: opening, addresses and receiving. See udp_packets.h.
+// Opens the sockets of UdpPackets, finds destinations, and receives. See udp_packets.h.
 #include "net/udp_packets.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ namespace {
 constexpr size_t least_packet = 512;
 constexpr size_t ipv4_and_udp = 28, ipv6_and_udp = 48;
 constexpr uint32_t ports_tried = 16;
-constexpr int single_after = 8;  // after so many receives that found one short message, ask for one packet
+constexpr int single_after = 8;  // after this many receives with one short message, ask for one packet
 
 // The number of leading bits that two addresses share; -1 if one address cannot be reached from the other.
 int kinship(const Address &own, const Address &other) {
@@ -114,7 +114,7 @@ std::string UdpPackets::name() const {
     return name;
 }
 
-// The ways to all addresses in a name that this process can reach. Empty if the name is not that of a UDP
+// Returns a Way to each address in a name that this process can reach. Empty if the name is not that of a UDP
 // endpoint.
 std::vector<UdpPackets::Way> UdpPackets::find_ways(std::string_view name) const {
     std::vector<Way> ways;
@@ -239,7 +239,8 @@ int UdpPackets::read(Socket &socket) {
     ++counts_.receive_calls;
     int received = inbox_->look(socket.descriptor);
     if (received == -EAGAIN || received == -ECONNREFUSED) {
-        // One packet may be requested, because the only socket is empty: it has no packets joined earlier.
+        // The call for one packet may be used now, because the only socket is empty: it has no packets that
+        // were joined earlier.
         inbox_->single = inbox_->alone >= single_after && !inbox_->joins && sockets_.size() == 1;
         return 0;
     }

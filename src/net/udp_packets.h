@@ -1,25 +1,27 @@
-// Packets over UDP. For each address of this process there is one socket, which serves all peers.
+// UdpPackets sends and receives packets over UDP. For each address of this process there is one socket, which
+// serves all peers.
 //
 // - Several packets to one destination are sent by one system call, and as one message if the kernel can
 //   separate them (UDP_SEGMENT). Several packets may be received as one message that the kernel has joined
-//   (UDP_GRO). The endpoint tries whether this works, and no longer uses what the kernel or a driver has
-//   refused. The same holds for the calls for several messages (sendmmsg, recvmmsg): if a filter of system
-//   calls refuses them, one call is made for each message.
-// - No packet is fragmented (IP_PMTUDISC_DO). The largest packet for a destination is what the kernel
-//   believes the route to carry. A packet that proves too long is dropped, and the kernel is queried again.
-//   The flow (path/dgram/flow.h) must notice a router that drops long packets silently.
+//   (UDP_GRO). The endpoint tries both, and stops using what the kernel or a driver has refused. The same
+//   holds for the calls for several messages (sendmmsg, recvmmsg): if a filter of system calls refuses them,
+//   one call is made for each message.
+// - No packet is fragmented (IP_PMTUDISC_DO). The largest packet for a destination is the largest that the
+//   kernel believes the route to carry. A packet that proves too long is dropped, and the kernel is queried
+//   again. The flow (path/dgram/flow.h) must notice a router that drops long packets silently.
 // - The calls for several packets cost 100 ns (sending) and 300 ns (receiving) more than the calls for one.
-//   So a single packet is sent by the call for one packet. The call for one packet also receives if, of late,
-//   packets arrived singly and were short. After that call it is not known whether a further packet has
-//   arrived; behind() reports this. That call also does not report the lengths of joined packets, so the
-//   kernel is told not to join packets meanwhile. When a packet arrives directly behind another, receiving
-//   returns to the calls for several.
-// - The kernel looks up the route of each packet anew (300 ns), except for a connected socket. So one
-//   additional socket is connected to the destination on this host to which the last 64 packets
-//   (`favoured_after`) were sent singly. The packets of this socket have another source port, which has no
-//   effect within a host. Between hosts a firewall may check the source port, so no such socket is used
-//   there. (If the additional socket had the same port, it would receive the packets from that destination,
-//   and two sockets would have to be polled.)
+//   So a single packet is sent by the call for one packet. If packets arrived singly of late and were short,
+//   packets are also received by the call for one packet. After that call it is not known whether a further
+//   packet has arrived; behind() reports this. That call also does not report the lengths of joined packets,
+//   so the kernel is told not to join packets meanwhile. When a packet arrives directly behind another,
+//   receiving returns to the calls for several.
+// - The kernel looks up the route of each packet anew (300 ns), except for a connected socket. So the
+//   endpoint has one additional socket. If 64 packets in a row (`favoured_after`) were sent singly to one
+//   destination on this host, this socket is connected to that destination, which is then the *favourite*.
+//   The packets of this socket have another source port, which has no effect within a host. Between hosts a
+//   firewall may check the source port, so the additional socket is not used for other hosts. (If the
+//   additional socket had the same port, it would receive the packets from that destination, and two sockets
+//   would have to be polled.)
 // - If a socket is in an epoll set, its packets arrive 250 ns later, and later still if other epoll sets
 //   watch that set. So the sockets leave the set while the engine polls all the time.
 // - A packet that the kernel refuses for one destination (no route, a firewall) counts as lost.
@@ -61,8 +63,8 @@ public:
     UdpPackets(const UdpPackets &) = delete;
     UdpPackets &operator=(const UdpPackets &) = delete;
 
-    // Opens a socket at each address. All sockets have the same port, from `least` to `most`, or any port if
-    // `least` is 0.
+    // Opens a socket at each address. All sockets have the same port. The port is from `least` to `most`, or
+    // any port if `least` is 0.
     Error open(const std::vector<Address> &addresses, uint16_t least, uint16_t most);
 
     uint16_t port() const { return sockets_.front().bound.port; }

@@ -1,4 +1,4 @@
-// Packets over UDP: sending. See udp_packets.h.
+// Sends the packets of UdpPackets. See udp_packets.h.
 // Tested by: tests/unit/net/udp_packets_test.cc, tests/failures/test_refused_calls.py.
 #include <errno.h>
 #include <netinet/in.h>

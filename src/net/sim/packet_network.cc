@@ -112,7 +112,7 @@ uint64_t PacketNetwork::pass(Line &line, size_t bytes) {
 bool PacketNetwork::launch(uint32_t from, const PacketIo::Outgoing &out) {
     size_t bytes = 0;
     for (int i = 0; i < out.count; ++i) bytes += out.parts[i].iov_len;
-    // If the card is full, this applies to packets that are too long as well.
+    // A full card takes no packet, not even a packet that is too long.
     if (waiting_bytes(uplinks_[from]) >= behaviour_.card_queue) return false;
     if (bytes > behaviour_.largest) {
         ++counts_.too_long;

@@ -1,5 +1,5 @@
-// A simulated network of packets for tests, in virtual time. All hosts are connected to one switch. The
-// network does to datagrams everything that an Ethernet does, controlled by a seed.
+// PacketNetwork simulates a network of packets for tests, in virtual time. All hosts are connected to one
+// switch. The network does to datagrams everything that an Ethernet does, controlled by a seed.
 //
 //     host --- uplink (rate, card queue) ---> switch --- port of the other host (rate, queue) ---> host
 //
