@@ -107,7 +107,8 @@ void AddressChoice::sample(const Sockets::Traffic &traffic) {
     now_.rate = samples_.rate();
     if (Found *known = find(now_.address)) known->rate = now_.rate;
     if (stage_ == Stage::sampling) return enter(Stage::measuring);
-    // The connection was moved here because of a rate that was measured beside the job's own traffic.
+    // The connection was moved because of a rate that was measured beside the job's own traffic. That rate
+    // may have been wrong.
     if (now_.rate < before_.rate && may_move_back_ && find(before_.address)) {
         may_move_back_ = told_ = false;
         target_ = before_.address;

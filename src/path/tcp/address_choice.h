@@ -3,18 +3,20 @@
 //
 // The rule:
 // - The first address that answers carries the first messages, at once. Nothing is measured before bulk fills
-//   that connection: if the program is the limit, another address would gain nothing.
+//   that connection. If the program sends too little to fill it, another address would bring no gain.
 // - Then the rate of the connection is taken from the kernel (samples, below). The other addresses are
 //   measured, all at once, by connections of their own that carry nothing of the program (meter.h). Meanwhile
 //   the job continues on its present connection. An address that is slow or dead, belongs to another machine
-//   or drops large packets thus costs the job nothing. A trial with the job's own bulk would cost the time of
-//   the trial and, twice, the bulk that is lost in the connection given up for it.
-// - An address that gives `clearly_better` times as much takes over: the connection is made anew, by that
-//   address alone. When enough bulk has been sent over it, the rate is compared once more. A connection that
-//   turns out slower than the previous one is moved back for good.
-// - The result holds for later connections too: the last address is dialed before the others. Addresses are
-//   measured again at most once, if a broken connection was restored by another address. A link is thus moved
-//   a few times in its life, and then never again.
+//   or drops large packets thus costs the job nothing. A trial with the job's own bulk would cost more: the
+//   time of the trial, and the bulk that is lost when a connection is given up, once on the way there and
+//   once on the way back.
+// - If another address gives at least `clearly_better` times the rate (address_choice.cc), the connection
+//   moves there: it is made anew, by that address alone. When enough bulk has been sent over the new
+//   connection, its rate is compared with that of the old one. If the new connection is slower, the link
+//   moves back for good.
+// - The result holds for later connections too: the last address is dialed before the others. If a broken
+//   connection is restored by another address, the addresses are measured again, but only the first time this
+//   happens. A link is thus moved a few times in its life, and then never again.
 // Both sides may choose at once, each for what it sends. Both use the same limits, and the last move stands.
 // Thread rule: the owner of the engine.
 #pragma once
@@ -29,8 +31,8 @@
 namespace lanyard {
 
 
-// The rate of one connection, from samples: the median of the latest ones, since single samples vary as much
-// as the queues in the network.
+// Computes the rate of one connection: the median of the latest samples, since single samples vary as much as
+// the queues in the network.
 class RateSamples {
 public:
     static constexpr size_t enough = 8;

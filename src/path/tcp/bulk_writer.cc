@@ -4,9 +4,9 @@
 namespace lanyard {
 
 namespace {
-// Nothing else is written before the end of a bulk frame that has begun. But the receiver needs fewer calls
-// to read longer frames, and each call copies more while the sender writes on. A frame is therefore made as
-// long as what the connection takes in about this time.
+// While a bulk frame is half written, nothing else can be written, so a short frame delays other messages
+// less. For long frames the receiver needs fewer calls, and each call copies more while the sender writes on.
+// As a compromise, a frame is as long as what the connection takes in a time between these two.
 constexpr uint64_t quick_frame_ns = 250'000, slow_frame_ns = 1'000'000;
 }  // namespace
 
@@ -34,7 +34,7 @@ int BulkWriter::pieces(iovec *parts) const {
     return count;
 }
 
-// Only a frame of the maximum length shows what the connection can take.
+// Only a frame of the present maximum length shows what the connection can take.
 void BulkWriter::fit_to_pace(uint64_t now_ns) {
     if (head_.frame.header.size < most_) return;
     uint64_t took_ns = now_ns - begun_ns_;

@@ -1,5 +1,5 @@
-// The one bulk frame that a connection is writing, and how long the next may be. The connection does the
-// writing.
+// Holds the bulk frame that a connection is writing, of which there is at most one, and decides how long the
+// next one may be. The connection itself writes the bytes.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/path/tcp/connection_test.cc, tests/sim/pace_test.cc.
 #pragma once
@@ -18,7 +18,8 @@ public:
     bool is_open() const { return open_; }
     // Has a part of the frame been written? If so, nothing else may be written before the frame's end.
     bool has_begun() const { return open_ && written_ > 0; }
-    // The largest payload of the next frame, if its receiver has a place for the frame.
+    // The largest payload of the next frame. A frame may be this long only if the receiver has a place for it
+    // (Sink::place).
     size_t most() const { return most_; }
 
     // Begins a frame. The payload must stay where it is until the frame is closed.
@@ -26,8 +27,8 @@ public:
               uint64_t token, uint64_t now_ns);
     // Stores in `parts` what is left to write of the frame. Returns the number of parts, at most two.
     int pieces(iovec *parts) const;
-    // Called after `bytes` bytes were written to the connection. The first of them belong to this frame, up
-    // to the frame's end. Returns how many those are.
+    // Called after `bytes` bytes were written to the connection. The first of these bytes belong to this
+    // frame, up to the frame's end. Returns how many bytes belong to the frame.
     size_t advance(size_t bytes) {
         size_t part = std::min(bytes, head_bytes_ + head_.frame.header.size - written_);
         written_ += part;

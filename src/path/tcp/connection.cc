@@ -39,8 +39,8 @@ void Connection::await_room(Sockets &sockets, bool wanted) {
     watch(sockets);
 }
 
-// Called when a part of a payload was read. The rest of it wakes a sleeper once for each chunk, and at its
-// end.
+// Called when a part of a payload was read. If the payload arrives slowly, its rest wakes a sleeper once for
+// each chunk, and at the payload's end (WakePace).
 void Connection::fit_waking_to_pace(Sockets &sockets, uint64_t now_ns) {
     size_t wake_at =
         pace_.fit(frames.missing(), frames.received_since_begun(), now_ns - frames.begun_ns(), wake_at_);

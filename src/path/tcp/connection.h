@@ -1,8 +1,9 @@
-// One connection of a link: a socket, and what is half read from it and half written to it. What must outlive
-// a connection (numbers, the log) belongs to the link, which opens the connection again with another socket.
-// (A link may have several connections in the future.)
+// A Connection has the socket of a link (link.h), the frame that is half read from the socket, and the bulk
+// frame that is half written to it. What must outlive the socket (envelope numbers, the log) belongs to the
+// link, which opens the same Connection again with another socket. (A link may have several connections in
+// the future.)
 //
-//   written:  a bulk frame that has begun | what is unwritten of the link's log | a bulk frame not begun
+//   order of writing:  a bulk frame that has begun | the unwritten part of the log | a new bulk frame
 //
 // For a connection that can no longer be used, has_failed() returns true. Such a connection neither reads nor
 // writes until it is closed. Its owner closes it in poll(), because other code must be informed of the close.
@@ -52,8 +53,8 @@ public:
     void fail() { failed_ = true; }
     // Takes over a socket, which is watched from now on. Requires that the connection is closed.
     void open(Sockets &sockets, int socket);
-    // Closes the socket. Gives up whatever was half read or half written. The token of bulk whose payload is
-    // no longer needed is appended to `tokens`.
+    // Closes the socket. Gives up whatever was half read or half written. If a bulk frame was half written,
+    // its payload is no longer needed, and its token is appended to `tokens`.
     void close(Sockets &sockets, std::vector<uint64_t> &tokens);
 
     // Is payload half read, or bulk half written?
@@ -66,14 +67,14 @@ public:
     uint64_t last_received_ns() const { return last_received_ns_; }
 
     // Writes, by one call, what is unwritten of the log and of the bulk frame. Returns `nothing` if there is
-    // nothing to write, the socket takes no more, or it has failed. The token of a bulk frame that has been
-    // written is appended to `tokens`.
+    // nothing to write, the socket takes no more, or the connection has failed. The token of a bulk frame
+    // that has been written is appended to `tokens`.
     Wrote write_some(Sockets &sockets, OutgoingLog &log, std::vector<uint64_t> &tokens);
     // Writes the parts to the socket at once, if nothing else must be written before them. Returns how many
     // bytes were written.
     size_t write_first(Sockets &sockets, const OutgoingLog &log, const iovec *parts, int count);
-    // Reads as long as `user` takes what arrives; FrameReader::read() describes `user`. Returns the number of
-    // frames and portions. `user` has these functions in addition:
+    // Reads until the socket has nothing more, or `user` takes no more. FrameReader::read() describes `user`.
+    // Returns the number of frames and portions. `user` has these functions in addition:
     //   user.spend()    a portion was read
     //   user.budget()   what is left to spend
     template <class User>
@@ -114,7 +115,7 @@ private:
     bool failed_ = false;
     bool awaits_room_ = false;
     WakePace pace_;
-    size_t wake_at_ = 1;  // number of bytes from which the socket counts as readable
+    size_t wake_at_ = 1;  // the socket counts as readable when this many bytes have arrived
     uint64_t bulk_bytes_ = 0;
     uint64_t last_received_ns_ = 0;
 };

@@ -1,4 +1,4 @@
-// Attempts to connect: begun, accepted, repeated after a while, given up. See connector.h.
+// Begins and accepts attempts to connect, repeats them after a while, and gives them up. See connector.h.
 #include "path/tcp/connector.h"
 
 #include <errno.h>

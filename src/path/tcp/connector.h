@@ -1,7 +1,7 @@
 // Makes the one connection between two processes of a job, and makes it again whenever it is lost. Exchanges
 // the greetings (greeting.h) and hands the socket to its user, which exchanges frames.
 //
-// Which connection counts:
+// Which connection counts (the dialer opens a connection, the acceptor accepts it):
 // - Each attempt has an epoch, greater than any that the dialer has seen for this pair. Of two attempts, the
 //   one with the greater epoch counts. If both sides began at once with the same epoch, the attempt dialed by
 //   the process with the lower name counts. Both sides thus choose alike without further messages. The
@@ -17,7 +17,8 @@
 //   greater epoch.
 // - An attempt that fails is repeated after a pause that grows to one second, until the user no longer wants
 //   the connection. An attempt without an answer is repeated after a time that grows from two seconds to
-//   thirty: the peer may be computing, but its answer may also have taken a dead route.
+//   thirty. The peer may be computing, and then repeating does not help; but its answer may also have taken a
+//   route that does not work.
 // - To move a connection to another address, a process makes an attempt at that address alone. The present
 //   connection stays until this attempt is welcomed.
 //
@@ -57,7 +58,7 @@ public:
         // The peer may be computing.
         virtual void alive(uint32_t peer) = 0;
         // Called when no further socket can be opened. Closes a connection if possible, and returns whether
-        // it did.
+        // one was closed.
         virtual bool make_room() { return false; }
         // Called if the peer's settings permit no connection. This happens inside poll(), and again when the
         // peer dials again.
@@ -131,8 +132,8 @@ private:
         Greeting sent{}, received{};
         size_t to_write = 0, written = 0, read = 0;
     };
-    // What is known about the connection between this process and one other. `epoch` is the greatest epoch of
-    // any attempt that counted here.
+    // What is known about the connection between this process and one other process. `epoch` is the greatest
+    // epoch of any attempt that counted here.
     struct Pair {
         uint32_t epoch = 0;
         bool dialed_by_other = false;  // the other process dialed the attempt of that epoch
@@ -145,7 +146,7 @@ private:
         std::string trouble;
     };
 
-    // How long to wait for a greeting of a side that has dialed.
+    // How long to wait for the next greeting of a process that has dialed.
     static constexpr uint64_t greeting_patience_ns = 10'000'000'000;
 
     // connector.cc: attempts

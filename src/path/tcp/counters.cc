@@ -1,4 +1,4 @@
-// Descriptions of the counters.
+// Describes the counters of the TCP path.
 #include "path/tcp/counters.h"
 
 #include "path/tcp/tcp_path.h"

@@ -1,4 +1,4 @@
-// The counters of TCP's links and connections. Each TcpPath registers itself.
+// Declares the counters of TCP's links and connections. Each TcpPath registers itself there.
 // Tested by: tests/mpi/tool/pvars.cc, tests/mpi/tool/events.cc.
 #pragma once
 

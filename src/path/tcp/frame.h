@@ -1,5 +1,5 @@
-// The messages of two processes on an established connection (path/tcp/greeting.h): frames, each with a
-// header and a body.
+// Two processes exchange frames on an established connection (path/tcp/greeting.h). A frame has a header,
+// most kinds have a body, and a payload may follow:
 //
 //     0        1        2                 4                 8                 12                16
 //     | kind   | flags  | reserved        | size            | sequence        | acknowledged    |
@@ -10,14 +10,16 @@
 //                  requested again (p2p)
 //   acknowledge    no body
 //
-// `acknowledged`, in every frame: the sender has received all envelopes of the other direction before this
-// number. `flags`: answer_now requests that the other side sends a frame at once, even if it is only an
-// `acknowledge`; idle_close: the connection is closed after this frame because it is idle.
+// `acknowledged`, in every frame: the sender of the frame has received all envelopes of the other side that
+// have lower numbers. `flags`: answer_now requests that the other side sends a frame at once, even if it is
+// only an `acknowledge`; idle_close: the connection is closed after this frame because it is idle.
 //
-// With LANYARD_CHECKSUM=on, every frame has a FrameCheck after its body, and `reserved` is kind_check(),
-// which protects the kind and with it the number of bytes to wait for. Every part is verified before it is
-// used: the kind when the header has arrived, header and body when the FrameCheck has, the first bytes of
-// payload before the sink is asked for their place, and the payload when the frame is complete.
+// With LANYARD_CHECKSUM=on, every frame has a FrameCheck between body and payload. `reserved` is then
+// kind_check(), which protects the kind, because the kind determines how many bytes of body to wait for.
+// Every part is verified before it is used. The kind is verified when the header has arrived, and header and
+// body are verified when the FrameCheck has arrived. The first bytes of an envelope's payload are verified
+// before the sink is called for the payload's place, and the whole payload is verified when the frame is
+// complete.
 // Tested by: tests/unit/path/tcp/connection_test.cc, tests/sim/damage_test.cc, tests/fuzz/frames.cc.
 #pragma once
 

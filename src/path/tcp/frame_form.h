@@ -1,6 +1,6 @@
-// The form of all frames on a job's connections: with or without checksums, and how long each kind may be.
-// Computes the checksums of a frame that is sent, and verifies those of a received frame. Has no state beyond
-// this form, and does no input or output.
+// Describes the form that all frames on a job's connections have: whether they carry checksums, and how long
+// each kind may be. Computes the checksums of a frame that is sent, and verifies those of a received frame.
+// Has no state beyond this form, and does no input or output.
 // Tested by: tests/unit/path/tcp/connection_test.cc, tests/sim/damage_test.cc.
 #pragma once
 
@@ -49,8 +49,8 @@ public:
     bool is_right(const FrameHead &head) const {
         return crc_(head.bytes, sizeof(FrameHeader) + body_bytes(head.header.kind)) == check_in(head).head;
     }
-    // How many of the first `received` bytes of the payload may be used before the rest has arrived; -1:
-    // their checksum is wrong.
+    // Returns how many of the first `received` bytes of the payload may be used before the rest has arrived;
+    // -1: the checksum of the payload's beginning is wrong.
     ssize_t believed(const FrameHead &head, const std::byte *payload, size_t received) const;
     // Is `sum` the checksum of the whole payload?
     bool is_payload_sum(const FrameHead &head, uint32_t sum) const { return check_in(head).payload == sum; }

@@ -1,7 +1,9 @@
-// Extracts frames from what arrives on one connection, in portions of any size. This class collects the head
-// of a frame. Payload that lies completely in the buffer is used in the buffer. Payload that arrives in parts
-// is assembled (path/assembly.h) and read straight to its place.
-// Rule: a frame is reported as complete once, when its last byte has arrived and its checksums are right.
+// Extracts frames from the bytes of one connection, which arrive in portions of any size. This class collects
+// the head of a frame. Payload that lies completely in the buffer is used in the buffer. Payload that arrives
+// in parts is assembled (path/assembly.h): what is missing is read straight to the place where the payload is
+// assembled.
+// Rule: a frame is reported as complete exactly once: when its last byte has arrived and its checksums are
+// right.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/path/tcp/connection_test.cc, tests/fuzz/frames.cc.
 #pragma once
@@ -18,8 +20,8 @@ namespace lanyard {
 
 class Connection;
 
-// What was read from one connection and has not been processed yet. One buffer serves all connections of a
-// process: the buffer is filled again when it is empty.
+// Holds what was read from one connection and has not been processed yet. One buffer serves all connections
+// of a process, because the buffer is filled again only when it is empty.
 class ReadBuffer {
 public:
     static constexpr size_t room = 64 * 1024;
@@ -54,8 +56,8 @@ public:
     bool in_frame() const { return head_received_ > 0 || in_payload(); }
     bool in_payload() const { return payload_.is_open(); }
     size_t missing() const { return payload_.missing(); }
-    // begun_ns(): the time at which the payload was found to arrive in parts. received_since_begun(): how
-    // many of its bytes have arrived since.
+    // begun_ns(): the time at which the first part of a payload in parts was processed.
+    // received_since_begun(): how many bytes of the payload have arrived since then.
     size_t received_since_begun() const {
         return payload_.received() - std::min(payload_.received(), at_once_);
     }
@@ -72,8 +74,8 @@ public:
         bytes = missing + behind;
         return count;
     }
-    // Called when `bytes` bytes were read to these places, for `owner`. Returns the number of frames that
-    // this completes. Calls:
+    // Called when `bytes` bytes were read to the places that room() returned, for the connection `owner`.
+    // Returns the number of frames that these bytes complete. Calls:
     //   user.complete(head, payload)      the whole frame is here during the call; returns false to refuse it
     //   user.begin(head, payload, received, assembly)
     //                                     the first bytes of the payload are here, and more follow: begins
@@ -91,7 +93,8 @@ public:
         int frames = direct && direct == missing ? complete(form, buffer, payload_.payload(), user) : 0;
         return buffer.owner() ? frames + take_apart(form, buffer, now_ns, user) : frames;
     }
-    // Processes in the same way what was left in the buffer. The buffer must belong to this connection.
+    // Processes what was left in the buffer, with the same calls of `user`. The buffer must belong to this
+    // connection.
     template <class User>
     int take_apart(const FrameForm &form, ReadBuffer &buffer, uint64_t now_ns, User &&user);
 
@@ -102,8 +105,9 @@ public:
     }
 
 private:
-    // How many bytes to read beyond a payload that has a place. This is little, because the next payload is
-    // likely to have a place too, to which its bytes in the buffer must be copied.
+    // How many bytes to read into the buffer if a payload arrives in parts or the latest one did. The number
+    // is small, because the next payload will probably arrive in parts too. Those of its bytes that are read
+    // into the buffer must be copied to the payload's place.
     static constexpr size_t bytes_behind_payload = 4096;
 
     template <class User>
@@ -148,7 +152,7 @@ private:
     Assembly payload_;       // open: the head is complete, and the payload arrives in parts
     size_t at_once_ = 0;     // bytes of the payload that arrived together with the head
     uint64_t begun_ns_ = 0;  // when the bytes counted in at_once_ were processed
-    uint32_t sum_ = 0;       // checksum of the payload's first `summed_` bytes, which do not lie at the place
+    uint32_t sum_ = 0;       // checksum of the first `summed_` bytes, which the sink has taken (assembly.h)
     size_t summed_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// The messages of two processes on a new connection, before any frame:
+// Two processes exchange these greetings on a new connection, before any frame:
 //
 //     dialer                                acceptor
 //       hello    (epoch)          ------->    checks job, secret and epoch
@@ -8,17 +8,18 @@
 //       frames                    <------>    frames
 //
 // Instead of welcome, the acceptor may send `behind (epoch)`: the dialer tries again with a greater epoch.
-// `behind` is also the answer to a hello whose settings differ: it shows the acceptor's settings to the
-// dialer, and both sides give up.
+// `behind` is also the answer to a hello whose settings differ: this answer shows the acceptor's settings to
+// the dialer, and both sides give up.
 //
 // A connection that is only to be measured (meter.h) begins with `measure` instead of hello, and is welcomed
 // without regard to epochs.
 //
-// Every greeting is a Greeting (below) of 80 bytes, in the byte order of its host. `proof` is the keyed hash,
-// with the job's secret, of the proof of the answered greeting followed by this greeting without its proof. A
-// process without the secret can therefore send no valid greeting, and an answer belongs to one greeting.
-// Repeated greetings are not accepted: a hello must have a greater epoch than any before it, and a confirm
-// answers the nonce in a welcome.
+// Every greeting is a Greeting (below) of 80 bytes, in the byte order of the host that sends it. `proof` is a
+// hash with the job's secret as key. The hash covers two parts: the proof of the greeting that is answered
+// (zeros if there is none), and this greeting without its proof. A process without the secret can therefore
+// send no valid greeting, and an answer is valid only for the greeting that it answers. Greetings that a
+// stranger repeats are not accepted. A hello needs a greater epoch than earlier attempts (connector.h; it
+// also has a rule for equal epochs), and a confirm is valid only for the random nonce in one welcome.
 // Tested by: tests/sim/strangers_test.cc, tests/fuzz/handshake.cc.
 #pragma once
 
@@ -75,8 +76,8 @@ inline bool speaks_another_version(const Greeting &greeting) {
 void seal(Greeting &greeting, const WireIdentity &identity, const Greeting *answered);
 // Returns why a greeting is not accepted, or "" if it is.
 std::string doubt(const Greeting &greeting, const WireIdentity &identity, const Greeting *answered);
-// Returns why the process that sent this accepted greeting can have no connection with this process, or
-// nullptr if it can.
+// For an accepted greeting: returns why its sender and this process cannot be connected, or nullptr if they
+// can.
 const char *difference(const Greeting &greeting, const WireIdentity &identity);
 
 }  // namespace lanyard

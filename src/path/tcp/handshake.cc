@@ -1,5 +1,5 @@
-// The greetings on an attempt until it is a connection, and which of several attempts counts. See
-// connector.h.
+// Exchanges greetings on an attempt to connect, until the attempt is a connection or has failed. Decides
+// which of several attempts counts. See connector.h.
 #include <errno.h>
 
 #include <algorithm>
@@ -39,8 +39,8 @@ int Connector::advance(Attempt &attempt, uint64_t now_ns) {
             return 1;
         }
     }
-    // The dialer of a held attempt sends nothing before it gets an answer. If the read returns anything, the
-    // dialer has given up.
+    // A held attempt is a hello that is kept waiting. Its dialer sends nothing before it gets an answer. If
+    // the read returns anything, the dialer has given up.
     if (attempt.stage == Stage::held) {
         char byte;
         iovec place{&byte, 1};
@@ -196,7 +196,9 @@ void Connector::heard_answer(Attempt &attempt, uint64_t now_ns) {
         hand_over(attempt);
     } else if (attempt.stage == Stage::hello_sent && kind == GreetingKind::welcome) {
         end_others(attempt);
-        pair.wanted = true;  // even if a connection is moved, since the old connection ends here
+        // When a connection is moved, `wanted` may be false until here. let_go() closes the old connection,
+        // so the new one is wanted now.
+        pair.wanted = true;
         attempt.stage = Stage::confirming;
         say(attempt, GreetingKind::confirm, pair.epoch, user_.let_go(attempt.peer), &attempt.received);
     } else if (attempt.stage == Stage::hello_sent && kind == GreetingKind::behind) {

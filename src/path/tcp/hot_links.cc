@@ -37,8 +37,8 @@ void HotLinks::prepare_to_sleep(bool process_sleeps) {
     sleeps_ += process_sleeps;
     for (Link *link : hot_) {
         watch(*link);
-        // Otherwise, a program that moves in and out of MPI would add and remove the socket with each
-        // message.
+        // The count begins anew. Otherwise, a program that moves in and out of MPI would add and remove the
+        // socket with each message.
         link->heat.arrivals = 0;
     }
     hot_.clear();

@@ -1,6 +1,6 @@
-// The links that are read without querying the kernel first, because much has arrived on them recently while
-// this process did not sleep. While a link is hot, its socket is not watched, since data that arrives at a
-// watched socket costs more.
+// Decides which links are hot. A hot link is read without querying the kernel first, because much has arrived
+// on it recently while this process did not sleep. The socket of a hot link is not watched, since data that
+// arrives at a watched socket costs more time.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/path/tcp/links_test.cc.
 #pragma once
@@ -17,17 +17,17 @@ struct Link;
 // What is stored for each link.
 struct Heat {
     bool hot = false;
-    uint32_t arrivals = 0;  // arrivals since this process had slept `sleeps` times
+    uint32_t arrivals = 0;  // arrivals without a sleep between them
     uint32_t sleeps = 0;    // how often this process had slept at the last arrival
 };
 
 class HotLinks {
 public:
-    // A link is hot for this time after something arrived.
+    // A link is hot for `hot_ns` after something arrived.
     HotLinks(Sockets &sockets, uint64_t hot_ns) : sockets_(sockets), hot_ns_(hot_ns) {}
 
     bool empty() const { return hot_.empty(); }
-    // No further link becomes hot.
+    // From now on, no further link becomes hot.
     void disable() { most_ = 0; }
     // Called when something arrived on a watched link. The link may become hot.
     void note_arrival(Link &link);

@@ -1,6 +1,6 @@
-// The order of the envelopes that a link receives: which is the next, and when to acknowledge. Every frame to
-// the peer carries an acknowledgement. A separate frame for it is sent when the peer has requested it, when
-// much has arrived, or after a while.
+// Records which envelope a link expects next, and when an acknowledgement is due. Every frame to the peer
+// carries an acknowledgement. A separate frame with an acknowledgement is sent when the peer has requested
+// one, when much has arrived, or after a while.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/path/tcp/links_test.cc, tests/sim/answers_test.cc.
 #pragma once

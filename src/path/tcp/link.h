@@ -1,7 +1,7 @@
-// What this process and one peer remember about each other while connections between them come and go. Used
-// by the parts of tcp_path.h, whose head states the rules. An idle link costs a few hundred bytes. The class
-// Links creates each link at first contact and owns it as long as the path exists, so references remain
-// valid.
+// A Link is what this process stores about one peer while connections between the two are made and broken.
+// The parts of the TCP path use it; the head of tcp_path.h lists the parts and states the rules. An idle link
+// costs a few hundred bytes. The class Links creates each link at first contact and owns it as long as the
+// path exists, so references remain valid.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/path/tcp/links_test.cc.
 #pragma once

@@ -80,7 +80,7 @@ void LinkKeeper::unfit(uint32_t peer, const char *why) {
     lose(link, std::string("at all: ") + why);
 }
 
-// Closes the connection and prepares everything for a new beginning on the next one.
+// Closes the connection and prepares the link for the next one.
 void LinkKeeper::part(Link &link) {
     if (links_.buffer.owner() == &link.connection) links_.buffer.drop();
     link.connection.close(links_.sockets, links_.reports.tokens());
@@ -124,7 +124,7 @@ void LinkKeeper::tend_one(Link &link, uint64_t now_ns) {
     if (connection.has_failed() && connection.is_open()) {
         part(link);
         // Something that the other side sent to this process may have been lost with the connection. The
-        // other side may wait until this process connects again and requests it.
+        // other side may wait until this process connects again and requests what was lost.
         if (!links_.leaving && (!link.idle_closed || !link.log.empty())) connector_.want(link.peer);
     }
     if (connection.silence.due_ns() && connection.silence.due_ns() <= now_ns) check_silence(link, now_ns);
@@ -192,7 +192,7 @@ bool LinkKeeper::make_room() {
 
 bool LinkKeeper::close_quiet(Link &link) {
     writer_.answer(link, idle_close);
-    // The connection has failed, for which it will be closed, or it is no longer idle.
+    // Either the connection has failed and will be closed for that reason, or it is no longer idle.
     if (link.connection.has_failed() || link.log.unwritten() > 0) return false;
     log(LogLevel::debug, "tcp", "peer %u: the connection is closed while it is quiet", link.peer);
     ++links_.counts.rested;

@@ -1,12 +1,12 @@
-// Manages links: opens and closes connections, does what is due for a link at some time, detects failed
-// peers.
+// Manages links: opens and closes connections, does what is due for a link at a certain time, and detects
+// failed peers.
 //
-// Connections that have been idle longest are also closed when nothing is wrong with them, because a process
-// may have only a limited number of connections. Nothing is under way on such a connection: everything that
-// this side sent is acknowledged, and no frame is half read or half written. This side states the close in
-// its last frame (idle_close) and then closes. The other side may have sent something meanwhile. If so, the
-// other side finds its log not empty, connects again and sends the log's contents again, as after any loss.
-// If not, it leaves the connection closed until one of the two sides needs it.
+// A process may have only a limited number of connections. The connections that have been idle longest are
+// therefore closed although nothing is wrong with them. Nothing is under way on such a connection: everything
+// that this side sent is acknowledged, and no frame is half read or half written. This side states the close
+// in its last frame (idle_close) and then closes. The other side may have sent something meanwhile. If so,
+// the other side finds its log not empty, connects again and sends the log's contents again, as after any
+// loss. Otherwise, the other side leaves the connection closed until one of the two sides needs it.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/path/tcp/links_test.cc, tests/sim/silence_test.cc.
 #pragma once

@@ -102,7 +102,8 @@ bool LinkReader::take_envelope(Link &link, const FrameHeader &header, const Enve
     return true;
 }
 
-// Warns once: a user who has set LANYARD_CHECKSUM wants to know of damage. It has no other consequences.
+// Warns once: a user who has set LANYARD_CHECKSUM wants to know of damage. Apart from the new connection,
+// damage has no consequences.
 void LinkReader::damaged(Link &link) {
     ++links_.counts.damaged;
     log(links_.counts.damaged == 1 ? LogLevel::warn : LogLevel::info, "tcp",

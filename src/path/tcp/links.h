@@ -1,5 +1,5 @@
-// All links of this process, indexed by peer, with totals over all links. Also has what the parts of the TCP
-// path share (LinkWriter, LinkReader, LinkKeeper).
+// Links owns all links of this process, indexed by peer, and has totals over all links. It also has what the
+// parts of the TCP path (LinkWriter, LinkReader, LinkKeeper) share.
 // Rule: code that changes what is unwritten, unread or unacknowledged on a link calls recount() before poll()
 // ends.
 // Thread rule: the owner of the engine.

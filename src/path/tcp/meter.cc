@@ -10,7 +10,8 @@ namespace lanyard {
 namespace {
 
 constexpr uint64_t ms = 1'000'000;
-constexpr uint64_t answer_patience_ns = 500 * ms;  // for connection and answer; the job waits for neither
+// The peer must have accepted the connection and answered within this time. The job continues meanwhile.
+constexpr uint64_t answer_patience_ns = 500 * ms;
 constexpr uint64_t serving_patience_ns = 5'000 * ms;
 constexpr uint64_t most_bytes = 4 * 1024 * 1024;
 constexpr size_t piece_bytes = 64 * 1024;
@@ -159,8 +160,8 @@ int Meter::greet(Run &run, uint64_t now_ns) {
     return 1;
 }
 
-// Writes zeros until the time is over or most_bytes have arrived. The kernel still sends what it has taken by
-// then.
+// Writes zeros until the time is over, or until the peer's host has acknowledged most_bytes. What the kernel
+// has taken by then is still sent.
 int Meter::write_zeros(Run &run, uint64_t now_ns) {
     static const std::byte zeros[piece_bytes] = {};
     int work = 0;

@@ -1,14 +1,15 @@
-// Measures the rate of an address of a peer, by a connection of its own that carries nothing of the program.
-// Both sides prove that they belong to the job. Then the dialer writes zeros for a few milliseconds and
-// queries the kernel for the rate. The other side reads and drops the zeros.
+// Measures the rate at which data can be sent to one address of a peer. Each measurement has a connection of
+// its own, which carries no data of the program. Both sides prove that they belong to the job. Then the
+// dialer writes zeros for a few milliseconds and queries the kernel for the rate. The other side reads and
+// drops the zeros.
 //
 //     dialer                                acceptor
-//       measure                   ------->    proven like a hello, but does not affect the pair's connection
+//       measure                   ------->    checks the proof; the pair's connection is not affected
 //                                 <-------    welcome
-//       zeros                     ------->    read and dropped, until the dialer closes
+//       zeros                     ------->    reads and drops them, until the dialer closes
 //
-// The cost is at most `most_bytes` on an address that the job does not use. A stranger may replay a
-// `measure`, since its proof does not depend on an earlier greeting. This process then reads and drops some
+// The cost is at most `most_bytes` (meter.cc) on an address that the job does not use. A stranger may replay
+// a `measure`, since its proof does not depend on an earlier greeting. This process then reads and drops some
 // more bytes, for a limited number of connections at a time.
 // Thread rule: the owner of the engine.
 // Tested by: tests/sim/links_test.cc, tests/sim/strangers_test.cc.

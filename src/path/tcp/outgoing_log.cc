@@ -108,8 +108,8 @@ void OutgoingLog::written(size_t bytes) {
 bool OutgoingLog::has_written(uint64_t sequence) const {
     if (sequence <= acknowledged_ || unwritten_ == 0) return true;
     // Searches for the first block that is not completely written, and in this block for the frame being
-    // written. Begins at the end, since there is hardly ever much unwritten. If that block is kept payload,
-    // the frame is in the preceding block.
+    // written. Begins at the end of the log, since usually little is unwritten. If the block found is kept
+    // payload, the frame begins in the preceding block.
     size_t first = blocks_.size() - 1;
     while (first > 0 && blocks_[first - 1].written < blocks_[first - 1].end) --first;
     bool kept_goes_on = blocks_[first].continues;

@@ -1,14 +1,13 @@
-// The envelopes that a link has taken and its peer has not acknowledged, as the bytes that are written to the
-// connection. The connection writes these bytes from here, and a new connection writes them again after a
-// loss. Frames that only acknowledge are in the log too, in order with the envelopes, but are dropped once
-// written.
+// Stores the envelopes that a link has taken and its peer has not acknowledged. They are stored as the bytes
+// that the connection writes. After a loss, a new connection writes these bytes again. Frames that only
+// acknowledge are in the log too, in order with the envelopes, but are dropped once written.
 //
 //     | acknowledged: dropped | written: here until acknowledged | unwritten |
 //
 // Long payload may stay in the program's memory ("kept") until it is acknowledged, or be copied after all.
 //
-// Memory: blocks of 4 KiB, or of one frame that is larger. With its last frame, a block of 4 KiB returns to a
-// pool that all logs share. An empty log has no blocks.
+// Memory: frames lie in blocks of 4 KiB, and a longer frame has a block of its own. When the last frame in a
+// block of 4 KiB is dropped, the block returns to a pool that all logs share. An empty log has no blocks.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -29,7 +28,7 @@ struct SpareBlocks {
 
 class OutgoingLog {
 public:
-    // `check_bytes`: bytes of each frame in addition to what its header states, for its check.
+    // `check_bytes`: the length of each frame's check, which the `size` in the header does not include.
     explicit OutgoingLog(SpareBlocks &spare, size_t check_bytes = 0)
         : spare_(spare), check_bytes_(check_bytes) {}
 
@@ -39,15 +38,15 @@ public:
     // returns the token. Returns room for the frame's other bytes.
     std::byte *append_kept(size_t bytes, const std::byte *kept, size_t kept_size, uint64_t token);
     bool empty() const { return blocks_.empty(); }
-    // bytes(): the number of bytes that are copied here. awaited_bytes(): of those kept elsewhere with a
-    // token. unwritten(): of all bytes, here or elsewhere, that are not written yet.
+    // bytes(): how many bytes are copied here. awaited_bytes(): how many bytes are kept elsewhere and have a
+    // token. unwritten(): how many bytes, here or elsewhere, are not written yet.
     size_t bytes() const { return bytes_; }
     size_t awaited_bytes() const { return awaited_bytes_; }
     size_t unwritten() const { return unwritten_; }
     // Copies payload that is kept elsewhere and has a token.
     void copy_kept();
-    // Appends the tokens (except 0) of kept payload that has become unneeded at its place since the last
-    // call.
+    // Appends the tokens of kept payload that is no longer needed where it is, since the last call. Token 0
+    // is not reported (path.h).
     void take_released(std::vector<uint64_t> &tokens) {
         if (!released_.empty()) move_released(tokens);
     }
@@ -61,8 +60,8 @@ public:
     void acknowledged(uint64_t sequence);
     // Are all envelopes before this one acknowledged or completely written?
     bool has_written(uint64_t sequence) const;
-    // The unacknowledged envelopes whose payload is all copied here. The program does not wait for these any
-    // more.
+    // Returns the unacknowledged envelopes whose whole payload is copied here. The program no longer waits
+    // for the sends of these envelopes.
     std::vector<Envelope> copied() const;
     // Called for a new connection: everything that is left counts as unwritten again.
     void rewind();
@@ -70,8 +69,8 @@ public:
     void clear();
 
 private:
-    // The last frame of a block may continue in the next block. That block is then kept payload and contains
-    // nothing else.
+    // The last frame of a block may continue in the next block. The next block then consists only of that
+    // frame's kept payload.
     struct Block {
         std::unique_ptr<std::byte[]> own;
         const std::byte *bytes = nullptr;  // `own`, or kept payload

@@ -1,4 +1,5 @@
-// Selects the address of a peer that its connection uses: carries out what path/tcp/address_choice.h decides.
+// Selects the address by which a peer is connected, and moves the connection to another address. Carries out
+// what AddressChoice decides (path/tcp/address_choice.h).
 // Thread rule: the owner of the engine.
 // Tested by: tests/sim/links_test.cc, tests/lab/test_addresses.py.
 #pragma once
@@ -35,7 +36,7 @@ public:
     Error addresses(uint32_t peer, Route &route, std::vector<Address> &list, size_t &first);
     // Called when there is a new connection.
     void connected(Route &route, int socket);
-    // Has a connection taken enough bulk to have its rate sampled?
+    // Has a connection taken so much bulk that its rate should be sampled?
     bool is_to_be_weighed(uint64_t bulk_bytes) const { return weigh_from_ > 0 && bulk_bytes >= weigh_from_; }
     // Called when bulk has been written and is_to_be_weighed() holds. Takes a sample of the connection's
     // rate. `may_measure`: this process may open a further connection.

@@ -1,9 +1,10 @@
-// Finds out whether the other host acknowledges what was written to a connection. Checks this now and then
-// while anything is outstanding.
+// Finds out whether the other host acknowledges what was written to a connection. Checks this every half
+// second while anything is outstanding.
 //
-// If a host acknowledges nothing although the connection is open, another connection may reach the host. If
-// the host has everything but the peer has not answered, either the peer computes or its answer takes a dead
-// route. A request for an answer shows which.
+// If a host acknowledges nothing although the connection is open, another connection may reach the host. The
+// host may have acknowledged everything although the peer has not answered. Then either the peer computes, or
+// its answer takes a route that no longer works. A request for an answer shows which: on a dead connection,
+// the host does not acknowledge the request.
 // The caller passes the time and the socket's state. Thread rule: the owner of the engine.
 #pragma once
 
@@ -56,16 +57,18 @@ public:
         heard_bulk_ = bulk_bytes;
         due_ns_ = checked_ns_ = 0;
     }
-    // Called when the connection ends. Returns the time since which nothing has been known of the other host.
+    // Called when the connection ends. Returns the time since which the other host counts as unreachable.
     uint64_t ended(uint64_t now_ns) {
-        uint64_t since_ns = checked_ns_ ? heard_ns_ : now_ns;  // the kernel may have given up a silent host
+        // If checks were under way, the connection may have ended because the host was silent. The silence
+        // then began at heard_ns_, not now.
+        uint64_t since_ns = checked_ns_ ? heard_ns_ : now_ns;
         checked_ns_ = 0;
         return since_ns;
     }
 
 private:
     uint64_t due_ns_ = 0;
-    uint64_t checked_ns_ = 0;  // time of the last check; 0: there was none on this connection
+    uint64_t checked_ns_ = 0;  // time of the last check; 0: there was none since checks began
     uint64_t heard_ns_ = 0;    // when the host was last found not to be silent
     uint64_t heard_bulk_ = 0;  // bulk_bytes when the host last had acknowledged everything
     uint64_t asked_ns_ = 0;    // when an answer was last requested from the peer

@@ -1,4 +1,4 @@
-// The limits of the TCP path, and its counts.
+// Defines the limits of the TCP path, and its counts.
 // Tested by: tests/unit/path/tcp/links_test.cc, tests/sim/links_test.cc.
 #pragma once
 
@@ -12,7 +12,8 @@ struct TcpLimits : ReliableLimits {
     size_t keep_from = 16 * 1024;         // payload of at least this size need not be copied at all
     size_t copy_kept_up_to = 256 * 1024;  // bytes of kept payload that may be copied nevertheless
     // An acknowledgement is due when this many bytes have arrived since the last one. If this limit were
-    // above copy_kept_up_to, senders would wait.
+    // above copy_kept_up_to, a sender with more kept payload than that would have to wait for
+    // answer_within_ns.
     size_t answer_after = 256 * 1024;
     uint64_t answer_within_ns = 10'000'000;
     uint64_t peer_timeout_ns = 60'000'000'000;
@@ -30,7 +31,7 @@ struct TcpLimits : ReliableLimits {
 struct TcpCounts : NetworkCounts {
     Tally<uint64_t> broken, garbled, acknowledgements, rested;
     Tally<uint64_t> damaged;   // frames with a wrong checksum
-    Tally<uint64_t> silences;  // times that a host silent on one connection was dialed for another
+    Tally<uint64_t> silences;  // times that a host was dialed for another connection because it was silent
 };
 
 }  // namespace lanyard

@@ -1,5 +1,5 @@
-// The path's part of a poll: which sockets are read in which order. The other files do the rest. See
-// tcp_path.h.
+// Implements the path. poll() decides which sockets are read in which order, and the parts of the path do the
+// rest. See tcp_path.h.
 #include "path/tcp/tcp_path.h"
 
 #include <algorithm>

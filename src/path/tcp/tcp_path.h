@@ -1,41 +1,44 @@
-// Links over TCP. To p2p this is a path like any other; beneath it are connections that may break at any
-// moment without harm.
+// TcpPath sends and receives over TCP. To p2p it is a path like any other. It has a link for each peer
+// (link.h), and the connection of a link may break at any moment without harm.
 //
 // Rules, and why nothing is lost, duplicated or reordered:
 // 1. When send() takes an envelope, it is numbered and copied, with its payload, into the log of its link.
-//    The copy stays until the peer has acknowledged the number, which the peer does when it has passed the
-//    envelope to its p2p. send() is therefore `done` at once, and envelopes that were lost with a connection
-//    are still in the log. (The amount of copied payload is bounded: p2p keeps payload within the peer's
-//    credit, and a link that has log_limit bytes in its log returns `full`.) Long payload is written first,
-//    and copied while it travels. Payload of send_kept() stays in the program's memory until it is
+//    The copy stays until the peer has acknowledged the number. The peer does so when it has passed the
+//    envelope to its p2p. send() therefore returns `done` at once, and envelopes that were lost with a
+//    connection are still in the log. (The amount of copied payload is bounded: p2p keeps payload within the
+//    peer's credit, and a link that has log_limit bytes in its log returns `full`.) Long payload is written
+//    first, and copied while it travels. Payload of send_kept() stays in the program's memory until it is
 //    acknowledged. But when nothing is left to write and at most copy_kept_up_to bytes are kept, these bytes
 //    are copied too, so that a program that waits for the end of its sends need not wait for an answer.
 // 2. The receiver delivers the envelope that it expects next and no other. At the beginning of a new
-//    connection, each side names what it expects (path/tcp/greeting.h), after each has closed the previous
-//    connection. Everything before the expected envelope is dropped from the other side's log, and the rest
-//    is written again, in order. Each envelope is therefore delivered exactly once.
+//    connection, each side closes the previous connection and then names the envelope that it expects
+//    (path/tcp/greeting.h). The other side drops everything before this envelope from its log and writes the
+//    rest again, in order. Each envelope is therefore delivered exactly once.
 // 3. Bulk is not copied: it is written straight from the program's memory and is `done` when the kernel has
-//    it. A connection that breaks loses the bulk in it. Both sides then call Sink::renewed. The receiver
-//    requests again what it lacks, with an envelope (p2p), and ranges that arrive twice are the same bytes.
-//    p2p therefore ends a send only when the receiver reports that it has everything.
+//    it. A connection that breaks loses the bulk in it. When the next connection is made, both sides call
+//    Sink::renewed. The receiver then requests what it lacks, with an envelope (p2p). If a range arrives
+//    twice, its bytes are the same. Because bulk may be lost, p2p ends a send only when the receiver reports
+//    that it has everything.
 // 4. Every frame carries an acknowledgement. A separate frame for it is sent when the peer requests one
 //    (because the peer waits for its sends to end), when much has arrived, or after a while.
-// 5. If the other host does not acknowledge what was written to a connection for silence_ns, the peer is
-//    dialed again, on all addresses, and the old connection is kept until another one exists. To notice a
-//    dead connection, an answer is requested, after the same time, from a peer that does not answer although
-//    its host does. A peer that has not been heard of for peer_timeout_ns has failed, and what it has not
-//    acknowledged is given up. The program may have received the completion of such a send long before, so
-//    p2p receives these envelopes back before the loss is reported (Sink::undelivered).
+// 5. Data that was written to a connection may stay unacknowledged by the other host for silence_ns. In this
+//    case the peer is dialed again, on all addresses, and the old connection is kept until another one
+//    exists. If the host has acknowledged everything but the peer has sent nothing for the same time, an
+//    answer is requested. On a dead connection, the host does not acknowledge this request, so the failure is
+//    noticed. A peer whose host is silent or unreachable for peer_timeout_ns has failed, and the envelopes
+//    that it has not acknowledged are given up. The sends of these envelopes may have been complete for the
+//    program long before. p2p therefore receives the envelopes back before the loss is reported
+//    (Sink::undelivered).
 // 6. A process that has most_open connections closes an idle one before it opens another (link_keeper.h).
 // 7. With LANYARD_CHECKSUM=on, each frame carries checksums (frame.h). They are computed when the frame
 //    enters the log or is opened as bulk, so that a repetition has the same checksums. A damaged frame ends
-//    the connection, as if it had been reset before that frame: an envelope in it is not counted, a range of
-//    bulk in it is not recorded, and either arrives again. Payload may be written to its place before it has
-//    been verified, since its arrival is reported only later; but it is never written over bytes that are
-//    recorded (Incoming::place, p2p/rendezvous_receive.h).
+//    the connection, as if the connection had been reset before that frame. An envelope in the frame is not
+//    counted, and a range of bulk in it is not recorded, so the contents arrive again. Payload may be written
+//    to its place before it has been verified, since its arrival is reported only afterwards. But unverified
+//    payload is never written over bytes that are recorded (Incoming::place, p2p/rendezvous_receive.h).
 // 8. A process leaves when everything that it sent is acknowledged (settled()) and all other processes have
-//    reached the same point: from then on no process needs an answer. A process that finds a connection
-//    closed before that point dials again.
+//    reached the same point. After that, no process needs an answer. A process that finds a connection closed
+//    before that point dials again.
 //
 // Parts: links.h has the links and what the other parts share. connection.h has one socket, with what is half
 // read from the socket and half written to it. link_writer.h sends, link_reader.h receives. link_keeper.h
@@ -79,7 +82,7 @@ public:
     void grow() override;
     void set_secret(const Secret &secret) override { identity_.secret = secret; }
     const Counts &counts() const { return links_.counts; }
-    // The address of the peer that the latest connection to it used.
+    // The peer's address that the latest connection used.
     Address address_of(uint32_t peer) { return links_.at(peer).route.last; }
     const Connector &connector() const { return connector_; }
     // The number of present connections.
@@ -118,7 +121,7 @@ private:
     HotLinks hot_;
     uint64_t look_at_ns_ = 0;
     bool looked_ = true;        // the last poll() queried the kernel
-    bool passed_over_ = false;  // the last poll() read only the busiest links
+    bool passed_over_ = false;  // the last poll() used up its budget before it queried the kernel
     bool closed_ = false;
     CounterSource counted_[2]{{network_counters(), links_.counts}, {tcp_counters(), *this}};
 };
