@@ -36,7 +36,8 @@ void Arrivals::add(uint64_t number, bool answer_now, const AnswerLimits &limits,
     else due_ns_ = std::min(due_ns_, now_ns + limits.delay_ns);
 }
 
-// Moves next_ past the numbers that have arrived. Clears their bits, whose places are used again.
+// Moves next_ past the numbers that have arrived. Clears the bits of these numbers, since the places of the
+// bits are used again.
 void Arrivals::advance() {
     while (next_ < end_ && bit(next_)) {
         words_[next_ % most_span / 64] &= ~(uint64_t{1} << next_ % 64);

@@ -1,22 +1,22 @@
-// Which packets of a peer have arrived, and when to acknowledge them.
+// Records which packets of a peer have arrived, and decides when to acknowledge them.
 //
 // Packets are numbered 1, 2, 3..., and no number is used twice. A packet whose number has arrived before is
-// therefore a copy and is dropped. A lost packet stays lost, and its contents arrive in other packets. So
-// that the receiver need not remember missing numbers for ever, the sender states below which number no
-// packet is worth waiting for (`settled`). Two numbers describe what is known, next() and end(), with a bit
-// for each number between them:
+// therefore a copy and is dropped. A lost packet stays lost, and its contents arrive in other packets. The
+// receiver need not remember missing numbers for ever, because the sender states a number below which no
+// packet is worth waiting for (`settled`). What is known is described by two numbers, next_ and end_, and by
+// a bit for each number between them:
 //
-//        1 ............ next() ......................... end()
+//        1 ............ next_ .......................... end_
 //        arrived or settled | not arrived | arrived or not, by bit | not arrived
 //
-// A packet is refused if it is most_span or more beyond next(). The sender stays within this limit, and a
-// forged packet cannot cost this process much time.
+// A packet is refused if its number is most_span or more beyond next_. The sender stays within this limit,
+// and a forged number cannot cost this process much time.
 //
 // An acknowledgement is due:
 // - at once, if a number is missing that was not missing before, or if a missing number arrives: the sender
-//   learns of a loss as soon as possible. An acknowledgement is due again with the third packet after such a
-//   gap, which the sender takes for proof of the loss. It is also due at once for a `probe`, and for a copy,
-//   whose acknowledgement must have been lost;
+//   should learn of a loss as soon as possible. Another acknowledgement is due with the third packet after
+//   such a gap, because the sender takes three later packets for proof of the loss. An acknowledgement is
+//   also due at once for a `probe` and for a copy;
 // - otherwise after `packets` more packets, or after `delay_ns`. Any packet to the peer that leaves earlier
 //   carries the acknowledgement. (Where processes share processors, the time is longer, see
 //   flow_receiving.cc: a separate acknowledgement would take processor time from both sides.)
@@ -60,19 +60,20 @@ public:
 
     // When an acknowledgement is due; UINT64_MAX: there is nothing to acknowledge.
     uint64_t due_ns() const { return std::min(due_ns_, repeat_ns_); }
-    // Sets the fields of which this class has the values. If there are too many ranges, states the highest
-    // ones. The acknowledgement then counts as sent. If it reports a gap, another one is due after
-    // `repeat_after_ns`.
+    // Sets those fields of the acknowledgement whose values this class has. If there are too many ranges,
+    // states the highest ones. The acknowledgement then counts as sent. If it reports a gap, another one is
+    // due after `repeat_after_ns`.
     void acknowledge(Acknowledgement &acknowledgement, uint64_t now_ns, uint64_t repeat_after_ns);
 
 private:
     bool bit(uint64_t number) const { return words_[number % most_span / 64] >> number % 64 & 1; }
-    // The first number from `from` on, before end_, that has arrived (or has not); else end_.
+    // Returns the first number from `from` to end_ - 1 that has arrived (if `received`) or that has not
+    // arrived (otherwise); end_ if there is none.
     uint64_t find(uint64_t from, bool received) const;
     void advance();
 
     uint64_t next_, end_;
-    // When a new acknowledgement is due; when the last one is to be repeated.
+    // due_ns_: when a new acknowledgement is due. repeat_ns_: when the last one is to be repeated.
     uint64_t due_ns_ = UINT64_MAX, repeat_ns_ = UINT64_MAX;
     uint64_t latest_ns_ = 0;   // when number end_ - 1 was read
     uint16_t away_us_ = 0;     // how long number end_ - 1 may have waited to be read

@@ -1,5 +1,5 @@
-// The bulk that is being sent, to all peers. Each payload has a slot, and its flow requests the bytes by the
-// slot's number. Slots are reused.
+// Holds the bulk that is being sent to all peers. Each payload has a slot, and its flow (flow.h) requests the
+// bytes by the slot's number. Slots are reused.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -33,7 +33,7 @@ public:
         free_.push_back(static_cast<uint32_t>(slot));
         return slots_[slot].payload.release();
     }
-    // Calls visit(slot), which may release it, for each slot of this peer.
+    // Calls visit(slot) for each slot of this peer. visit() may release the slot.
     template <class Visit>
     void for_each_of(uint32_t peer, Visit visit) {
         for (size_t slot = 0; slot < slots_.size(); ++slot)

@@ -32,7 +32,7 @@ void Congestion::end_round(const RoundTrip &trip, size_t packet, const Congestio
                            uint64_t now_ns) {
     uint64_t delay_ns = this->delay_ns(), target_ns = target(packet, limits);
     if (delay_ns > target_ns) {
-        // As in Swift: by four fifths of the share of the delay that is too much.
+        // As in Swift: shrinks by four fifths of `share`, the part of the delay that is too much.
         uint64_t share = (delay_ns - target_ns) * 1024 / delay_ns;
         uint64_t kept = std::max<uint64_t>(1024 - share * 4 / 5, 512);
         shrink(window_ * kept / 1024, packet, trip, now_ns);

@@ -1,29 +1,30 @@
 // Decides how many bytes may be in flight to a peer (the window), and how fast they leave. The measured delay
-// controls this, as in LEDBAT (RFC 6817) and Swift (SIGCOMM 2020). Below, the line is the network link that
+// controls both, as in LEDBAT (RFC 6817) and Swift (SIGCOMM 2020). Below, the line is the network link that
 // limits the rate, and a host "reads late" if it does not read packets as soon as they arrive.
 //
 //
-// - The aim is a queueing delay of `target_ns` above the least round trip. This is enough to keep the line
-//   busy while a host does not read for a moment, and for a message of 64 KiB to leave at once at 1 Gbit/s.
-//   It is too little to fill a switch's queue. Several senders thus share a line, each adding little to its
-//   queue, and no packet need be lost to find the limit. When many senders share one line, their windows are
-//   small and cannot control the delay as exactly. The target is therefore higher for them, by `scale` over
-//   the square root of the window in packets (Swift's flow scaling).
+// - The aim is that round trips exceed the least one by `target_ns`, because packets wait in queues. This
+//   delay is long enough to keep the line busy while a host does not read for a moment, and for a message of
+//   64 KiB to leave at once at 1 Gbit/s. It is too short to fill a switch's queue. Several senders thus share
+//   a line, each adding little to its queue, and no packet need be lost to find the limit. When many senders
+//   share one line, their windows are small and cannot control the delay as exactly. The target is therefore
+//   higher for small windows: `scale` over the square root of the window in packets, times `target_ns`, is
+//   added (Swift's flow scaling).
 // - The window is adapted once per round trip (a round), by the least delay seen in the round, since a host
 //   that reads late lengthens delays but never shortens them. Below the target, the window grows by `gain`
-//   packets. Above the target, the window shrinks by four fifths of the share of the delay that is too much,
-//   but at most by half.
+//   packets. Above the target, the window shrinks, but at most by half. The fraction by which it shrinks is
+//   four fifths of (delay - target) / delay.
 // - A receiver that reads late states how long the packet may have waited to be read (`away` of an
 //   acknowledgement: the receiver's absence). This part of a delay is not due to a queue in the network. What
 //   counts is the least delay of the round less the least absence, so one packet that is read in time shows
-//   the queue. A receiver that always reads late does not know which part was a queue. If several processes
-//   send to such a receiver, it limits that queue itself, by grants.
+//   the queue. A receiver that always reads late cannot state which part of a delay was due to a queue. If
+//   several processes send to such a receiver, it limits the queue itself, by grants (grants.h).
 // - At first, and after a collapse, the window doubles in each round trip until the delay is half the target.
-// - A loss proves little: cables, radios and full rings of receivers lose packets without being busy. A loss
-//   shrinks the window only if there is delay too (again the least of the round), or if the share of lost
-//   packets, averaged over about the last 64, is above an eighth. No network loses that much at random, but a
-//   queue shorter than the target does. The window shrinks at most once per round trip, for all reasons
-//   together.
+// - A loss proves little: cables, radios and full rings of receivers lose packets although no queue is full.
+//   A loss shrinks the window only if there is delay too (again the least of the round), or if more than an
+//   eighth of the packets was lost, on average over about the last 64. No network loses that many at random,
+//   but a queue that is too short for the target does. The window shrinks at most once per round trip, for
+//   all reasons together.
 // - If several probes in a row are not answered, the window falls to its smallest value until something is
 //   answered. Then it doubles as long as the delay permits, at least up to its earlier value, since a peer
 //   that answers again was usually only absent.
@@ -32,9 +33,9 @@
 //   all processes send to all. The target is then `granted_more` times as high.
 // - What was learned becomes outdated soon: other senders to the same peer may have begun, each with the
 //   window that it had when it was alone. For each `old_after_ns` in which nothing was in flight, the window
-//   is therefore halved (RFC 2861), down to the first window. Four first windows fit at once into a queue of
-//   128 KiB beside a sender that sends already. Afterwards the window doubles again up to its earlier value.
-//   The window that the receiver granted is forgotten at the same time.
+//   is therefore halved (RFC 2861), down to the first window. The first window is small enough: four of them
+//   fit into a queue of 128 KiB beside a sender that sends already. Afterwards the window doubles again up to
+//   its earlier value. The window that the receiver granted is forgotten at the same time.
 //
 // Pacing: a window is spread over its round trip, in bursts of at most `burst` bytes, a little faster than
 // the window alone would allow, so that the window remains the limit. If the receiver grants, several senders
@@ -63,7 +64,8 @@ struct CongestionLimits {
     uint32_t gain = 2;                  // growth of the window in packets per round trip
     double scale = 3;                   // factor of what is added to the target for small windows
     uint32_t granted_more = 5;          // factor of the target if the receiver grants
-    // At most this many times the target counts as part of a round trip over which a window is spread.
+    // A window is spread over the round trip, but over no more than the least round trip plus this many
+    // targets.
     uint32_t paced_queues = 2;
 };
 
@@ -95,7 +97,7 @@ public:
     // The time that sending this number of bytes should take; 0: there is no reason to wait.
     uint64_t spacing_ns(size_t bytes, const RoundTrip &trip, const CongestionLimits &limits) const {
         if (!trip.known()) return 0;
-        uint64_t quicker = doubling() ? 2 : 1;  // the next lines add a quarter in both cases
+        uint64_t quicker = doubling() ? 2 : 1;  // the factor 4 / 5 makes both rates a quarter higher
         uint64_t trip_ns =
             std::min(trip.smoothed_ns(), trip.least_ns() + limits.paced_queues * limits.target_ns);
         return static_cast<uint64_t>(bytes) * trip_ns * 4 / (5 * quicker * window_);

@@ -1,4 +1,4 @@
-// Descriptions of the counters.
+// Describes the counters of the datagram path.
 #include "path/dgram/counters.h"
 
 #include "path/dgram/dgram_path.h"

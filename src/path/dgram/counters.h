@@ -1,4 +1,5 @@
-// The counters of datagrams: those of all flows together, and those by peer. Each DgramPath registers both.
+// Declares the counters of datagrams: those of all flows together, and those for each peer. Each DgramPath
+// registers both.
 // Tested by: tests/unit/path/dgram/counts_test.cc, tests/mpi/tool/pvars.cc.
 #pragma once
 

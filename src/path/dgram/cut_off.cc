@@ -1,8 +1,9 @@
-// What the datagram path does after its endpoint has failed for good, because a filter of system calls
-// refuses those that the endpoint needs, or some code has closed its descriptor. No peer can be reached then.
-// Any use of the endpoint may show the failure, which is noted there. The next poll, which follows at once,
-// ends all flows and reports the peers as failed. After each later contact with a new peer, a poll does so
-// again. Thread rule: as in dgram_path.h.
+// Ends all flows when the endpoint of the datagram path has failed for good. This happens if a filter of
+// system calls refuses the calls that the endpoint needs, or if some code has closed the endpoint's
+// descriptor. No peer can be reached then. Any use of the endpoint may show the failure, and the caller notes
+// it (note_trouble). The next poll, which follows at once, ends all flows and reports the peers as failed.
+// After each later contact with a new peer, the next poll reports this peer as failed too. Thread rule: as in
+// dgram_path.h.
 // Tested by: tests/failures/test_refused_calls.py.
 #include "path/dgram/dgram_path.h"
 

@@ -16,7 +16,7 @@ constexpr uint32_t arrivals_to_ask = 16;
 // A peer that has received no answer requests it again, more than once, within this time after its last
 // packet.
 constexpr uint64_t asked_within_ns = 50'000'000;
-// While there is more to read, no packet is given up, but only for at most this time.
+// While there is more to read, no packet is given up. This lasts for at most this time.
 constexpr uint64_t longest_flood_ns = 10'000'000;
 }
 
@@ -25,8 +25,8 @@ using dgram::FlowEnd;
 using dgram::OutPacket;
 using dgram::Piece;
 
-// Packets that are composed and leave together. They lie one after the other, so that no more memory is
-// touched than their length.
+// Holds packets that are composed and leave together. They lie one after the other, so that only as much
+// memory is touched as they are long.
 struct DgramPath::Outbox {
     static constexpr int most = 64;
     static constexpr size_t room_bytes = 2 * dgram::most_packet;
@@ -306,7 +306,7 @@ bool DgramPath::send_filled() {
 }
 
 // Sends to the peers in due_. Sends to all active peers if a timer of any peer has expired (inside poll()),
-// or if the endpoint was full. Another of them is then first each time, so that none is starved.
+// or if the endpoint was full. A different peer is then first each time, so that no peer is starved.
 void DgramPath::write_out() {
     now_ns_ = io_.now_ns();
     if (full_ || (sink_ && now_ns_ >= next_ns_)) {
@@ -364,14 +364,14 @@ int DgramPath::poll(Sink &sink, int budget, uint64_t now_ns) {
     return std::max(work + packets, told_);
 }
 
-// May the answer wait? Yes if something has arrived for which the program may be waiting, from one peer only.
-// The answer then travels with what the program sends next, or is sent later.
+// May the answer wait? Yes, if something has arrived, from one peer only, for which the program may be
+// waiting. The answer then travels with what the program sends next, or is sent later.
 bool DgramPath::may_wait() const {
     return !home_.oversubscribed && told_ > 0 && due_.size() == 1 && peers_[due_[0]]->flow.may_wait(now_ns_);
 }
 
 // Postpones write_out() for the one peer that is due, and with it the update of the peer's timers. The next
-// poll makes up for this, at the latest when an answer would be due.
+// poll does both, and it follows at the latest when an answer is due.
 void DgramPath::postpone() {
     postponed_ = true;
     next_ns_ = std::min(next_ns_, now_ns_ + limits_.flow.answer.delay_ns);

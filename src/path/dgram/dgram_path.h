@@ -1,37 +1,39 @@
-// The datagram path: one endpoint (net/packet_io.h) reaches every peer, and a flow for each peer (flow.h)
-// makes the traffic reliable. To p2p it is a path like any other. An envelope is `done` when its copy is in
-// the log of its peer. Bulk stays in the program's memory until the peer's library has all of it, so bulk is
-// never lost (info.loses_bulk is false).
+// DgramPath sends and receives datagrams. One endpoint (net/packet_io.h) reaches every peer, and a flow for
+// each peer (flow.h) makes the traffic reliable. To p2p, DgramPath is a path like any other. An envelope is
+// `done` when its copy is in the log of its peer. Bulk stays in the program's memory until the peer's library
+// has all of it, so bulk is never lost (info.loses_bulk is false).
 //
 // What is sent outside poll() leaves at once if the flow may send. What is sent inside poll() leaves at the
 // end of poll(), many packets by one system call. There is an exception: if a poll delivered something to the
 // program from one peer only, and nothing must be sent to that peer at once, the program runs first. What the
-// program then sends carries the acknowledgement, and the next poll does the rest. (This does not happen
+// program then sends carries the acknowledgement, and the next poll sends what is left. (This does not happen
 // where processes share processors, because the next poll may be much later.)
 // Only poll() acts on timers, after it has read what has arrived. A process that had to wait for a processor
-// may find that timers have expired while the answers already lie in its socket.
+// may find that timers have expired while the answers already lie in its socket. If it acted on the timers
+// first, it would send again what has been answered.
 //
-// Several envelopes may share a packet (packet_batching.h). Envelopes that are held back leave with any other
-// packet, at the end of poll(), and at flush(): when the program waits or tests (even for a request that was
-// complete at once), and at the end of any call except a nonblocking send. If a program sends and then
-// computes for a long time, a helper sends them (the engine calls more_follows() only if a helper exists).
-// activity() reports that there is something to do. The helper polls as soon as the answer to the packets of
-// this series has arrived, or after 2 ms if the program has always returned at once. The helper polls after
-// 10 ms or more if a peer is so slow that no answer arrives, if processes share processors, and always with
-// LANYARD_DGRAM_PROGRESS=thread. With LANYARD_DGRAM_PROGRESS=engine, no envelope is held back.
+// Several envelopes may share a packet (packet_batching.h). Envelopes that are held back leave together with
+// any other packet, at the end of poll(), and at flush(). flush() is called when the program waits or tests
+// (even for a request that was complete at once), and at the end of any MPI call except a nonblocking send.
+// If a program sends and then computes for a long time, the helper (engine/helper.h) sends the envelopes. The
+// engine calls more_follows() only if a helper exists. activity() reports that there is something to do. The
+// helper polls as soon as the answer to the packets of this series has arrived. If the program has lately
+// always returned to MPI at once, the helper polls after 2 ms. It polls after 10 ms or more in three cases: a
+// peer is so slow that no answer arrives, processes share processors, or LANYARD_DGRAM_PROGRESS is `thread`.
+// With LANYARD_DGRAM_PROGRESS=engine, no envelope is held back.
 //
 // While packets arrive and this process does not sleep, the endpoint need not report the packets
 // (PacketIo::watch), since a thread that polls all the time finds them. Packets then arrive sooner. Where
 // processes share processors, the processes sleep so often that this would not pay off.
 //
 // A poll delivers whole packets, which may contain many envelopes, and the envelopes that waited for these
-// packets. A poll may thus exceed its budget, by fewer than info.most_at_once.
+// packets. A poll may thus exceed its budget, by fewer than info.most_at_once frames.
 // Silent peers receive a probe four times within LANYARD_PEER_TIMEOUT, since a process that only waits for a
-// peer would otherwise never notice that the peer has failed. A process that does not answer although its
-// kernel does (liveness.h) is computing, and this process waits for it. This is reported once, since the
-// cause may also be that only UDP is blocked.
-// The first packet to or from a peer creates an object for it. Later this object has no memory beyond that of
-// its flow, and none for what has been delivered.
+// peer would otherwise never notice that the peer has failed. If a process does not answer although its
+// kernel does (liveness.h), it is probably computing, and this process waits for it. This is reported once,
+// since the cause may also be that only UDP is blocked.
+// The first packet to or from a peer creates a Peer object. Besides its flow, this object needs memory only
+// for what has not been delivered yet.
 // If a peer has several addresses, each of them may lead nowhere, or to another machine. peer_routes.cc
 // explains how this path finds an address that leads to the peer.
 // Thread rule: the owner of the engine, unless a function says otherwise.
@@ -79,8 +81,8 @@ public:
     // Finds the name of a peer's endpoint, when it is needed.
     using FindName = std::function<Error(uint32_t peer, std::string &name)>;
 
-    // `own` is the name of this process, which is in the table too. `epoch` is not 0 and differs from those
-    // of earlier processes with this name.
+    // `own` is the name of this process, which `processes` contains too. `epoch` is not 0 and differs from
+    // the epochs of earlier processes with this name.
     DgramPath(PacketIo &io, ProcessName own, const Processes &processes, uint32_t epoch, const Crc32c &crc,
               const DgramLimits &limits, FindName find);
     ~DgramPath() override;
@@ -144,8 +146,9 @@ private:
         Envelope envelope;
         Assembly assembly;
     };
-    // What is known about the route to a peer. known: it is proven to work. sought: it is the only address in
-    // the peer's name, unproven. sought_among_several: it is one of several addresses, unproven.
+    // What is known about the route to a peer. known: the route is proven to work. sought: the route is
+    // unproven, and leads to the only address in the peer's name. sought_among_several: the route is
+    // unproven, and leads to one of several addresses.
     enum class Way : uint8_t { known, sought, sought_among_several };
     struct Peer {
         Peer(dgram::FlowHome &home, uint32_t number, uint32_t epoch, uint64_t to, size_t largest)

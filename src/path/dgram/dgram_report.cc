@@ -1,5 +1,5 @@
-// What the datagram path reports: about itself when MPI is finalised, about a peer that has failed, and about
-// a peer that has not answered for a long time.
+// Writes the reports of the datagram path: about the path when MPI is finalised, about a peer that has
+// failed, and about a peer that has not answered for a long time.
 // Tested by: tests/failures/test_datagrams.py, tests/lab/test_datagrams.py.
 #include <algorithm>
 #include <cstdio>

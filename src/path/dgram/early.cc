@@ -19,7 +19,7 @@ EarlyBlock *EarlyEnvelopes::new_block(Blocks &blocks, const Position &begin, uin
 }
 
 bool EarlyEnvelopes::add(Blocks &blocks, const Piece &piece, const std::byte *payload, uint32_t most_blocks) {
-    constexpr size_t worth = 64;  // bytes of payload for which a piece is split
+    constexpr size_t worth = 64;  // a piece is split only if this much payload fits
     Piece part = piece;
     uint32_t left = piece.size;
     do {

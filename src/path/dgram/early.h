@@ -1,10 +1,11 @@
-// Envelopes that arrived ahead of their turn: a packet was lost or overtaken, and the envelopes behind it
-// wait here. They are copied, in pieces, into blocks from a pool that all flows share. The contents of one
+// Keeps envelopes that arrived ahead of their turn: a packet was lost or overtaken, and the envelopes behind
+// it wait here. They are copied, in pieces, into blocks from a pool that all flows share. The contents of one
 // packet are in one chain of blocks. In a chain, and so in a block, each piece begins where the preceding
-// piece ends. Blocks are sorted by where they begin. If the first block begins at or before the position up
-// to which everything is delivered, the whole block can therefore be delivered. If it begins later, nothing
-// here can be delivered yet. Pieces may overlap what was delivered already, since a sender cuts lost contents
-// into packets anew. If there is no room, a packet is not accepted at all, and its sender treats it as lost.
+// piece ends. The blocks of all chains are sorted by the position at which they begin. If the first block
+// begins at or before the position up to which everything is delivered, the whole block can therefore be
+// delivered. If the first block begins later, nothing here can be delivered yet. Pieces may overlap what was
+// delivered already, since a sender cuts lost contents into packets anew. If there is no room, a packet is
+// not accepted at all, and its sender treats it as lost.
 // Thread rule: the owner of the flow.
 #pragma once
 
@@ -13,8 +14,8 @@
 
 namespace lanyard::dgram {
 
-// A part of an envelope's payload. Only the first piece (at.offset is 0) contains the envelope itself. It may
-// be the only piece.
+// A part of an envelope's payload. Only the first piece (at.offset is 0) contains the envelope itself. The
+// first piece may be the only one.
 struct Piece {
     Position at;
     uint32_t total;  // payload of the whole envelope; 0 (unknown) in pieces other than the first
@@ -37,8 +38,8 @@ public:
     static constexpr uint32_t none = Blocks::none;
 
     bool empty() const { return first_ == none; }
-    // Collects the contents of one packet: add() its pieces in order, then keep() all of them, or forget()
-    // them if add() returned false, because there was no room.
+    // These functions collect the contents of one packet. The caller calls add() for its pieces in order, and
+    // then keep(). If add() returns false, there was no room, and the caller calls forget().
     bool add(Blocks &blocks, const Piece &piece, const std::byte *payload, uint32_t most_blocks);
     void keep(Blocks &blocks);
     void forget(Blocks &blocks);

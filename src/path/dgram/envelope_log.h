@@ -1,8 +1,8 @@
-// The envelopes that were sent to one peer and have not been delivered there, with copies of their payload.
-// The flow composes its packets from these copies as often as it must. An entry is as long as its payload
-// requires. A ring that is indexed by sequence number has the addresses of the entries. Entries and ring come
-// from a pool that all logs of a process share. An empty log thus has no memory of its own, and memory that
-// the logs needed only at a peak can be returned.
+// Stores the envelopes that were sent to one peer and have not been delivered there, with copies of their
+// payload. The flow (flow.h) composes its packets from these copies as often as it must. Each envelope has an
+// entry, which is as long as its payload requires. A ring, indexed by sequence number, contains the addresses
+// of the entries. Entries and ring come from a pool that all logs of a process share. An empty log thus has
+// no memory of its own, and memory that the logs needed only at a peak can be returned.
 // Thread rule: the owner of the engine.
 #pragma once
 

@@ -1,8 +1,8 @@
-// Do datagrams pass between this process and some others, in both directions? Finds out by sending a probe
-// (Flow::ask) to each of them, which the flow repeats if necessary. An answer proves that the probe has
-// arrived there and the answer here. The path must be polled meanwhile, and also afterwards, since other
-// processes probe this one. Used before anything else is sent (runtime/network_agreement.h). Thread rule: the
-// owner of the engine.
+// FirstContact finds out whether datagrams pass between this process and some others, in both directions. It
+// sends a probe (Flow::ask) to each of these processes, and the flow repeats the probe if necessary. An
+// answer proves that both the probe and the answer have arrived. The path must be polled meanwhile, and also
+// afterwards, since other processes probe this one. Used before anything else is sent
+// (runtime/network_agreement.h). Thread rule: the owner of the engine.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Flows: the state of a peer, and what is due by time. See flow.h.
+// This part of Flow keeps the state of a flow and does what is due by time. See flow.h.
 #include "path/dgram/flow.h"
 
 #include <algorithm>
@@ -37,8 +37,8 @@ void Flow::release() {
     if (traffic_ == idle) return;
     Traffic &traffic = current();
     next_arrival_ = traffic.arrivals.next();
-    // Every byte of a bulk item is in a record, or no packet has contained it yet. The item is removed when
-    // all its bytes are accounted for.
+    // Every unacknowledged byte of a bulk item is in a record, or no packet has contained it yet. When
+    // bulk_came() has counted all bytes of the item, it removes the item.
     traffic.sent.drop_all(home_.sent, [&](const SentPacket &packet) {
         if (packet.bulk_size) bulk_came(packet.bulk_item, packet.bulk_size);
     });
@@ -93,8 +93,9 @@ void Flow::end(FlowEnd how) {
     home_.owner.ended(*this, how);
 }
 
-// The timer doubles with each probe that was not answered. If several processes send to this one, the answer
-// waits among their packets, in a queue whose length varies, so the flow waits for one round trip more.
+// The timer doubles with each probe that was not answered. If several processes send to this process, the
+// answer waits among their packets, in a queue whose length varies, so the flow waits for one round trip
+// more.
 uint64_t Flow::probe_due_ns() const {
     const Traffic &traffic = current();
     const AnswerLimits &answer = home_.limits.answer;
@@ -133,8 +134,8 @@ void Flow::look_at_time(uint64_t now_ns) {
         traffic.probe_wanted = true;
         if (traffic.sent.single()) give_up_oldest(traffic, now_ns);
         if (traffic.probes < 2) return;  // the answer will show what is lost
-        // Two probes in a row: either everything outstanding is lost, or the peer has no room for it before
-        // something earlier arrives, or all answers are lost.
+        // Two probes in a row were not answered. Either everything outstanding is lost, or the peer has no
+        // room for it before something earlier arrives, or all answers are lost.
         uint32_t lost = traffic.sent.give_up_all(home_.sent, size_);
         home_.counts.lost_by_probe += lost;
         given_up_ += lost;

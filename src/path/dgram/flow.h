@@ -1,6 +1,6 @@
-// A flow: what two processes need to exchange envelopes and bulk reliably over packets that may be lost,
-// duplicated, reordered and damaged. A flow is a pure state machine: packets and `now` go in, packets and
-// deadline_ns() come out. It uses no sockets and no clock, and takes memory only from the slabs of FlowHome.
+// A Flow exchanges envelopes and bulk with one peer, reliably, over packets that may be lost, duplicated,
+// reordered and damaged. It is a pure state machine: packets and `now` go in, packets and deadline_ns() come
+// out. It uses no sockets and no clock, and takes memory only from the slabs of FlowHome (flow_home.h).
 //
 //      log_grew, send_bulk                                            Owner::envelope, bulk
 //            |                                                             ^
@@ -13,45 +13,47 @@
 //   Owner::delivered, bulk_delivered
 //
 // Rules, and why nothing is lost, duplicated or reordered:
-// 1. Each packet has a number of its own, however often its contents are sent. The receiver accepts a number
-//    once (arrivals.h), so a copy has no effect. The contents of a lost packet are cut anew into packets with
-//    new numbers. An answer therefore always shows which transmission it answers. (A packet contains 31 bits
-//    of the number. To be taken for a new packet, a copy would have to arrive after 2^30 other packets, which
-//    takes minutes on the fastest network.)
+// 1. Each packet has a number of its own, even if it repeats the contents of an earlier packet. The receiver
+//    accepts a number once (arrivals.h), so a copy has no effect. The contents of a lost packet are cut anew
+//    into packets with new numbers. An answer therefore always shows which transmission it answers. (A packet
+//    contains 31 bits of the number. To be taken for a new packet, a copy would have to arrive after 2^30
+//    other packets, which takes minutes on the fastest network.)
 // 2. Every byte of an envelope or of bulk that was sent and is not acknowledged is in exactly one record,
-//    outstanding or lost (sent.h). A record leaves the outstanding ones when its packet is acknowledged or
-//    given up, and the lost ones when its contents are in another packet. Nothing is forgotten, and bulk has
-//    arrived when the acknowledged sizes add up to its size.
+//    outstanding or lost (sent.h). A record leaves the list of outstanding packets when its packet is
+//    acknowledged or given up, and the list of lost packets when its contents are in another packet. Nothing
+//    is forgotten, and bulk has arrived when the acknowledged sizes add up to its size.
 // 3. Envelopes with their payload form a sequence of positions (number, offset). The receiver delivers only
 //    the bytes at the position that it expects, and keeps those that arrive ahead of it (early.h). Each byte
 //    is delivered exactly once and in order, no matter how the pieces were cut. An acknowledgement names the
 //    envelope that the receiver expects; the owner may drop the part of its log before that envelope. Bulk is
 //    delivered as it arrives. A range of bulk may arrive twice if a packet was given up too early.
 // 4. A packet is accepted if its check is right, its proof is made with the job's secret for this direction,
-//    and its epochs are those of this flow. Each side has an epoch of its own for the flow. Its first packets
-//    (introducing packets) state this epoch and already carry data. In them, the other side's epoch is 0
-//    until a packet of that side has arrived. An introducing packet that names another epoch than this side's
-//    is from a time before this flow. It is dropped, and its sender is informed by a refusal (`end`,
-//    refused). The refusal names the epoch that it refuses, which only a process that has seen such a packet
-//    can know. A packet from another epoch of the peer than the known one is dropped. (An eavesdropper could
-//    repeat an introducing packet to a flow created later, but no flow is created twice in a job.)
+//    and its epochs are those of this flow. Each side has an epoch of its own, a number that distinguishes
+//    this flow from earlier ones. The first packets of a side (introducing packets) state its epoch and
+//    already carry data. They state 0 as the other side's epoch until a packet of that side has arrived. An
+//    introducing packet may state, as this side's epoch, a number that is neither 0 nor the present epoch.
+//    Such a packet is from a time before this flow. It is dropped, and its sender is informed by a refusal
+//    (`end`, refused). The refusal names the epoch that it refuses, which only a process that has seen such a
+//    packet can know. A packet is also dropped if it states another epoch of the peer than the known one. (An
+//    eavesdropper could repeat an introducing packet to a flow created later, but no flow is created twice in
+//    a job.)
 //    A usual packet names no epoch; its proof covers both epochs. A side sends usual packets once an accepted
-//    packet has named or proven its own epoch. The peer had that epoch then and keeps it as long as the
-//    peer's flow lasts, so the peer can verify the proof, no matter how packets are reordered. A peer that
-//    has lost its flow knows neither epoch. It takes a usual packet for a stranger's and does not answer.
-//    This side then probes, and while probes are not answered all its packets are introducing ones, so that
-//    the peer can refuse. Introducing packets that arrive late are still valid.
+//    packet has named or proven its own epoch. The peer had received that epoch then and keeps it as long as
+//    the peer's flow lasts, so the peer can verify the proof, no matter how packets are reordered. A peer
+//    that has lost its flow has neither epoch. Such a peer takes a usual packet for a stranger's and does not
+//    answer. This side then probes, and while probes are not answered all its packets are introducing ones,
+//    so that the peer can refuse. Introducing packets that arrive late are still valid.
 // 5. Something always happens next: an outstanding packet is acknowledged, or given up by order, by time or
 //    by the probe timer (sent.h). The contents of a packet that is given up are sent again at once if nothing
-//    else is outstanding. A probe asks the peer what it has received, since the peer may only be late; the
-//    answer shows what is lost. If a single packet is outstanding, the probe carries its contents, since no
-//    other packet can be the lost one. The probe timer doubles up to longest_probe_ns, so a partition that
-//    heals is noticed within that time. After two probes without an answer, all outstanding packets are given
-//    up, since the receiver may have room only for what it expects next. Time counts only up to the moment at
-//    which the owner last found nothing more to read (heard_until_ns): a process that reads late does not
-//    mistake its own delay for a loss. A peer has failed if nothing proven has arrived from it for
-//    peer_timeout_ns although something is outstanding; this is reported once. The flow waits for a peer of
-//    which the owner knows that it lives, for example a process that computes.
+//    else is outstanding. A probe requests an acknowledgement, since the peer may only be late; the
+//    acknowledgement shows what is lost. If a single packet is outstanding, the probe carries the contents of
+//    that packet, since no other packet can be the lost one. The probe timer doubles up to longest_probe_ns,
+//    so a partition that heals is noticed within that time. After two probes without an answer, all
+//    outstanding packets are given up, since the receiver may have room only for what it expects next. Time
+//    counts only up to the moment at which the owner last found nothing more to read (heard_until_ns): a
+//    process that reads late does not mistake its own delay for a loss. A peer has failed if nothing proven
+//    has arrived from it for peer_timeout_ns although something is outstanding; this is reported once. If the
+//    owner has found that the peer lives (for example, it computes), the flow waits for the peer.
 // 6. An acknowledgement is state, not an event: the newest one states everything that the earlier ones
 //    stated. A packet that contains only an acknowledgement has no number and is not answered.
 // 7. There is no deadlock: the receiver always has room for the envelope that it expects, and lost envelopes
@@ -110,8 +112,8 @@ public:
     // States that the log now holds all envelopes before number `end`, which only grows. The owner keeps the
     // envelopes until delivered().
     void log_grew(uint64_t end);
-    // Sends `size` bytes, at least 1, to the place `to`. The flow requests the bytes by token, and they must
-    // not change until bulk_delivered().
+    // Sends `size` bytes, at least 1, to the receive and offset that `to` names. The flow requests the bytes
+    // by token, and they must not change until bulk_delivered().
     void send_bulk(const BulkHeader &to, uint64_t size, uint64_t token);
     // Requests a sign of life from the peer, even if nothing is outstanding.
     void ask();
@@ -122,7 +124,7 @@ public:
     void close();
 
     // Takes a packet that names this flow's peer as its sender (sender_of), and delivers its contents to the
-    // owner. The packet's bytes are read only during the call. `taken`: new to the receiver. `copy`: it was
+    // owner. The packet's bytes are read only during the call. `taken`: the packet is new. `copy`: it was
     // received before. `dropped`: it is not valid, or there is no room for it.
     Came received(std::span<const std::byte> packet, uint64_t now_ns);
     // Composes the next packet that may be sent now; returns false if there is none. First does what is due
@@ -133,15 +135,17 @@ public:
     // next compose(). Several packets are taken back in the reverse order, with nothing received or composed
     // in between.
     void take_back(const OutPacket &packet, uint64_t now_ns);
-    // When compose() must be called even if nothing arrives; 0: at once; UINT64_MAX: not before another call.
+    // When compose() must be called even if nothing arrives; 0: at once; UINT64_MAX: not before another
+    // function of the flow is called.
     uint64_t deadline_ns() const;
-    // Is there nothing to send at once: neither data, whatever the windows allow, nor an answer that is due?
+    // Is there nothing to send at once? That is so if no data wait to be sent, not even data that the windows
+    // do not allow yet, and if no answer is due.
     bool may_wait(uint64_t now_ns) const {
         return !active() || (has_said_all() && current().arrivals.due_ns() > now_ns);
     }
 
-    // Reads which sender a packet names, which is not proven yet. Returns false if the packet is too short to
-    // name one.
+    // Reads the sender that a packet names. This name is not proven yet. Returns false if the packet is too
+    // short to name one.
     static bool sender_of(std::span<const std::byte> packet, uint32_t &sender) {
         return read_sender(packet, sender);
     }
@@ -192,8 +196,8 @@ private:
     bool is_lost(uint64_t now_ns);
 
     // flow_receiving.cc
-    // What was noticed when a packet was first read. The packet is then not read again for things that it
-    // does not contain.
+    // What the first pass over a packet has found. A later pass is skipped if there is nothing for it in the
+    // packet.
     struct Contents {
         bool settles = false;  // contains `settled` frames
         bool ahead = false;    // contains envelopes that cannot all be delivered at once
@@ -266,7 +270,7 @@ private:
     Congestion congestion_;
     RoundTrip trip_;
     Tally<uint32_t> given_up_, too_early_;
-    // Receiving. named_: the last number that the peer is known to have used. received_: how many packets
+    // Receiving. named_: the highest number that the peer is known to have used. received_: how many packets
     // were accepted.
     Tally<uint32_t> named_, received_;
     uint64_t next_arrival_;

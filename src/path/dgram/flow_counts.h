@@ -1,4 +1,4 @@
-// Counts of packets, over all flows of a process and for one peer.
+// Declares the counts of packets: FlowCounts over all flows of a process, PeerCounts for one peer.
 // Tested by: tests/unit/path/dgram/counts_test.cc.
 #pragma once
 
@@ -15,7 +15,9 @@ struct FlowCounts {
     Count packets_out, bytes_out, numbered_out;
     Count acknowledgements_out, acknowledgements_carried;  // alone in a packet; together with other frames
     Count packets_in, bytes_in;                            // accepted packets, and their bytes
-    Count named, received;  // numbers that peers are known to have used; those of them that were accepted
+    // named: packets to this process that are known to have been sent, by the numbers that their senders
+    // gave. received: those of these packets that were accepted.
+    Count named, received;
     // Packets that were given up, so that their contents were sent again.
     Count lost_by_order, lost_by_time, lost_by_probe;
     Count given_up_too_early;  // of these, the packets that were acknowledged nevertheless
@@ -29,7 +31,7 @@ struct FlowCounts {
     uint64_t given_up() const { return lost_by_order + lost_by_time + lost_by_probe; }
 };
 
-// Those counts for one peer that fit into a few bytes. Counts are modulo 2^32.
+// A small selection of these counts, kept for each peer. Counts are modulo 2^32.
 struct PeerCounts {
     uint32_t sent = 0, given_up = 0, too_early = 0;
     uint32_t received = 0, missing = 0;                   // of the numbered packets from this peer

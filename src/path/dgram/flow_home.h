@@ -1,5 +1,5 @@
-// What all flows of a process share, the limits of flows, and what flows need of their owner. flow.h has the
-// rules.
+// Declares what all flows of a process share (FlowHome), the limits of flows (FlowLimits), and the functions
+// that flows call of their owner (FlowOwner). flow.h has the rules.
 // A FlowHome must not move, and outlives its flows. Its constructor sets the owner and the limits.
 // Thread rule: the owner of the engine; counts may be read by any thread.
 // Tested by: tests/unit/path/dgram/flow_test.cc, tests/sim/flow_test.cc.
@@ -40,11 +40,12 @@ class FlowOwner {
 public:
     virtual ~FlowOwner() = default;
     // Returns an envelope of the log. `sequence` is at least the last value passed to delivered(), and less
-    // than that of log_grew(). The addresses in the result are valid until the next call of the flow's
-    // received().
+    // than the last value passed to log_grew(). The addresses in the result are valid until the next call of
+    // the flow's received().
     virtual Logged logged(Flow &flow, uint64_t sequence) = 0;
-    // Provides `size` bytes, starting at `offset`, of the bulk that was passed to send_bulk(). Returns either
-    // their address, valid as in logged(), or copies them to `scratch` and returns that.
+    // Provides `size` bytes, starting at `offset`, of the bulk that was passed to send_bulk(). Either returns
+    // the address of these bytes, valid as in logged(), or copies the bytes to `scratch` and returns
+    // `scratch`.
     virtual const std::byte *bulk_bytes(Flow &flow, uint64_t token, uint64_t offset, std::byte *scratch,
                                         size_t size) = 0;
     // Called when the peer's library has all envelopes before the number `below`.
@@ -58,7 +59,7 @@ public:
     virtual void envelope(Flow &flow, const Piece &piece, const std::byte *payload) = 0;
     virtual void bulk(Flow &flow, const BulkHeader &header, const std::byte *payload, size_t size) = 0;
     // Does the peer still live? Called repeatedly once the peer has not answered for a quarter of
-    // peer_timeout_ns, the time after which it counts as failed.
+    // peer_timeout_ns. (After peer_timeout_ns the peer counts as failed.)
     virtual Life life(Flow &) { return Life::unknown; }
     // Returns the number by which packets and proofs name the peer.
     virtual uint32_t serial_of(uint32_t peer) const { return peer; }
@@ -93,9 +94,9 @@ struct Traffic {
     Arrivals arrivals;
     EarlyEnvelopes early;
     Position unsent;            // the first position that no packet has contained yet
-    uint64_t unsent_bytes = 0;  // length of the envelopes from there on, if each is a frame
-    // All packets before this one that this side sent have reached the peer, or the peer knows that they will
-    // not.
+    uint64_t unsent_bytes = 0;  // bytes of the envelopes from there on, each as one frame
+    // The peer has received each packet of this side before this number, or has been informed that the packet
+    // is not worth waiting for.
     uint64_t peer_next;
     uint64_t last_sent_ns = 0, waiting_since_ns = 0;
     uint64_t pace_ns = 0;   // when what was sent will have left, at the paced rate
@@ -109,14 +110,14 @@ struct Traffic {
     uint32_t refused_from = 0;   // the epoch of that packet's sender
 };
 
-// What all flows of a process share.
+// Holds what all flows of a process share.
 struct FlowHome {
     FlowHome(uint32_t own_number, const Secret &jobs_secret, const Crc32c &check, const FlowLimits &limit,
              FlowOwner &owns)
         : own(own_number), secret(jobs_secret), crc(check), limits(limit), owner(owns), grants(limit.grants),
           near_grants(limit.grants) {}
 
-    // Counts a packet that names no other process of the job as its sender.
+    // Counts a packet whose sender is no other process of the job, or is not proven to be one.
     void count_astray(std::span<const std::byte> packet) {
         PacketHeader header;
         counts.strangers += read(packet, header);
@@ -131,14 +132,16 @@ struct FlowHome {
 
     // The longest time for which a packet that is read now may have waited.
     uint64_t away_ns(uint64_t now_ns) const { return now_ns - std::min(now_ns, empty_ns); }
-    // Called when received() has been given everything that had arrived by that time. If the endpoint never
-    // becomes empty (`is_empty` is false), called when received() has been given much of it.
+    // Called when received() has been given everything that had arrived by `until_ns`. If so much arrives
+    // that the endpoint does not become empty, this function is called with `is_empty` false from time to
+    // time.
     void heard_all(uint64_t until_ns, bool is_empty = true) {
         heard_until_ns = until_ns;
         if (is_empty) empty_ns = until_ns;
     }
 
-    // Returns to the system the memory of each kind of object of which no flow uses any.
+    // For each kind of object: if no flow uses an object of this kind, returns the memory of these objects to
+    // the system.
     void give_back() {
         sent.give_back();
         bulk.give_back();

@@ -1,4 +1,5 @@
-// Flows: incoming packets. A packet is judged as a whole before anything in it takes effect. See flow.h.
+// This part of Flow processes incoming packets. A packet is judged as a whole before anything in it takes
+// effect. See flow.h.
 // Tested by: tests/unit/path/dgram/flow_test.cc, tests/unit/path/dgram/flow_epochs_test.cc.
 // Tested by: tests/fuzz/packets.cc.
 #include <algorithm>
@@ -15,8 +16,8 @@ bool is_of_envelope(FrameKind kind) { return kind >= FrameKind::envelope && kind
 // Is `number` ahead of `of`? A number below 0 has wrapped to a very large one, which does not count as ahead.
 bool is_ahead(uint64_t number, uint64_t of) { return number > of && number <= of + UINT32_MAX; }
 
-// Where delivery stands after this piece, if it stood at `from` and the whole payload of the envelope there
-// has `total` bytes.
+// Returns the position of delivery after this piece, if the position before it is `from` and the envelope
+// there has `total` bytes of payload.
 Position after(const Piece &piece, const Position &from, uint32_t total) {
     Position end{piece.at.sequence, piece.at.offset + piece.size};
     if (end.offset >= (piece.first() ? piece.total : total)) end = {piece.at.sequence + 1, 0};
@@ -53,8 +54,8 @@ Flow::Came Flow::received(std::span<const std::byte> packet, uint64_t now_ns) {
     return came;
 }
 
-// Is the packet proven to be from this peer to this process? Sets the epochs in the header of a usual packet,
-// which must be those of this flow.
+// Is the packet proven to be from this peer to this process? In the header of a usual packet, sets the epochs
+// to those of this flow, which the proof covers.
 bool Flow::is_proven(PacketHeader &header) const {
     if (header.introduces)
         return header.from_epoch != 0 && header.proof == introducing_proof(home_.secret, serial(), home_.own);
@@ -64,7 +65,7 @@ bool Flow::is_proven(PacketHeader &header) const {
 }
 
 // Does the packet belong to this flow (rule 4 of flow.h)? A packet for an earlier flow is answered by a
-// refusal. If the peer refuses the epoch that this side takes for the peer's, the flow ends.
+// refusal. If a packet refuses the epoch that this side has stored as the peer's, the flow ends.
 bool Flow::is_for_us(const PacketHeader &header, std::span<const std::byte> frames) {
     if (header.to_epoch != 0 && header.to_epoch != epoch_) {
         if (header.number == 0) return false;
@@ -73,7 +74,7 @@ bool Flow::is_for_us(const PacketHeader &header, std::span<const std::byte> fram
         traffic.refused_from = header.from_epoch;
         return false;
     }
-    // A peer to which no packet of this flow has arrived yet may end nevertheless.
+    // No packet of this flow has arrived at this peer yet. The peer may end its flow nevertheless.
     if (header.to_epoch == 0 && header.number == 0) return header.from_epoch == peer_epoch_;
     if (peer_epoch_ == 0 || header.from_epoch == peer_epoch_) return true;
     if (header.to_epoch == epoch_ && is_refusal(frames)) {
@@ -101,7 +102,7 @@ bool Flow::sensible(const PacketHeader &header, uint64_t number, std::span<const
                     Contents &contents) const {
     bool right = header.number & numbered && static_cast<int64_t>(number) > 0;  // not before the first number
     if (header.number && !right) return false;
-    uint64_t next = expected_;  // after the whole envelopes so far, each of which was the expected one
+    uint64_t next = expected_;  // expected after the envelopes so far that are whole and in order
     FrameReader reader(frames);
     Frame frame;
     while (reader.next(frame)) {
@@ -189,8 +190,8 @@ Flow::Came Flow::take(uint64_t number, std::span<const std::byte> frames, const 
     return Came::taken;
 }
 
-// Where processes share processors, the peer will not read sooner than it has done until now. Before that,
-// this process usually has something to send that can carry the acknowledgement.
+// Where processes share processors, the peer will probably not read sooner than in earlier round trips. Until
+// then, this process usually has something to send that can carry the acknowledgement.
 AnswerLimits Flow::answer_limits() const {
     AnswerLimits limits = home_.limits.answer;
     if (home_.oversubscribed)
@@ -198,7 +199,7 @@ AnswerLimits Flow::answer_limits() const {
     return limits;
 }
 
-// The peer uses each number once, so this number shows that all lower ones were used too.
+// The peer uses all numbers in ascending order, so this number shows that all lower ones were used too.
 void Flow::count_number(uint64_t number, bool fresh) {
     auto later = static_cast<int32_t>(static_cast<uint32_t>(number) - named_);
     if (later > 0) {
@@ -285,14 +286,14 @@ void Flow::acknowledged(const Acknowledgement &said, uint64_t now_ns) {
     home_.counts.given_up_too_early += found.too_early;
     too_early_ += found.too_early;
     if (found.packets > 0) {
-        // Only packets that were still outstanding count here. If those that were given up too early also
+        // Only packets that were still outstanding count here. If packets that were given up too early also
         // ended the series of probes, a round trip that has become longer would never be measured, since each
-        // packet would be given up.
+        // packet would be given up before its answer.
         uint32_t unanswered = std::exchange(traffic.probes, 0);
         uint64_t highest = cumulative - 1;
         if (said.count)
             highest = cumulative + said.ranges[said.count - 1].begin + said.ranges[said.count - 1].length - 1;
-        // The delay that the acknowledgement states is that of its highest number.
+        // The delay that the acknowledgement states belongs to the highest number in it.
         if (found.highest == highest) {
             trip_.add(now_ns - found.sent_ns, said.delay_us * uint64_t{1000}, now_ns);
             congestion_.absent(said.away_us);

@@ -1,4 +1,4 @@
-// Flows: outgoing packets. See flow.h.
+// This part of Flow composes outgoing packets. See flow.h.
 // Tested by: tests/unit/path/dgram/flow_test.cc, tests/unit/path/dgram/flow_loss_test.cc.
 // Tested by: tests/sim/flow_test.cc.
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace {
 constexpr size_t copied_below = 512;
 // If the packet has less room for payload than this, no envelope is split and no bulk is begun in it.
 constexpr size_t worth_cutting = 128;
-// How many of the most_span numbers are reserved for probes. Even more probes are accepted, since each states
-// what is settled, which lets the receiver move on.
+// How many of the most_span numbers are reserved for probes. Even if more probes are sent, they are accepted,
+// since each states what is settled and so lets the receiver move on.
 constexpr uint64_t kept_for_probes = 64;
 
 }  // namespace
@@ -188,10 +188,10 @@ void Flow::compose_acknowledgement(FrameWriter &writer, uint64_t now_ns) {
     writer.acknowledge(acknowledgement);
 }
 
-// Should the peer answer this packet at once? Yes if nothing more can be sent until the peer answers, since
-// its usual delay would be lost time. This is so if the window is only a few packets (of this packet's
-// length, if nothing long is in flight), and at the end of the available bulk, whose sender waits for the
-// answer.
+// Should the peer answer this packet at once? Yes, if nothing more can be sent until the peer answers: the
+// time for which a peer usually delays an answer would then be lost. This is so in two cases. The window is
+// only a few packets long (packets of this packet's length, if nothing long is in flight), or this packet
+// contains the end of the available bulk, whose sender waits for the answer.
 bool Flow::wants_answer(Traffic &traffic, size_t room) const {
     if (std::exchange(traffic.probe_wanted, false)) return true;
     size_t largest = size_.usual(), in_flight = traffic.sent.in_flight();
@@ -215,7 +215,7 @@ void Flow::fill(FrameWriter &writer, OutPacket &packet, SentPacket &record) {
         writer.settled(oldest);
         traffic.sent.tell_settled(oldest);
     }
-    // Such a packet only probes, so nothing in it needs room at the peer.
+    // While other packets are outstanding, a probe contains nothing that needs room at the peer.
     bool only_asks = traffic.probe_wanted && traffic.probes > 0 && traffic.sent.outstanding();
     if (wants_answer(traffic, writer.room() - probe_frame_bytes)) writer.probe();
     if (only_asks) return;

@@ -1,37 +1,42 @@
 // Protects a receiver against incast, the overload of its network link by many senders at once. The receiver
 // decides how much each sender may have in flight to it.
 //
-// Many senders fill the queue of the switch port that leads to the receiver. Each sender's own window is too
-// small a part of this queue for the sender to notice it in time. Only the receiver sees how many senders
-// there are, and at which rate all bytes arrive, which is what the receiver's network link (its line)
-// carries. Every acknowledgement therefore grants its flow a window:
+// Many senders together fill the queue of the switch port that leads to the receiver. The window of each
+// sender is only a small part of this queue, so no sender notices in time that the queue grows. Only the
+// receiver sees how many senders there are, and the rate at which all bytes arrive. At most, this is the rate
+// of the receiver's network link (its line). Every acknowledgement therefore grants its flow a window:
 //
 //     (arrival rate x least round trip + safe queue) / senders
 //
 // - The bytes of the first term keep the line busy, and those of the second wait in the queue. Together they
-//   are everything in flight. As long as the line is not full, nothing waits, and more bytes arrive in each
-//   round trip than in the one before. The measured rate, and with it the grant, therefore grows until the
-//   rate is that of the line. From then on the grant stays the same, since more cannot arrive. So the formula
-//   is right for 1 Gbit/s, for 10 Gbit/s and for memory, without any prior knowledge.
+//   are everything in flight. As long as the line is not full, nothing waits. The bytes of the second term
+//   then arrive too, so more bytes arrive in each round trip than in the one before. The measured rate, and
+//   with it the grant, therefore grows until the rate is that of the line. After that the grant stays the
+//   same, since more cannot arrive. So the formula is right for 1 Gbit/s, for 10 Gbit/s and for memory,
+//   without any prior knowledge.
 // - The safe queue is 64 KiB, because the smallest switches have 128 KiB at a port, and a sender that has
-//   only begun has not received a grant yet. (The safe queue is not reduced if little arrives. That means as
-//   often that little is sent as that the line is slow, and senders with little data would wait for grants.)
+//   only begun has not received a grant yet. (The safe queue is not reduced if little arrives. The reason may
+//   be a slow line, but just as often it is that little is sent. A smaller safe queue would then only make
+//   senders with little data wait for grants.)
 // - A lone sender is not limited, since its own congestion control sees the whole queue. A sender that sends
 //   little (less than a long packet) does not count as a sender, since its bytes make no queue. Each sender
 //   may have one packet in flight, whatever it is granted.
-// - Senders are counted in rounds. A round is long enough for the line to carry everything that is granted
-//   and two packets of each sender, so that each sender has its turn. A round is not longer, because in an
-//   exchange in pairs one sender begins when another has ended. The rate determines how long a round is. If
-//   little was sent before, the rate shows nothing about the line. A round therefore ends early when twice as
-//   much has arrived as it should carry.
-// - The rate of a round is bytes by time. The lower rate of two rounds in a row counts, since a host that
-//   reads late finds at once what arrived in a longer time. The best of these rates in recent rounds counts,
-//   since a pause within a round makes a line look slow.
+// - Senders are counted in rounds. A round is long enough for the line to carry everything that is granted,
+//   and at least two packets of each sender, so that each sender has its turn. A round is not longer: if
+//   processes exchange data in pairs, one sender begins when another has ended, and a longer round would
+//   count both. The length of a round is computed from the measured rate. If little was sent before, this
+//   rate shows nothing about the line. A round therefore ends early when twice the bytes that it should carry
+//   have arrived.
+// - The rate of a round is its bytes divided by its time. A host that reads late finds at once what arrived
+//   in a longer time, so the rate of a single round may be too high. Therefore the lower rate of two rounds
+//   in a row is used. A pause within a round makes the line look slow, so the rate may also be too low.
+//   Therefore the grant uses the highest of these lower rates in recent rounds.
 // - The grant is a window, not a sum that is used up. Lost packets therefore do not reduce the grant, and the
-//   next grant corrects an old one that arrives late. congestion.h defines how long a sender relies on one.
+//   next grant corrects an old one that arrives late. congestion.h defines how long a sender relies on a
+//   grant.
 //
-// A process has one object for all flows across the network, and one for all flows within the host. The
-// latter do not use the line, but they share the buffer of the process's socket.
+// A process has one object for all flows across the network, and one for all flows within the host. Flows
+// within the host do not use the line, but they share the buffer of the process's socket.
 // Thread rule: the owner of the flows.
 #pragma once
 
@@ -64,7 +69,7 @@ public:
 
     explicit Grants(const GrantLimits &limits) : limits_(limits) {}
 
-    // Called when a packet of this length has arrived that counted as in flight.
+    // Called when a packet of `bytes` bytes has arrived, if its sender had counted it as in flight.
     void received(Sender &sender, uint32_t bytes, uint64_t now_ns);
     // Returns the window to grant to a flow. `packet`: the maximum length of a packet. `least_ns`: the flow's
     // least round trip, 0 if it is not known.

@@ -13,7 +13,7 @@ bool may_have_rest(FrameKind kind) { return kind >= FrameKind::envelope && kind 
 
 uint8_t rest_if(size_t size) { return size == rest ? rest_flag : 0; }
 
-// The texts of the two forms of packets differ in length.
+// The texts of the two forms differ in length, so a proof of one form is not valid for the other form.
 template <size_t count>
 uint64_t proof_of(const Secret &secret, const uint32_t (&numbers)[count]) {
     struct {
@@ -140,7 +140,7 @@ bool FrameReader::take_acknowledgement(Acknowledgement &acknowledgement) {
     uint32_t end = 0;
     for (uint32_t i = 0; i < count; ++i) {
         const Range &range = acknowledgement.ranges[i];
-        // A range that touched the previous one would be part of it.
+        // Two ranges that touch are always sent as one range.
         if (range.begin <= end || range.length == 0) return false;
         end = uint32_t{range.begin} + range.length;
     }

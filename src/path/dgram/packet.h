@@ -1,5 +1,5 @@
-// The form of datagrams between two processes: a header, then frames up to the packet's end. Integers have
-// their lowest byte first, and nothing is aligned (docs/internals/protocol-datagrams.md).
+// Defines the form of datagrams between two processes: a header, then frames up to the packet's end. Integers
+// have their lowest byte first, and nothing is aligned (docs/internals/protocol-datagrams.md).
 //
 //                  0         4        7         12         16
 //     usual        | check 4 | from 3 | proof 5 | number 4 | frames ...
@@ -15,16 +15,16 @@
 //   number     2^31 plus the lower 31 bits of 1, 2, 3...; 0: the packet has no number, because all its
 //              contents may be received twice, which is true only of `acknowledge` and `end`. (Since 2^31 is
 //              added, a number whose lower bits are 0 can be used like any other)
-//   epochs     of both sides of this flow; that of `to` is 0 until its first packet has arrived
+//   epochs     of both sides of this flow; to's epoch is 0 until a packet of `to` has arrived at `from`
 //
 //     envelope     | 1 | sequence 3 | size 2 | envelope 32 | payload            a whole envelope
-//     next         | 2 | size 2 | envelope 32 | payload                         a whole one, which follows
-//                                                                               `envelope` or `next`
-//     beginning    | 3 | sequence 3 | size 2 | total 4 | envelope 32 | payload  its first bytes of `total`
-//     part         | 4 | sequence 3 | size 2 | offset 4 | payload               further bytes
+//     next         | 2 | size 2 | envelope 32 | payload                         a whole envelope, directly
+//                                                                               after `envelope` or `next`
+//     beginning    | 3 | sequence 3 | size 2 | total 4 | envelope 32 | payload  the first of `total` bytes
+//     part         | 4 | sequence 3 | size 2 | offset 4 | payload               further bytes of it
 //     bulk         | 0x40 + i | receive id 3 | offset 3 | payload               i: next six bits of the id
-//                  | 0xc0 + i | receive id 3 | offset 5 | payload               beyond 2^24 bytes
-//                  | 5 | receive id 8 | offset 8 | payload                      of any other id or offset
+//                  | 0xc0 + i | receive id 3 | offset 5 | payload               if the offset is 2^24 or more
+//                  | 5 | receive id 8 | offset 8 | payload                      with any other id or offset
 //     acknowledge  | 6 | ranges 1 | delay 2 | cumulative 4 | expected 4 | window 4 | away 2 |
 //                        ranges of (begin 2, length 2); `away` only if 0x80 is added to the number of ranges
 //     settled      | 7 | below 4                    packets before this number are not worth waiting for
@@ -34,9 +34,9 @@
 //   If 0x80 is added to kinds 1 to 4, the payload extends to the packet's end and `size` is left out. Bulk
 //   never has a size.
 //
-// A packet with one envelope thus has 52 bytes beside its payload, and one full of bulk has 23. Numbers on
-// the wire are the lower bits of longer numbers. Of the longer numbers with these bits, the receiver takes
-// the one that is nearest to the number that it expects.
+// A packet with one envelope thus has 52 bytes beside its payload, and a packet full of bulk has 23. A packet
+// contains only the lower bits of each number. Of all numbers with these lower bits, the receiver takes the
+// one that is nearest to the number that it expects.
 // This file defines only the form. Flow decides what is sent, and when. Thread rule: none.
 #pragma once
 
@@ -100,15 +100,15 @@ constexpr size_t acknowledge_frame_bytes = 16, away_bytes = 2, range_bytes = 4, 
                  probe_frame_bytes = 1, end_frame_bytes = 6;
 static_assert(usual_header_bytes + envelope_frame_bytes <= 52);
 constexpr uint8_t rest_flag = 0x80;  // added to a kind if the payload is the rest of the packet
-// Bits of the byte that bulk has in place of a kind: the mark of bulk; the offset is near_offsets or more;
-// bits of the receive id.
+// Bits of the byte that bulk has in place of a kind. bulk_flag: the frame is bulk. far_flag: the offset is
+// near_offsets or more. id_bits: bits of the receive id.
 constexpr uint8_t bulk_flag = 0x40, far_flag = 0x80, id_bits = 0x3f;
 constexpr size_t rest = SIZE_MAX;  // as the size of a payload: the payload extends to the packet's end
 
 constexpr uint32_t sequence_mask = 0xffffff;
 constexpr uint32_t most_ranges = 32;  // most ranges in an acknowledgement
 constexpr uint8_t away_flag = 0x80;   // added to the number of ranges if `away` follows
-constexpr uint64_t most_span = 4096;  // numbers between the oldest packet that is not settled and the newest
+constexpr uint64_t most_span = 4096;  // most numbers from the oldest packet that is not settled to the newest
 constexpr uint32_t no_limit = UINT32_MAX;  // value of `window` that sets no limit
 constexpr size_t least_packet = 512, most_packet = 65'000;
 
@@ -127,7 +127,8 @@ struct Acknowledgement {
     Range ranges[most_ranges];
 };
 
-// One frame of a packet, as read; `payload` lies in the packet. Only the fields of its kind are set.
+// One frame of a packet, as read; `payload` lies in the packet. Only the fields that belong to `kind` are
+// set.
 struct Frame {
     FrameKind kind;
     uint32_t sequence;  // of envelopes: the lower 24 bits, also for `next`
@@ -143,7 +144,7 @@ struct Frame {
     uint32_t epoch;  // of `end`
 };
 
-// Compute the proof of each form.
+// These functions compute the proofs of the two forms.
 uint64_t introducing_proof(const Secret &secret, uint32_t from, uint32_t to);
 uint64_t usual_proof(const Secret &secret, uint32_t from, uint32_t to, uint32_t from_epoch,
                      uint32_t to_epoch);
@@ -192,8 +193,9 @@ public:
     // Does the last frame extend to the packet's end? If so, no frame may follow.
     bool closed() const { return closed_; }
 
-    // The next five functions write a frame without its payload, which follows by copy() or from elsewhere.
-    // Its length is `size`; `rest` means that it extends to the packet's end, as it always does for bulk.
+    // The next five functions write a frame without its payload. The caller adds the payload by copy(), or
+    // sends it from elsewhere. The payload's length is `size`; `rest` means that the payload extends to the
+    // packet's end. The payload of bulk always does.
     void envelope(uint32_t sequence, const Envelope &envelope, size_t size);
     void next(const Envelope &envelope, size_t size);
     void beginning(uint32_t sequence, const Envelope &envelope, size_t size, uint32_t total);

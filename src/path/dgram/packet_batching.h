@@ -1,10 +1,10 @@
 // Decides when several envelopes leave in one packet. While batching is allowed (nonblocking sends), the
-// first envelope to a peer leaves at once. Later envelopes are held back until there are three times as many
-// of them as have left, or until most_kept bytes are held back in all. A single message is thus not delayed,
-// and a long series travels in few packets, with at most three quarters of it waiting. Where processes are
-// oversubscribed, all envelopes are held back until the program waits, or until most_kept_oversubscribed
-// bytes are held back. The peer has to wait for a processor anyway, and envelopes to many peers leave in one
-// system call. This class only decides; the path sends.
+// first envelope to a peer leaves at once. Later envelopes to that peer are held back until three times as
+// many of them wait as have left, or until most_kept bytes are held back for all peers together. A single
+// message is thus not delayed, and a long series travels in few packets, while at most three quarters of the
+// series wait. Where processes are oversubscribed, all envelopes are held back until the program waits, or
+// until most_kept_oversubscribed bytes are held back. The peer has to wait for a processor anyway, and
+// envelopes to many peers leave in one system call. This class only decides; the path sends.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -22,11 +22,12 @@ struct BatchLimits {
     size_t batched_below = 512;  // envelopes with this many bytes of payload or more are not held back
 };
 
-// The latest series in which envelopes were sent to one peer.
+// A series is the envelopes that the program sends before it waits again. A Series counts those to one peer,
+// in the latest series in which some were sent to this peer.
 struct Series {
     uint32_t number = 0;
     uint32_t sent = 0;  // envelopes
-    uint32_t next = 0;  // when this many have been sent, those held back leave
+    uint32_t next = 0;  // when this many have been sent, the envelopes held back leave
 };
 
 class PacketBatching {

@@ -1,26 +1,29 @@
 // Decides how long the packets to a peer may be. The endpoint knows what the host's own network link carries,
 // and learns more if routers report it. A route may also drop long packets silently (a smaller MTU on the way
-// whose ICMP is blocked: a black hole). This class notices such a black hole by which packets arrive and
-// which do not (after RFC 8899, with the flow's own packets, since those that are lost are sent again
-// anyway).
+// whose ICMP is blocked: a black hole). This class detects a black hole by the lengths of the packets that
+// arrive and of those that do not. The method is that of RFC 8899, but without separate test packets: the
+// flow's own packets serve, since lost contents are sent again anyway.
 //
 //   0 ... least_packet ...... fits ......... fails ... limit (the endpoint's)
 //                             used           believed to be dropped; limit + 1: no length is
 //
-// A route that drops long packets differs from one that loses any packet at random: by chance, n long packets
-// in a row are all lost with the nth power of the share of lost packets. This share is measured by short
-// packets, and by long packets where those do arrive.
-// - Suspicion: so many long packets in a row were lost that chance would cause it once in a million at that
-//   share (6 to 31 packets), none of that length has arrived since the first of them, but `few` shorter ones
-//   have. A packet that was not answered proves nothing, since the answers may be what is lost. Only packets
-//   that others overtook count as lost, and packets that were outstanding alone. (If everything is lost,
-//   there are shorter packets too: after three probes in a row without an answer, all packets are short.)
-// - Then the longest length that arrived is used, and the limit is tried at once: the first packet of that
-//   length to arrive proves the suspicion wrong. Otherwise packets of lengths in between, one at a time,
-//   narrow the gap between the longest that fits and the shortest that does not. A trial that arrives raises
-//   `fits`. A series of lost trials (four fewer than for a suspicion, at most 15) lowers `fails`.
-// - The length that failed is tried again, since routes change and suspicions may be wrong: soon, then later,
-//   then every 30 seconds.
+// A black hole must be distinguished from a route that loses packets of any length at random. On such a
+// route, the probability that n long packets in a row are all lost is the nth power of the share of lost
+// packets. This share is measured with short packets, and with long packets where long packets do arrive.
+// - Suspicion: a black hole is suspected under three conditions. So many long packets in a row were lost that
+//   chance would cause this once in a million at the measured share (6 to 31 packets). No packet of that
+//   length has arrived since the first of these losses. `few` shorter packets have arrived since then. An
+//   unanswered packet proves nothing, since its answer may have been lost. Only two kinds of packets
+//   therefore count as lost: packets that later ones overtook, and packets that were outstanding alone. (Even
+//   if everything is lost, shorter packets are sent: after three probes in a row without an answer, all
+//   packets are short.)
+// - After a suspicion, packets have the longest length that arrived. The limit is tried at once: if one
+//   packet of this length arrives, the suspicion was wrong. Otherwise trials of lengths in between, one at a
+//   time, narrow the gap between the longest length that fits and the shortest that does not. A trial that
+//   arrives raises `fits`. A series of lost trials (four fewer than for a suspicion, at most 15) lowers
+//   `fails`.
+// - The limit is tried again after half a second, then after 2 seconds, then every 30 seconds, since routes
+//   change and suspicions may be wrong.
 // This object is small, since each known peer has one. Thread rule: the owner of the flow.
 #pragma once
 
@@ -60,8 +63,8 @@ public:
         fails_ = static_cast<uint16_t>(limit_ + 1);
         return limit_;
     }
-    // sent(): called when a packet of this length has been sent. not_sent(): called when it was not sent
-    // after all, or when its fate is unknown.
+    // sent(): called when a packet of this length has been sent. not_sent(): called when the packet was not
+    // sent after all, or when its fate is unknown.
     void sent(size_t bytes) { if (bytes > fits_) trying_ = true; }
     void not_sent(size_t bytes) { if (bytes > fits_) trying_ = false; }
     // Called when a packet of this length has arrived.
@@ -102,8 +105,8 @@ private:
     static constexpr uint32_t close_enough = 16;
     static constexpr uint16_t most_ticks = (1 << 11) - 1;
     static constexpr std::array<uint8_t, 3> pauses = {2, 8, 112};  // half a second, 2 and 30 seconds
-    // How many losses in a row chance causes once in a million. Indexed by the share of lost packets, in
-    // sixteenths.
+    // How many losses in a row chance causes only once in a million. The index is the share of lost packets,
+    // in sixteenths.
     static constexpr std::array<uint8_t, 16> runs = {6,  7,  9,  10, 12, 15, 17, 20,
                                                      25, 30, 31, 31, 31, 31, 31, 31};
 
@@ -127,16 +130,16 @@ private:
     }
 
     uint16_t limit_ = 0, fits_ = 0, fails_ = 0;
-    // These two, lost_ and came_ describe long packets that were lost and shorter ones that arrived, since a
-    // packet as long as the lost ones arrived.
+    // These two, lost_ and came_ describe the time since a packet as long as the lost ones last arrived: the
+    // long packets that were lost since then, and the shorter ones that arrived.
     uint16_t shortest_lost_ = UINT16_MAX, longest_came_ = 0;
     uint16_t found_ : 11 = 0;    // when the latest failure was found, in ticks
     uint16_t failures_ : 2 = 0;  // how often the limit has been tried again since then
-    uint16_t came_ : 2 = 0;      // number of those that arrived, counted up to `few`
+    uint16_t came_ : 2 = 0;      // number of shorter packets that arrived, counted up to `few`
     bool trying_ : 1 = false;    // a trial (a packet longer than fits_) is in flight
-    uint16_t lost_ : 5 = 0;      // number of those that were lost
+    uint16_t lost_ : 5 = 0;      // number of long packets that were lost
     uint16_t lost_trials_ : 4 = 0;
-    uint16_t share_ : 7 = 0;  // of lost packets, in 1/128; losses counted in lost_ are not included yet
+    uint16_t share_ : 7 = 0;  // share of lost packets, in 1/128; does not include losses counted in lost_ yet
 };
 static_assert(sizeof(PacketSize) <= 14);
 

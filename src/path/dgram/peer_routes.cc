@@ -1,11 +1,12 @@
 // Finds the route to a peer that has several addresses. Some of them may belong to a network that does not
-// connect the two processes, or to another machine here (docker0 has the same address everywhere).
+// connect the two processes, or may lead, from here, to another machine (docker0 has the same address
+// everywhere).
 //
 // The first packet takes the route whose two ends have the most leading bits in common. If no answer arrives
 // in time, the packet is repeated on all routes. The first packet that arrives from the peer shows a route
-// that works, and this one is used from then on. (A network that carries packets in one direction only would
-// be chosen too. First contact reports such a network like one where UDP is blocked.) If there is only one
-// route, or the first one works, nothing is sent twice.
+// that works, and this route is used afterwards. (A network that carries packets in one direction only would
+// be chosen too. FirstContact (first_contact.h) reports such a network like one where UDP is blocked.) If
+// there is only one route, or the first one works, nothing is sent twice.
 //
 // Noting where packets come from costs the kernel 70 ns for each packet. This is therefore requested only
 // until the routes to all peers are known, and for at most one second after the last packet whose route was

@@ -1,8 +1,8 @@
-// How long the peer's answers take: the smoothed time (RFC 6298), the longest of recent times, and the least
-// of the last seconds. The least is the delay of the network without queues. Anything above it is queueing
-// delay (congestion.h). The longest is adopted at once and forgotten slowly, because rare delays recur:
-// queues fill, and a host with more work than processors answers late again and again. If the mean deviation
-// were used instead of the longest, each such delay would look like a loss.
+// Measures how long the peer's answers take: the smoothed time (RFC 6298), the longest of recent times, and
+// the least of the last seconds. The least is the delay of the network without queues. Anything above it is
+// queueing delay (congestion.h). The longest is adopted at once and forgotten slowly, because rare delays
+// recur: queues fill, and a host with more work than processors answers late again and again. If the mean
+// deviation were used instead of the longest, each such delay would look like a loss.
 // Packet numbers are never used twice, so each sample belongs to one packet (no ambiguity after a loss). The
 // receiver, which is proven to be of this job, states how long it held the acknowledgement back. Times have
 // 32 bits: 4 s is the longest that can be represented.
@@ -56,8 +56,8 @@ public:
         return base + std::max<uint64_t>(base / 8, least_age_ns);
     }
     // If nothing is answered for this time, something must be wrong. `kept_back_ns`: the longest time for
-    // which a receiver usually holds an acknowledgement back. If this receiver has recently taken longer,
-    // that time counts.
+    // which a receiver usually holds an acknowledgement back. If this receiver has recently taken longer, its
+    // longer time is used instead. `unknown_ns`: the result while no round trip is known.
     uint64_t probe_after_ns(uint64_t kept_back_ns, uint64_t unknown_ns) const {
         if (!known()) return unknown_ns;
         return smoothed_ +
@@ -69,7 +69,7 @@ public:
 private:
     static constexpr uint64_t memory_ns = 10'000'000'000;  // the least is remembered for at least this time
     static constexpr uint64_t least_age_ns = 20'000;       // uncertainty of clocks and polls
-    // With each sample, longest_ loses one part in this many of what it exceeds smoothed_ by.
+    // With each sample, the difference between longest_ and smoothed_ shrinks by one part in this many.
     static constexpr uint32_t longest_memory = 32;
 
     void forget(uint64_t now_ns) {
@@ -80,7 +80,7 @@ private:
         least_ = UINT32_MAX;
     }
 
-    // least_: since since_. least_before_: in the period before since_.
+    // least_: the least time since `since_`. least_before_: the least time in the period before that.
     Tally<uint32_t> smoothed_, least_{UINT32_MAX}, least_before_{UINT32_MAX};
     uint32_t longest_ = 0, latest_ = 0;
     uint16_t since_ = 0;         // in units of 2^24 ns; the same value returns after 18 minutes

@@ -1,5 +1,6 @@
-// What is in flight to a peer: a record for each packet, which describes what the packet contained, without
-// the bytes. Records lie in a slab that all flows share, each in one of the lists of its flow:
+// Records what is in flight to a peer. Each packet has a record, which describes what the packet contained,
+// without the bytes. The records of all flows lie in one slab, and each record is in one of the lists of its
+// flow:
 //
 //   outstanding    sent and neither acknowledged nor given up, sorted by number
 //   lost           given up; the contents wait to be cut anew into other packets. Envelopes and bulk have
@@ -10,13 +11,13 @@
 // - by order: a packet whose number is higher by three or more was acknowledged. If packets are acknowledged
 //   after they were given up, the network reorders more than that, and the number three is increased;
 // - by time: a later packet was acknowledged, and this one is older than a round trip and an eighth;
-// - by a probe: nothing was acknowledged for a long time, and a single packet is outstanding, which is given
-//   up, so that the probe carries its contents. After two such times in a row, all outstanding packets are
-//   given up (flow.cc).
+// - by a probe: nothing was acknowledged for a long time. If a single packet is outstanding, it is given up,
+//   so that the probe carries its contents. After two probes in a row without an answer, all outstanding
+//   packets are given up (flow.cc).
 // Giving a packet up too early does no harm, since the receiver drops what it has already. If the packet's
-// acknowledgement arrives before its contents are sent again, they need not be sent. But the cumulative
-// number proves nothing about packets that were given up before the peer learned not to wait for them
-// (`settled`).
+// acknowledgement arrives before its contents are sent again, they need not be sent. There is an exception:
+// if this side has stated that a packet which it gave up is not worth waiting for (`settled`), a cumulative
+// number beyond the packet does not prove that the packet has arrived.
 // Thread rule: the owner of the flow.
 #pragma once
 
@@ -67,7 +68,7 @@ public:
     struct Found {
         uint32_t packets = 0, bytes = 0;    // newly acknowledged, and outstanding until now
         uint32_t too_early = 0;             // packets newly acknowledged that had been given up
-        uint64_t highest = 0, sent_ns = 0;  // number of the highest outstanding one, and when it was sent
+        uint64_t highest = 0, sent_ns = 0;  // the highest number of `packets`, and when it was sent
     };
 
     uint32_t in_flight() const { return in_flight_; }
