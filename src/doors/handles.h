@@ -1,13 +1,14 @@
-// Conversions between the handles of any ABI and the library's objects, for the bodies in
-// functions/. Any thread.
+// Converts handles of any ABI to the library's objects and back, for the function bodies in functions/. Any
+// thread.
 //
 // An ABI is a struct of facts, here called `Abi`; README.md beside this file lists all of them. The
 // functions here need only these facts, each about a single handle:
-//     Abi::ObjectOf<Handle> the type of the handle's object Abi::object_behind(handle) the object, or
-//     nullptr if there is none Abi::handle_for<Handle>(object) its handle; the null handle for nullptr
-//     Abi::is_null(handle) is it the null handle of its kind? Abi::is_foreign(handle) does it look like a
-//     handle of the other ABI? Abi::shown_bits(handle) what errors show: the standard's value if
-//     predefined, else its bits
+//     Abi::ObjectOf<Handle>            the type of the handle's object
+//     Abi::object_behind(handle)       the object, or nullptr if there is none
+//     Abi::handle_for<Handle>(object)  the handle of an object; the null handle for nullptr
+//     Abi::is_null(handle)             is it the null handle of its kind?
+//     Abi::is_foreign(handle)          does it look like a handle of the other ABI?
+//     Abi::shown_bits(handle)          what errors show: the standard's value if predefined, else its bits
 // Tested by: tests/api/door_test.cc, tests/mpich_abi/values_test.cc, tests/third_abi/program.cc.
 #pragma once
 
@@ -32,7 +33,7 @@ template <class Abi, class Handle>
     return complaint::bad_handle(name, Abi::shown_bits(handle), static_cast<int>(Kind::null), Kind::error);
 }
 
-// Finds the object of a handle. Returns an error if there is none.
+// Finds the object of a handle. Returns an error if the handle has no object.
 template <class Abi, class Handle>
 [[gnu::always_inline]] inline Error find(const char *name, Handle handle, ObjectOf<Abi, Handle> *&object) {
     object = Abi::object_behind(handle);

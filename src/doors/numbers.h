@@ -1,6 +1,7 @@
-// Translates numbers and texts of the program for a typed function, and its results for the program. The
-// bodies in functions/ use these classes. If the ABI has the standard's values, they pass unchanged, and the
-// classes add no machine code. Each object belongs to one call and is on that call's stack.
+// Translates numbers and texts that the program passes to a typed function, and results of that function for
+// the program. The function bodies in functions/ use these classes. If the ABI has the standard's values,
+// numbers pass unchanged, and the classes add no machine code. Each object belongs to one call and is on that
+// call's stack.
 #pragma once
 
 #include <cstdlib>

@@ -1,5 +1,6 @@
-// The objects of an array of handles, for the bodies in functions/. An array of at most 64 objects lies in
-// this class, so on the stack. Each instance belongs to one call and is used on that call's thread.
+// Finds the objects of an array of handles, and stores the handles of an array of objects, for the function
+// bodies in functions/. Up to 64 objects lie in this class itself, which is on the stack. Each instance
+// belongs to one call and is used on that call's thread.
 // Tested by: tests/api/door_test.cc, tests/third_abi/program.cc.
 #pragma once
 
@@ -51,8 +52,8 @@ public:
     // Returns nullptr for an empty array, such as one that is not significant in this call.
     Object **data_or_null() { return count_ > 0 ? all_ : nullptr; }
 
-    // store() stores the handles of all objects; store_found() stores only those of objects that
-    // the typed function has stored.
+    // store() stores the handles of all objects. store_found() stores only the handles of objects that the
+    // typed function has stored.
     void store(Handle *handles) const {
         for (int64_t i = 0; i < count_; ++i) doors::store<Abi>(&handles[i], all_[i]);
     }

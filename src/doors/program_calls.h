@@ -1,6 +1,6 @@
-// How the core calls the program's functions, for any ABI. The program's functions get handles, keyvals,
-// error codes and statuses of their own ABI. Each front end's door.cc fills its `Door` (api/door.h) with
-// the functions defined here.
+// Calls functions of the program for the core, in any ABI. The program's functions get handles, keyvals,
+// error codes and statuses of their own ABI. Each front end's door.cc fills its `Door` (api/door.h) with the
+// functions defined here.
 // Tested by: tests/mpich_abi/crossing.cc, tests/third_abi/program.cc, tests/api/door_test.cc.
 #pragma once
 

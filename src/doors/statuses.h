@@ -1,5 +1,5 @@
-// Access to statuses of the program that the library reads or fills, for the bodies in functions/. Each
-// object is on the stack of one call.
+// Gives the function bodies in functions/ access to statuses of the program that the library reads or fills.
+// Each object is on the stack of one call.
 //
 // If the ABI has the standard's layout of a status, which the library uses as well, statuses pass unchanged.
 // For any other ABI, the library fills a status with its own layout, which is then converted. Such an ABI

@@ -1,6 +1,6 @@
-// The facts of the MPI-5.0 ABI (libmpi_abi.so.1), for the bodies in doors/functions. A handle is the address
-// of its object, or the ABI's constant if the object is predefined (api/handles.h). All values and the layout
-// of the status are those that the library uses. Any thread.
+// States the facts of the MPI-5.0 ABI (libmpi_abi.so.1) that the function bodies in doors/functions need. A
+// handle is the address of its object, or the ABI's constant if the object is predefined (api/handles.h). All
+// values and the layout of the status are those that the library uses. Any thread.
 // Tested by: tests/api/door_test.cc.
 #pragma once
 

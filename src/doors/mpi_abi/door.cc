@@ -1,4 +1,4 @@
-// How the core calls the program's functions through libmpi_abi.so.1.
+// Creates the table (Door) through which the core calls functions of a program that uses libmpi_abi.so.1.
 #include "doors/mpi_abi/abi.h"
 #include "doors/program_calls.h"
 

@@ -1,5 +1,5 @@
-// The facts of the MPICH ABI (libmpi.so.12), for the bodies in doors/functions. The translations of its
-// numbers are in values.h and translate.h. Any thread.
+// States the facts of the MPICH ABI (libmpi.so.12) that the function bodies in doors/functions need. The
+// translations of its numbers are in values.h and translate.h. Any thread.
 //
 // A handle is an integer. Bits 26 to 29 contain its kind. Bits 30 and 31 are both set for an object created
 // at run time, and bits 0 to 25 then contain the object's index in its pool. A table contains the predefined
@@ -87,7 +87,7 @@ struct Abi : Types, Translations {
         return handle ? reinterpret_cast<uint64_t>(handle) : uint64_t{abi::file_null};
     }
 
-    // Conversions between handles and integers. Only the handles of files are not integers already.
+    // Conversions between handles and integers. All handles are integers already, except those of files.
     template <class Handle>
     static int to_integer(Handle handle) {
         return static_cast<int>(handle);

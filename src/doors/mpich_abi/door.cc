@@ -1,5 +1,5 @@
-// How the core calls the program's functions through libmpi.so.12, and how the core's errors reach the
-// program.
+// Creates the table (Door) through which the core calls functions of a program that uses libmpi.so.12, and
+// returns the core's errors to the program.
 // Tested by: tests/mpich_abi/crossing.cc, tests/mpich_abi/beyond.cc.
 #include "api/call.h"
 #include "doors/mpich_abi/abi.h"

@@ -1,6 +1,6 @@
-// What libmpi.so.12 has beside the functions of the standard: variables that programs read, and the functions
-// that this front end implements without the core (api/mpich_abi). The variables have the standard's values,
-// so they need no translation.
+// Defines what libmpi.so.12 has beside the functions of the standard: variables that programs read, and
+// functions that this front end implements without the core (api/mpich_abi). The variables have the
+// standard's values, so they need no translation.
 // Tested by: tests/mpich_abi/beyond.cc, tests/mpich_abi/test_library.py.
 #include <algorithm>
 #include <cstring>
@@ -64,7 +64,7 @@ bool ignored(const int *status) {
            status == MPI_F08_STATUS_IGNORE || status == MPI_F08_STATUSES_IGNORE;
 }
 
-// A status has the same five words in C, Fortran and Fortran 2008. It is an error if one of the two is
+// A status has the same five words in C, Fortran and Fortran 2008. It is an error if `from` or `to` is
 // MPI_STATUS_IGNORE or a similar constant.
 int copy_words(const void *from, void *to, bool either_ignored) {
     if (either_ignored) return Abi::error_class_out(abi::err_arg);
@@ -80,8 +80,8 @@ int Abi::no_standard_abi(int *major, int *minor) {
     return abi::success;
 }
 
-// mpi4py's wheel, MPI.jl and other programs recognise libraries of this ABI by the beginning of the
-// version text, and MPI.jl derives the ABI from it. The text therefore begins like that of MPICH, with the
+// mpi4py's wheel, MPI.jl and other programs recognise libraries of this ABI by the beginning of the version
+// text. MPI.jl also derives the ABI from this text. The text therefore begins like that of MPICH, with the
 // MPICH release whose functions and constants this front end has (api/mpich_abi/values.toml).
 int Abi::library_version(char *version, int *resultlen) {
     constexpr int room = 8192;  // MPI_MAX_LIBRARY_VERSION_STRING in MPICH's ABI
@@ -128,12 +128,12 @@ bool Abi::has_markers(int count, const MPI_Datatype types[]) {
     return false;
 }
 
-// MPI_Type_create_struct for entries among which are the markers MPI_LB and MPI_UB. Creates a struct from
-// the other entries and gives it the bounds that the markers state: the lowest MPI_LB and the highest
+// Does the work of MPI_Type_create_struct if some entries are the markers MPI_LB or MPI_UB. Creates a struct
+// from the other entries and gives it the bounds that the markers state: the lowest MPI_LB and the highest
 // MPI_UB.
 int Abi::struct_with_markers(int count, const int lengths[], const MPI_Aint displacements[],
                              const MPI_Datatype types[], MPI_Datatype *newtype) {
-    // this call returns the error
+    // this call reports the missing array as an error
     if (!lengths || !displacements)
         return PMPI_Type_create_struct(count, lengths, displacements, nullptr, newtype);
     std::vector<int> data_lengths;

@@ -1,5 +1,5 @@
-// The predefined handles of one kind and their values in the standard's ABI. The compiler fills tables for
-// both directions of the translation.
+// Translates the predefined handles of one kind to their values in the standard's ABI, and back. The compiler
+// fills a table for each direction.
 // Tested by: tests/mpich_abi/values_test.cc.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Those translations of the MPICH ABI that are rarely needed. See translate.h.
+// Contains the translations of the MPICH ABI that are rarely needed. See translate.h.
 #include "doors/mpich_abi/translate.h"
 
 #include <atomic>

@@ -1,6 +1,6 @@
-// Translates those numbers, buffers and statuses between the MPICH ABI and the library for which the tables
-// of values.h do not suffice. The functions KIND_in and KIND_out are named after the kinds of parameters in
-// api/kinds.toml. Any thread.
+// The tables of values.h translate most constants between the MPICH ABI and the library. This file translates
+// what a table cannot: some numbers, buffers and statuses. The functions KIND_in and KIND_out are named after
+// the kinds of parameters in api/kinds.toml. Any thread.
 // Tested by: tests/mpich_abi/values_test.cc, tests/mpich_abi/crossing.cc.
 #pragma once
 
@@ -27,11 +27,12 @@ struct Translations : Values {
     // An error code of the library is one of the following:
     // - an error class, from 0 to MPI_ERR_LASTCODE, which has another number in each ABI;
     // - a code of a single failure in this run, from `first_failure`, whose low byte is its class;
-    // - a code that the program has added with MPI_Add_error_code or MPI_Add_error_class: from
-    //   `first_added` in the library, from `first_added_here` in this ABI, in both above
+    // - a code or class that the program has added (MPI_Add_error_code, MPI_Add_error_class). These numbers
+    //   begin at `first_added` in the library and at `first_added_here` in this ABI. In both they are above
     //   MPI_ERR_LASTCODE;
     // - a number that a function of the program returned and that is no code of MPI. The program must get the
-    //   same number back. A negative number is not translated, and `first_foreign` is added to any other.
+    //   same number back. In the library, a negative number is unchanged, and a positive number is greater by
+    //   `first_foreign`.
     static constexpr int first_failure = 1 << 29, first_foreign = 1 << 30,
                          first_added = abi::err_lastcode + 1, first_added_here = 1 << 30;
 
