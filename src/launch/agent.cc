@@ -1,4 +1,4 @@
-// The agent, mpirun on another host. See agent.h.
+// Implements the agent, which is mpirun on another host. See agent.h.
 #include "launch/agent.h"
 
 #include <errno.h>
@@ -26,7 +26,8 @@ namespace lanyard::launch {
 namespace {
 
 constexpr uint64_t second_ns = 1'000'000'000;
-// How long the process above may be silent until the job has arrived, which contains the limit to use then.
+// Until the job has arrived, the process that started this agent may be silent for this time. The job
+// contains the limit that is used afterwards.
 constexpr uint64_t first_silence_ns = 60 * second_ns;
 constexpr uint64_t farewell_ns = second_ns;  // how long to wait until the report `over` has been received
 

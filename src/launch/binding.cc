@@ -44,8 +44,8 @@ Sets processor_sets(LanyardDomain domain, std::string &trouble) {
     return sets;
 }
 
-// Distributes the ranks over the domains, each of which gets neighbouring ranks in proportion to the number
-// of its processors.
+// Distributes the ranks over the domains. Each domain gets consecutive ranks, in proportion to the number of
+// its processors.
 std::vector<std::optional<cpu_set_t>> spread(const Sets &domains, int ranks) {
     long processors = 0;
     for (const cpu_set_t &domain : domains) processors += CPU_COUNT(&domain);

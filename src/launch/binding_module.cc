@@ -1,4 +1,4 @@
-// Cores and memory domains as hwloc reports them. See binding_module.h.
+// Lists cores and memory domains as hwloc reports them. See binding_module.h.
 #include "launch/binding_module.h"
 
 #include <hwloc.h>

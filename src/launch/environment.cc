@@ -1,4 +1,4 @@
-// The environment of the ranks. See environment.h.
+// Makes the environment of the ranks. See environment.h.
 #include "launch/environment.h"
 
 #include <unistd.h>

@@ -1,6 +1,6 @@
-// The environment of the ranks. It is the environment of mpirun without the variables that an outer job has
-// left there, plus the variables that mpirun's options set. (prepare.cc adds those that identify the rank.)
-// It is made once for each program, before anything is started.
+// Makes the environment of the ranks, once for each program, before anything is started. It is the
+// environment of mpirun without the variables that an outer job has left there, plus the variables that
+// mpirun's options set. (prepare.cc adds the variables that identify the rank.)
 // Tested by: tests/launch/test_start.py, tests/launch/test_hosts.py.
 #pragma once
 

@@ -1,4 +1,4 @@
-// An agent's side of the streams of its ranks. See forwarded_streams.h.
+// Connects the streams of an agent's ranks with mpirun. See forwarded_streams.h.
 #include "launch/forwarded_streams.h"
 
 #include <errno.h>

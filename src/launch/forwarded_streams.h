@@ -1,7 +1,7 @@
-// An agent's side of the standard streams of its host's ranks. The output of the ranks is sent to mpirun
-// unchanged. mpirun's standard input is sent to the agent and written into the pipe of the rank that reads
-// it. Streams are limited by credit (protocol.h): without credit, no output is read from the ranks, so they
-// wait. Driven by the loop; single-threaded; never blocks.
+// Connects the standard streams of the ranks on an agent's host with mpirun. The output of the ranks is sent
+// to mpirun unchanged. mpirun's standard input is sent to the agent and written into the pipe of the rank
+// that reads it. Streams are limited by credit (protocol.h): without credit, no output is read from the
+// ranks, so they wait. Driven by the loop; single-threaded; never blocks.
 // Tested by: tests/launch/test_hosts.py.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Frames over two descriptors. See frame_link.h.
+// Sends and receives frames over two descriptors. See frame_link.h.
 #include "launch/frame_link.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
-// A link that carries frames (protocol.h) between mpirun and an agent, or between two agents, over two
+// A FrameLink carries frames (protocol.h) between mpirun and an agent, or between two agents. It has two
 // descriptors, one to read and one to write. Driven by the loop; single-threaded. Invariants: a link never
-// blocks. It stores frames that cannot be written yet, which are few, because streams are limited by credit.
+// blocks. It stores frames that cannot be written yet. These are few, because streams are limited by credit.
 // If 64 MiB wait for the other side to read, the other side counts as failed. send() calls no handlers. The
 // owner of the link closes it, and must outlive every call of a handler.
 // Tested by: tests/fuzz/agent.cc, tests/launch/test_hosts_endings.py.

@@ -1,4 +1,4 @@
-// The guard process. See guard.h.
+// Implements the guard process. See guard.h.
 #include "launch/guard.h"
 
 #include <errno.h>
@@ -187,9 +187,9 @@ void GuardProcess::obey() {
     signal_descendants(getpid(), SIGCONT);  // a stopped process ends only when it continues
 }
 
-// Ends the remaining processes: first by TERM, unless mpirun has died or has ordered KILL, then by KILL.
-// Called repeatedly while processes of the job exist, once no rank lives, mpirun has died, or mpirun has
-// ordered KILL.
+// Ends the remaining processes, first by TERM and then by KILL. If mpirun has died or has ordered KILL, TERM
+// is left out. Called again and again while processes of the job exist, as soon as no rank lives, mpirun has
+// died, or mpirun has ordered KILL.
 void GuardProcess::end_what_is_left() {
     uint64_t now_ns = clock_ns();
     if (mpirun_gone_) killing_ = true;

@@ -1,4 +1,4 @@
-// The guard: a process between mpirun and the ranks of a host. It starts the ranks, waits for them, and
+// The guard is a process between mpirun and the ranks of a host. It starts the ranks, waits for them, and
 // ensures that no process of the job remains when the job has ended. It is needed because a launcher that is
 // killed with SIGKILL cannot clean up.
 //

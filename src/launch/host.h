@@ -1,8 +1,8 @@
-// A host where ranks run: either this machine (LocalHost), or a host behind a remote shell together with all
-// hosts that are started from there (RemoteHost). A host takes its commands and makes its reports as frames
-// of protocol.h, so its owner need not distinguish the two kinds. A job on one machine is a job with one host
-// and no remote shell. Driven by the loop; single-threaded. A host makes no report during its construction,
-// and none after `over`.
+// A Host is where ranks run. A LocalHost is this machine. A RemoteHost is a host behind a remote shell,
+// together with all hosts that are started from there. A host takes its commands and makes its reports as
+// frames of protocol.h, so its owner need not distinguish the two kinds. A job on one machine is a job with
+// one host and no remote shell. Driven by the loop; single-threaded. A host makes no report during its
+// construction, and none after `over`.
 // Tested by: tests/launch/test_hosts.py, tests/launch/test_hosts_endings.py.
 #pragma once
 

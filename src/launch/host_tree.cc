@@ -1,4 +1,4 @@
-// The part of the tree of hosts that one process starts. See host_tree.h.
+// Starts and commands one process's part of the tree of hosts. See host_tree.h.
 #include "launch/host_tree.h"
 
 #include <algorithm>

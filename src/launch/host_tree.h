@@ -1,7 +1,7 @@
-// The part of the tree of hosts that one process starts: its own host, and one RemoteHost for each remote
-// shell. mpirun has a HostTree, and so has every agent. A report that every host makes (ready, over, the
-// barrier) is passed to the owner once, when the last host has made it. All other reports are passed on
-// immediately. Driven by the loop; single-threaded.
+// A HostTree is the part of a job's tree of hosts that one process starts: its own host, and one RemoteHost
+// for each remote shell. mpirun has a HostTree, and so has every agent. A report that every host makes
+// (ready, over, the barrier) is passed to the owner once, when the last host has made it. All other reports
+// are passed on immediately. Driven by the loop; single-threaded.
 // Tested by: tests/launch/test_hosts.py, tests/launch/test_hosts_endings.py.
 #pragma once
 
@@ -40,7 +40,7 @@ private:
     PmiServer pmi_;
     std::vector<std::unique_ptr<Host>> hosts_;
     std::vector<RemoteHost *> remote_;  // the remote hosts among hosts_
-    size_t ready_ = 0, over_ = 0;       // how many hosts have reported this
+    size_t ready_ = 0, over_ = 0;       // how many hosts have reported `ready` and `over`
 };
 
 }  // namespace lanyard::launch

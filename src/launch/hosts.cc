@@ -1,4 +1,4 @@
-// Host files, host lists and the mapping of ranks to hosts. See hosts.h.
+// Parses host files and host lists, and maps ranks to hosts. See hosts.h.
 #include "launch/hosts.h"
 
 #include <fmt/format.h>

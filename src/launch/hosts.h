@@ -1,5 +1,5 @@
-// The hosts on which a job runs, and the host of each rank. This header parses host files and host lists, and
-// maps ranks to hosts. Its functions work on text and numbers only: they open no file, resolve no name and
+// Determines the hosts on which a job runs, and the host of each rank: parses host files and host lists, and
+// maps ranks to hosts. These functions work on text and numbers only: they open no file, resolve no name and
 // start nothing. The option parser calls them. A function that can fail returns a sentence about what is
 // wrong, or "".
 #pragma once
@@ -60,7 +60,8 @@ struct Placement {
 std::string place_ranks(const HostList &hosts, const Mapping &mapping, int ranks, Placement &placement);
 
 // Describes where the ranks run in the form of PMI, "(vector,(first node,nodes,ranks on each)...)". Readers
-// repeat the list of triples until all ranks of the job have a node, so the text contains only one period.
+// repeat the list of triples until all ranks of the job have a node. Therefore a list that would repeat
+// itself is written only once.
 std::string process_mapping(const std::vector<int> &node_of_rank);
 
 }  // namespace lanyard::launch

@@ -215,7 +215,8 @@ void Job::connect_input() {
 // is "" if the user knows the cause already.
 void Job::fail(int exit_code, const std::string &sentence) {
     if (!failed_) {
-        // If the output of ranks cannot be written, they die. In that case the message states this cause.
+        // If the output of ranks cannot be written, the ranks die. In that case the message states this
+        // cause.
         bool cannot_write = !output_.trouble().empty();
         failed_ = true;
         exit_code_ = cannot_write ? exit_own_trouble : exit_code;

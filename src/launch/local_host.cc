@@ -1,4 +1,4 @@
-// The ranks of this host. See local_host.h.
+// Starts, watches and ends the ranks of this host. See local_host.h.
 #include "launch/local_host.h"
 
 #include <errno.h>
@@ -21,7 +21,8 @@ namespace lanyard::launch {
 namespace {
 
 constexpr uint64_t give_up_ns = 10'000'000'000;  // how long to wait for processes that KILL does not end
-constexpr uint64_t cut_off_grace_ns = 1'000'000'000;  // a rank that closes its connection has this to end
+// A rank that closes its connection must end within this time.
+constexpr uint64_t cut_off_grace_ns = 1'000'000'000;
 constexpr char cut_off_text[] =
     "closed its connection to mpirun while it was using MPI, as programs do that close all descriptors "
     "(daemon, closefrom); let it close only those that it has opened";
@@ -131,7 +132,7 @@ uint64_t LocalHost::deadline_ns() const {
     return next;
 }
 
-// Reports why a rank has failed that had closed its connection. A program that has closed all its descriptors
+// Reports why a rank that had closed its connection has failed. A program that has closed all its descriptors
 // cannot print the reason itself.
 void LocalHost::tell_cut_off(int rank, const GuardReport &report) {
     auto found =
@@ -179,7 +180,7 @@ void LocalHost::on_guard_gone() {
 }
 
 // Called when the guard was killed. The kernel has then killed the ranks, too, and this process has inherited
-// the processes that the ranks have started. It ends these.
+// the processes that the ranks have started. This function ends the inherited processes.
 void LocalHost::end_without_guard() {
     uint64_t until_ns = clock_ns() + give_up_ns;
     while (clock_ns() < until_ns) {

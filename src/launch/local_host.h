@@ -1,5 +1,5 @@
-// The host that is this machine. A guard runs its ranks. See host.h for how a host is used, and guard.h for
-// why no process is left behind. Driven by the loop; single-threaded.
+// A LocalHost is this machine as a host of the job. A guard starts its ranks. See host.h for how a host is
+// used, and guard.h for why no process is left behind. Driven by the loop; single-threaded.
 // Tested by: tests/launch/test_endings.py, tests/launch/test_start.py.
 #pragma once
 
@@ -38,7 +38,8 @@ private:
     }
     void be_over();
 
-    // A rank that has closed its connection to mpirun. If the rank still runs at until_ns, that is reported.
+    // A rank that has closed its connection to mpirun. If the rank still runs at until_ns, the closed
+    // connection is reported.
     struct CutOff {
         int rank;
         pid_t process;

@@ -1,6 +1,6 @@
-// The event loop, which is the only place where mpirun waits. It waits for descriptors, each of which has a
-// handler, and for at most a given time. Single-threaded. A handler may add and remove descriptors, including
-// its own. Events of a removed descriptor are dropped.
+// The event loop is the only place where mpirun waits. It waits for descriptors, each of which has a handler,
+// and for at most a given time. Single-threaded. A handler may add and remove descriptors, including its own.
+// Events of a removed descriptor are dropped.
 // Tested by: tests/unit/launch/pmi_tree_test.cc, tests/launch/test_endings.py.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The options of mpirun as a table, and the other paragraphs of its help and manual page. Only options.cc
-// uses them.
+// Contains the options of mpirun as a table, and the other paragraphs of its help and manual page. Only
+// options.cc uses this header.
 // Tested by: tests/launch/test_options.py, tests/command/test_coming_from.py.
 #pragma once
 

@@ -1,6 +1,6 @@
-// The command line of mpirun. One table of options (option_table.h) is used for parsing, for --help, for the
-// manual page and for suggesting the nearest option. One dash and two dashes have the same meaning, because
-// users of the various mpirun commands write both. Called once, by main.
+// Parses the command line of mpirun. One table of options (option_table.h) is used for parsing, for --help,
+// for the manual page and for suggesting the nearest option. One dash and two dashes have the same meaning,
+// because users of the various mpirun commands write both. Called once, by main.
 #pragma once
 
 #include <string>

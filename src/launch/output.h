@@ -1,9 +1,9 @@
 // Writes what the ranks print to mpirun's standard output and error, in whole lines, so that lines of
 // different ranks never mix. If requested, each line begins with its rank. Otherwise, bytes are written
 // unchanged. A line that is too long to be stored is written as it arrives, and lines of other ranks wait
-// meanwhile. They do not wait forever, because the ranks may wait for each other. If nothing more of the long
-// line arrives, or another rank has much to print, the line is cut, and both parts are labelled with their
-// rank.
+// meanwhile. These lines must not wait forever, because the rank with the long line may itself wait for other
+// ranks. So the long line is cut if nothing more of it arrives, or if another rank has much to print. Both
+// parts of a cut line are labelled with their rank.
 //
 // Driven by mpirun's loop; single-threaded. The reader is the process that reads mpirun's output. Invariants:
 // mpirun never blocks in a write, so it handles signals and ranks while the reader is slow. A slow reader
@@ -53,7 +53,8 @@ public:
     void drain();
     bool empty() const;        // true if all bytes that were passed to the sinks have been written
     bool reader_gone() const;  // true if a reader has closed its end
-    // Why writing has failed; "" if it has not failed, or only because the reader has closed its end.
+    // Why writing has failed; "" if it has not failed, or if the only reason is that the reader has closed
+    // its end.
     const std::string &trouble() const { return trouble_; }
 
 private:

@@ -1,5 +1,5 @@
-// The plan of a job: what mpirun is to do. The option parser fills it in, and all other parts read it. It
-// consists of plain values.
+// A Plan describes a job, as mpirun is to run it. The option parser fills it in, and all other parts read it.
+// It consists of plain values.
 // Tested by: tests/launch/test_options.py.
 #pragma once
 

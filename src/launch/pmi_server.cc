@@ -1,4 +1,4 @@
-// The server side of PMI-1. See pmi_server.h.
+// Implements the server side of PMI-1. See pmi_server.h.
 #include "launch/pmi_server.h"
 
 #include <errno.h>

@@ -1,15 +1,15 @@
-// The server side of PMI-1 for the ranks of this host, with one socket for each rank. It offers each rank its
-// identity, a common table of published values, the barrier, and abort. A request for anything else (spawn,
-// publishing of names) is refused with a message.
+// A PmiServer is the server side of PMI-1 for the ranks of this host, with one socket for each rank. It
+// offers each rank its identity, a common table of published values, the barrier, and abort. A request for
+// anything else (spawn, publishing of names) is refused with a message.
 //
 // On several hosts, the servers form the tree of protocol.h. A server waits until all of its ranks and all
-// servers below it have entered its barrier. Then it enters the barrier of the server above it. With this
-// message it sends the values that were published since the last release, and the release from the top
-// contains the values of all hosts. So a barrier costs one message for each host and direction, and after a
-// barrier every get is answered locally. A get for a value that is not known yet is passed upwards. A rank
-// that has finalised MPI and ended (other ranks may continue with sessions) counts as entered in every later
-// barrier. The same holds for a server whose ranks and servers below have all ended in this way; the server
-// reports this once.
+// servers below it have entered its barrier. Then it enters the barrier of the server above it, by a message
+// with the values that were published since the last barrier ended. The message that ends the barrier
+// (`release`) comes from the top of the tree and contains the values of all hosts. So a barrier costs one
+// message for each host and direction, and after a barrier every get is answered locally. A get for a value
+// that is not known yet is passed upwards. A rank that has finalised MPI and ended (other ranks may continue
+// with sessions) counts as entered in every later barrier. The same holds for a server whose ranks and
+// servers below have all ended in this way; the server reports this once.
 //
 // Driven by the loop; single-threaded; never blocks on a rank that does not read its answers.
 // Tested by: tests/launch/test_pmi.py, tests/unit/launch/pmi_tree_test.cc, tests/fuzz/pmi_server.cc.
@@ -114,7 +114,8 @@ private:
         std::vector<int> ranks;
         std::vector<size_t> remote_hosts;
     };
-    std::unordered_map<std::string, Askers> asked_;  // by key: gets passed upwards and not answered yet
+    // By key: requests that were passed upwards and are not answered yet.
+    std::unordered_map<std::string, Askers> asked_;
     size_t in_barrier_ = 0;                          // how many ranks and remote hosts have entered
     size_t departed_remote_ = 0;                     // how many remote hosts have departed
     bool told_departed_ = false, job_ends_ = false;

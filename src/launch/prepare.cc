@@ -249,8 +249,8 @@ std::string check_memory_folder(const Variables &variables) {
                              folder, wrong);
 }
 
-// Adds a remark if LANYARD_INTERFACES names an interface that does not exist and that the ranks do not need.
-// If they reach each other by a network, the library itself reports this as an error.
+// Adds a remark if LANYARD_INTERFACES names an interface that does not exist, but the ranks do not need the
+// network. If they need it, the library itself reports the missing interface as an error.
 void check_interfaces(const Settings &settings, int ranks, std::vector<std::string> &notes) {
     if (ranks > 1 && !names_path(settings, "shm")) return;
     std::vector<Interface> chosen;

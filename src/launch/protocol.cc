@@ -1,5 +1,5 @@
-// Frames and their bodies. See protocol.h. For each kind of body there is one list of members (members()),
-// which is used for writing and for reading.
+// Writes and reads frames and their bodies. See protocol.h. For each kind of body there is one list of
+// members (members()), which is used for writing and for reading.
 #include "launch/protocol.h"
 
 #include <string.h>

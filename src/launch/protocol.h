@@ -1,4 +1,4 @@
-// The protocol between mpirun and its agents on other hosts.
+// Defines the protocol between mpirun and its agents on other hosts.
 //
 //     mpirun --remote shell-- agent on b --remote shell-- agent on e ...
 //       |                       |
@@ -74,9 +74,10 @@ enum class Kind : uint8_t {
     output,         // Stream with output of a rank; without bytes at the end of the output
     input_credit,   // Stream with credit, without bytes; no credit: the rank reads no more
     waits,          // AllWaits
-    barrier,        // Values published there; all ranks of this host and those behind it have entered
-    ask,            // Text with the key of a value that is not known there
-    departed,       // all ranks of these hosts have finalised and ended; they count as entered from now on
+    barrier,        // Values published on the hosts that send it; all ranks of these hosts have entered
+    ask,            // Text with the key of a value that the sender does not know
+    // All ranks of these hosts have finalised and ended; they count as entered in all later barriers.
+    departed,
     over,           // no process of the job is left on these hosts
 };
 

@@ -1,4 +1,4 @@
-// A host behind a remote shell. See remote_host.h.
+// Starts and commands a host behind a remote shell. See remote_host.h.
 #include "launch/remote_host.h"
 
 #include <errno.h>
@@ -20,7 +20,8 @@ namespace lanyard::launch {
 namespace {
 
 constexpr uint64_t second_ns = 1'000'000'000;
-constexpr uint64_t question_ns = second_ns / 2;   // after this, a line that looks like a question is one
+// After this, a line that looks like a question counts as one.
+constexpr uint64_t question_ns = second_ns / 2;
 constexpr uint64_t farewell_ns = second_ns;       // how long a shell may take to end after its agent
 constexpr uint64_t last_words_ns = second_ns / 2; // how long to read the last bytes of a shell that ended
 constexpr size_t most_heard = 64 * 1024;

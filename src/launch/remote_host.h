@@ -1,6 +1,7 @@
-// A host behind a remote shell, together with all hosts that are started from there. See host.h for how a
-// host is used, and protocol.h for the frames. Driven by the loop; single-threaded. A RemoteHost passes
-// through these stages in this order, each at most once (stages before `over` may be skipped):
+// A RemoteHost is a host behind a remote shell, together with all hosts that are started from there. See
+// host.h for how a host is used, and protocol.h for the frames. Driven by the loop; single-threaded. A
+// RemoteHost passes through these stages in this order, each at most once (stages before `over` may be
+// skipped):
 //     idle - greeting (the shell runs, the agent has not answered) - linked - closing (the shell is to end) -
 //     over
 // Tested by: tests/launch/test_hosts_endings.py, tests/launch/test_hosts.py.
@@ -57,7 +58,8 @@ private:
     int in_ = -1, out_ = -1;      // the standard input and output of the shell, in the stage greeting
     std::string heard_;           // what has arrived on out_ in the stage greeting
     uint64_t silence_ns_;
-    // When the stage greeting or closing must end, or the stage linked after the shell has ended.
+    // The time by which the stage greeting or closing must end. Once the shell has ended, it is also the time
+    // by which the stage linked must end.
     uint64_t limit_ns_ = UINT64_MAX;
     uint64_t ask_at_ns_ = UINT64_MAX;  // when an unfinished line of output counts as a question
 };

@@ -1,4 +1,4 @@
-// How an agent is started on another host. See remote_shell.h.
+// Makes the command line that starts an agent, and explains a failed start. See remote_shell.h.
 #include "launch/remote_shell.h"
 
 #include <fmt/format.h>
@@ -43,7 +43,7 @@ std::string quoted_for_shell(std::string_view word) {
 
 std::vector<std::string> remote_shell_words(const Plan &plan, const std::string &host,
                                             const std::string &agent) {
-    // -x: do not forward a display, which nothing needs. -T: use no terminal, which would change bytes.
+    // -x: forward no display, because nothing needs one. -T: use no terminal, because it would change bytes.
     std::string shell = plan.remote_shell.empty() ? "ssh -x -T -o BatchMode=yes" : plan.remote_shell;
     std::vector<std::string> words;
     for (size_t at = 0; (at = shell.find_first_not_of(' ', at)) != std::string::npos;) {

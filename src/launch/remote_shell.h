@@ -1,4 +1,4 @@
-// How an agent is started on another host: the command line of the remote shell, and an explanation for the
+// Makes the command line of the remote shell that starts an agent on another host, and an explanation for the
 // user if no agent answers. These functions have no side effects.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace lanyard::launch {
 
-// The command line "PROGRAM [WORDS] HOST exec 'AGENT' --agent". Without --ssh, PROGRAM is ssh with options
-// that include one against questions, because no user could answer them.
+// The command line "PROGRAM [WORDS] HOST exec 'AGENT' --agent". Without --ssh, PROGRAM is ssh with options.
+// One of them keeps ssh from asking questions, because no user could answer them.
 std::vector<std::string> remote_shell_words(const Plan &plan, const std::string &host,
                                             const std::string &agent);
 std::string quoted_for_shell(std::string_view word);

@@ -1,4 +1,4 @@
-// mpirun's side of the streams of ranks on other hosts. See remote_streams.h.
+// Handles, in mpirun, the streams of ranks on other hosts. See remote_streams.h.
 #include "launch/remote_streams.h"
 
 #include <errno.h>
@@ -103,7 +103,7 @@ void RemoteInput::watch(bool wanted) {
 }
 
 // Reads the available input and sends it. Reading does not block if poll() has reported the descriptor as
-// readable; regular files always are.
+// readable. A regular file is always readable.
 void RemoteInput::pump() {
     look_again_ns_ = UINT64_MAX;
     if (terminal_ && tcgetpgrp(0) != getpgrp()) {

@@ -1,4 +1,4 @@
-// The process of a remote shell. See shell_process.h.
+// Starts and ends the process of a remote shell. See shell_process.h.
 #include "launch/shell_process.h"
 
 #include <errno.h>
@@ -122,7 +122,8 @@ void ShellProcess::reap() {
     loop_.remove(handle_);
     close(handle_);
     handle_ = -1;
-    // The process group of the shell may contain processes that it has started, which are no longer needed.
+    // The process group of the shell may contain processes that the shell has started. They are no longer
+    // needed.
     ::kill(-pid_, SIGKILL);
     if (waitpid(pid_, &status_, 0) < 0) status_ = 0;
     pid_ = -1;

@@ -1,7 +1,7 @@
-// The process of a remote shell. It has a session of its own, no terminal on which it could ask questions,
-// and pipes as its standard streams. Driven by the loop; single-threaded. Invariant: the shell does not
-// outlive this process. If this process dies, the kernel kills the shell, and processes that the shell has
-// started reach the end of their standard input.
+// A ShellProcess is the process of a remote shell. It has a session of its own, no terminal on which it could
+// ask questions, and pipes as its standard streams. Driven by the loop; single-threaded. Invariant: the shell
+// does not outlive this process. If this process dies, the kernel kills the shell, and processes that the
+// shell has started reach the end of their standard input.
 // Tested by: tests/launch/test_hosts_endings.py.
 #pragma once
 

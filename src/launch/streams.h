@@ -1,5 +1,5 @@
-// The destination of the output of this host's ranks: mpirun's own streams (Output), or the connection to
-// mpirun on another host (ForwardedStreams).
+// StandardStreams is where the ranks of this host send their output: mpirun's own streams (Output), or the
+// connection to mpirun on another host (ForwardedStreams).
 #pragma once
 
 namespace lanyard::launch {

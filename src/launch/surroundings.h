@@ -1,4 +1,4 @@
-// Facts about the process that starts ranks (mpirun or an agent), and the state that this process changes for
+// Describes the process that starts ranks (mpirun or an agent), and the state that this process changes for
 // itself.
 // Tested by: tests/launch/test_start.py.
 #pragma once

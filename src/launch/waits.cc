@@ -1,4 +1,4 @@
-// What each rank waits for. See waits.h. The form of the records is defined in base/wait_record.h.
+// Reports what each rank waits for. See waits.h. The form of the records is defined in base/wait_record.h.
 #include "launch/waits.h"
 
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ std::string name_ranks(const std::vector<RankStage> &stages,
     return text;
 }
 
-// Describes the ranks that have not entered the barrier of PMI, for which the ranks in the barrier wait.
+// Describes the ranks that have not entered the barrier of PMI. The ranks in the barrier wait for these.
 std::string missing(const std::vector<RankStage> &stages) {
     std::vector<std::string> groups;
     auto add = [&](const std::string &ranks, const std::string &which) {

@@ -1,7 +1,7 @@
-// What each rank of the job waits for. The library records this in the segment of each node. Before a rank
-// has a record, the state of the PMI server is used. A report is requested by SIGQUIT, or because the time of
-// --timeout is over. These functions have no side effects; only local_waits() reads anything but its
-// arguments, the segment.
+// Finds out and reports what each rank of the job waits for. The library records this in the shared-memory
+// segment of each node. Before a rank has a record, the state of the PMI server is used. A report is
+// requested by SIGQUIT, or because the time of --timeout is over. These functions have no side effects. They
+// read only their arguments, except that local_waits() also reads the segment.
 // Tested by: tests/launch/test_mpi.py, tests/launch/test_hosts.py.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The names of ranks, hosts and signals in sentences. See wording.h.
+// Names ranks, hosts and signals in sentences. See wording.h.
 #include "launch/wording.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// The names of ranks, hosts and signals in sentences. These functions have no side effects.
+// Names ranks, hosts and signals in sentences. These functions have no side effects.
 // Tested by: tests/launch/test_endings.py, tests/launch/test_mpi.py.
 #pragma once
 
