@@ -1,6 +1,6 @@
-// Categories of MPI_T. There is one category for each part of the library, and all of these are within one
-// category for the whole library. Each variable and event states its category. Categories never change, so
-// their stamp is constant.
+// Defines the categories of MPI_T. There is one category for each part of the library, and all of these are
+// within one category for the whole library. Each variable and event states its category. Categories never
+// change, so their stamp is constant.
 // Tested by: tests/unit/tool/tool_test.cc, tests/mpi/tool/events.cc.
 #pragma once
 

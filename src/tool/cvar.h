@@ -1,5 +1,5 @@
-// Control variables of MPI_T. There is one for each row of the table of settings. For each collective
-// operation there is one by which its algorithm on a communicator can be chosen.
+// Defines the control variables of MPI_T. Each row of the table of settings is a variable. In addition, each
+// collective operation has a variable by which its algorithm on a communicator can be chosen.
 //
 // Before MPI_Init every setting may be written. The value takes effect when MPI is initialised, and replaces
 // the value in the environment. Later, only settings whose row allows it (`changes`) may be written, and the

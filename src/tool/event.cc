@@ -23,10 +23,12 @@ struct Queue {
     std::vector<EventRegistration *> listening;  // registrations with a function
     std::vector<EventRecord> records;            // a ring, created with the first registration
     uint64_t begin = 0, end = 0;                 // the numbers of the oldest event and of the next event
-    bool dropped = false;                        // some registration has dropped events to report
+    // Dropped events of some registration are still to be reported.
+    bool dropped = false;
     std::atomic<bool> pending{false};            // there is something to deliver
     std::atomic<bool> delivering{false};         // a thread delivers; only this thread frees registrations
-    bool to_free = false;                        // some are closing; used only by the thread that delivers
+    // Some registrations are closing; used only by the thread that delivers.
+    bool to_free = false;
 };
 
 Queue &queue() {

@@ -1,16 +1,16 @@
-// Events of MPI_T, which the layers report through base/events.h. An event is kept until a thread of the
-// program has left the engine. This thread then delivers the event to the tool.
+// Delivers events of MPI_T to tools. The layers of the library report events through base/events.h. An event
+// is kept until a thread of the program has left the engine. This thread then delivers the event to the tool.
 //
 // When an event happens, the engine's owner copies it into a queue, which serves all registrations. The owner
 // may be the helper thread, which must not call functions of the program. Later, a thread of the program that
 // has left the engine (Engine::leave), but is still inside its MPI call, empties the queue. Only one thread
-// at a time does so, in the order in which the events happened. At this point the tool's function may make
-// any call, so of the functions that are registered for an event the least restrictive one is called. Events
-// that happen while the queue is full are counted and reported as dropped. While nothing is registered, the
-// only cost is that a layer reads one word, off the fast path of a message.
+// at a time does so, in the order in which the events happened. A tool may register a function for each level
+// of callback safety. At this point a function may make any call, so the function of the least restrictive
+// level is called. Events that happen while the queue is full are counted and reported as dropped. While
+// nothing is registered, the only cost is that a layer reads one word, off the fast path of a message.
 //
-// A tool's function must not throw, because the MPI call in which it happens to run has done its work. If it
-// throws, the process is stopped (base/thrown.h).
+// A tool's function must not throw. The MPI call in which it happens to run has already done its work, so an
+// exception would make this call look failed. If a function throws, the process is stopped (base/thrown.h).
 //
 // Thread rule: registrations are created and changed under tool_lock(). The queue has a lock of its own,
 // which the engine's owner takes, too. Functions of the program run without any lock. Only one thread at a

@@ -1,6 +1,6 @@
-// The profile: how a job spends its time in MPI (LANYARD_PROFILE=on, mpirun --profile). Each process counts.
-// At MPI_Finalize rank 0 prints a table and writes lanyard-profile-<job>.json with the counts of every rank
-// (docs/profile.md). Without a profile nothing is counted.
+// The profile shows how a job spends its time in MPI (LANYARD_PROFILE=on, mpirun --profile). Each process
+// counts. At MPI_Finalize rank 0 prints a table and writes lanyard-profile-<job>.json with the counts of
+// every rank (docs/profile.md). Without a profile nothing is counted.
 //
 // Three things are counted. Calls are timed by the ABI front ends (api/timed_call.h). Waits, in which a call
 // polls or sleeps, are counted by their reason (Waiting, runtime/waiting.h). Messages are counted by the
@@ -20,8 +20,8 @@ namespace lanyard {
 // The time of all calls of one name so far.
 struct CallTimes {
     std::string name;
-    // The number of calls and their time, in the unit of clock_ticks(). That clock is the one read fastest,
-    // and reading the clock is a profile's largest cost.
+    // The number of calls and their time, in the unit of clock_ticks(). This clock is used because it is the
+    // fastest to read: reading the clock is the largest cost of a profile.
     std::atomic<uint64_t> calls{0}, ticks{0};
     std::atomic<uint64_t> waiting_ns{0};       // the part of that time for which the calls waited
 };

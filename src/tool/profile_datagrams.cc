@@ -1,6 +1,6 @@
-// The part of a profile's table about datagrams: how many there were, what happened to them, and the pairs of
-// ranks between which the most were lost. A packet that did not arrive is known at both ends: its sender gave
-// the packet a number, and its receiver misses that number.
+// Makes the part of a profile's table about datagrams: how many there were, what happened to them, and the
+// pairs of ranks between which the most were lost. A packet that did not arrive is known at both ends: its
+// sender gave the packet a number, and its receiver misses that number.
 // Tested by: tests/unit/tool/profile_test.cc, tests/launch/test_profile.py.
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// A profile's numbers as JSON; see profile_table.h.
+// Writes and reads a profile's numbers as JSON; see profile_table.h.
 // Tested by: tests/launch/test_profile.py.
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-// The printed table of a profile; see profile_table.h.
+// Makes the printed table of a profile; see profile_table.h.
 #include "tool/profile_table.h"
 
 #include <algorithm>

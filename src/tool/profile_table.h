@@ -1,6 +1,5 @@
-// The forms that the numbers of a profile have: the numbers of one rank as text, which is sent to rank 0, and
-// the numbers of all ranks as the contents of a file and as the printed table. These functions have no side
-// effects.
+// Converts the numbers of a profile: those of one rank to text, which is sent to rank 0, and back, and those
+// of all ranks to the contents of a file and to the printed table. These functions have no side effects.
 // Tested by: tests/unit/tool/profile_test.cc.
 #pragma once
 
@@ -36,8 +35,8 @@ struct RankProfile {
         };
         bool used = false;
         uint64_t sent = 0, bytes = 0;
-        // Packets that were declared lost, so that their contents were sent again: by the reason; and those
-        // that turned out not to be lost.
+        // by_order, by_time, by_probe: packets that were declared lost, so that their contents were sent
+        // again, by the reason. too_early: packets among these that were not lost.
         uint64_t by_order = 0, by_time = 0, by_probe = 0, too_early = 0;
         uint64_t alone = 0, carried = 0;  // acknowledgements in packets of their own, and in other packets
         uint64_t received = 0, missing = 0;   // packets of peers that have arrived, and that have not

@@ -1,4 +1,4 @@
-// How numbers are written in a profile's table. These functions have no side effects.
+// Writes numbers as they appear in a profile's table. These functions have no side effects.
 // Tested by: tests/unit/tool/profile_test.cc.
 #pragma once
 

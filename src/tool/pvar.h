@@ -1,6 +1,6 @@
-// Performance variables of MPI_T. They are the registered counters (base/counters.h), which a tool reads
-// through handles that belong to sessions. The value of a handle counts from when the handle was created or
-// reset. Handles do not affect the objects that count. The value of a handle depends on the class:
+// Defines the performance variables of MPI_T. They are the registered counters (base/counters.h), which a
+// tool reads through handles that belong to sessions. The value of a handle counts from when the handle was
+// created or reset. Handles do not affect the objects that count. The value of a handle depends on the class:
 //
 //   counter, aggregate, timer  what was added while the handle was started; can be written, reset, or read
 //                              and reset in one step
@@ -54,7 +54,7 @@ struct PvarHandle : Object {
     int values = 1;
     bool started = false;
     uint64_t begun = 0;     // if started: the count that is already included in `gathered`
-    uint64_t gathered = 0;  // what was counted until then; for a watermark: the highest level so far
+    uint64_t gathered = 0;  // what was counted up to `begun`; for a watermark: the highest level so far
 };
 
 namespace tool {

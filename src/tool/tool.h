@@ -1,6 +1,7 @@
-// The tool information interface, MPI_T (MPI-5.0 chapter 15), below its typed functions: whether it is in
-// use, what it needs of the running library, its enumerations, and how results are returned. Its state
-// belongs to the process: a tool may use the interface before MPI_Init and after MPI_Finalize.
+// This header is the base of the tool information interface, MPI_T (MPI-5.0 chapter 15). It declares whether
+// the interface is in use, what the interface needs of the running library, its enumerations, and how results
+// are returned. The typed functions use all of this. The state of the interface belongs to the process: a
+// tool may use the interface before MPI_Init and after MPI_Finalize.
 //
 // Thread rule: every function of the interface holds tool_lock() while it uses a table, a handle or a
 // session, but never while a function of the program runs. Counters are read as base/counters.h describes.
@@ -23,8 +24,8 @@ namespace lanyard {
 
 struct Team;
 
-// An enumeration: the names of the values of a variable of type MPI_INT, or of the elements of an event, from
-// 0 on. Exists until exit.
+// An enumeration (MPI_T_enum): names for the numbers 0, 1, 2, ... The numbers are values of a variable of
+// type MPI_INT, or elements of an event. It exists until exit.
 struct ToolEnum : Object {
     std::string name;
     std::vector<std::string> items;
@@ -51,8 +52,9 @@ struct Bound {
 class Host {
 public:
     virtual Settings &settings() = 0;
-    // Calls `act` while no other thread makes progress, which includes calling reduction functions of the
-    // program. The caller holds tool_lock(), so `act` must not take that lock.
+    // Calls `act` while no other thread makes progress. Reduction functions of the program are called as a
+    // part of progress, so none of them runs then. The caller holds tool_lock(), so `act` must not take that
+    // lock.
     virtual void while_still(const std::function<void()> &act) = 0;
     // Lets the library use settings that have been changed. Called within while_still().
     virtual void settings_changed() = 0;
@@ -76,7 +78,7 @@ bool in_use();  // call under tool_lock()
 
 Error failure(int code, std::string sentence);
 
-// Creates an enumeration of values from 0 on. It is never freed.
+// Creates an enumeration whose items name the numbers 0, 1, 2, ... It is never freed.
 const ToolEnum *make_enumeration(std::string name, std::vector<std::string> items);
 bool is_enumeration(const void *address);
 
