@@ -1,4 +1,4 @@
-// Functions for reading command lines, which `lanyard` and the benchmark programs share.
+// Helps `lanyard` and the benchmark programs to read their command lines.
 // Tested by: tests/command/test_lanyard.py, tests/bench/settings_test.cc.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The subcommands of `lanyard`. lanyard.cc reads the command line and then calls one of them. Each returns
-// the exit code: 0 for success, 1 for a failure or a problem that was found, 2 for a usage error.
+// Declares the subcommands of `lanyard`. lanyard.cc reads the command line and then calls one of them. Each
+// returns the exit code: 0 for success, 1 for a failure or a problem that was found, 2 for a usage error.
 // Tested by: tests/command/test_lanyard.py.
 #pragma once
 

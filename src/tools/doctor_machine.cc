@@ -1,4 +1,4 @@
-// Examinations of the machine: the granted processors, shared memory, reading the memory of another process,
+// Examines the machine: the granted processors, shared memory, reading the memory of another process,
 // datagrams, and libraries. Used by doctor.cc.
 // Tested by: tests/command/test_lanyard.py, tests/failures/test_machine.py.
 #include <fcntl.h>
@@ -45,7 +45,7 @@ double quota_of(const std::string &line) {
     return words >> quota >> period && quota > 0 && period > 0 ? quota / period : 0;
 }
 
-// The mount point of version 2 of cgroups. It has another one if version 1 is mounted, too.
+// The mount point of version 2 of cgroups. Version 2 has another mount point if version 1 is mounted, too.
 std::string unified_hierarchy() {
     const std::string beside = "/sys/fs/cgroup/unified";
     return access(beside.c_str(), F_OK) == 0 ? beside : "/sys/fs/cgroup";

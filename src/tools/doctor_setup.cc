@@ -1,5 +1,5 @@
-// Examinations of the installation, and of settings in the environment by which programs would use another
-// MPI or another launcher. Used by doctor.cc.
+// Examines the installation, and settings in the environment by which programs would use another MPI or
+// another launcher. Used by doctor.cc.
 // Tested by: tests/command/test_lanyard.py, tests/launch/test_origin.py.
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -69,8 +69,9 @@ void examine_library_path(const Place &place, Findings &findings) {
 
 struct Launcher {
     const char *variable, *name;
-    // The variable of this library's mpirun by which `variable` is recognised as harmless, or nullptr. mpirun
-    // sets both variables to the same value. Only if `own` is LANYARD_JOB does mpirun not set `variable`.
+    // A variable that this library's mpirun sets for its ranks, or nullptr. LANYARD_JOB: if it is set,
+    // `variable` is harmless, because mpirun leaves `variable` as it is. Any other: mpirun sets both
+    // variables to the same value, and `variable` is harmless if the values are equal.
     const char *own;
 };
 

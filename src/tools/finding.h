@@ -1,5 +1,5 @@
-// The findings of `lanyard doctor`, and the examinations that make them. An examination does what MPI
-// programs would do, and never draws conclusions from a version or a name. It leaves nothing behind, and
+// Declares the findings of `lanyard doctor`, and the examinations that make them. An examination does what
+// MPI programs would do, and never draws conclusions from a version or a name. It leaves nothing behind, and
 // takes well under a second.
 // Tested by: tests/command/test_lanyard.py.
 #pragma once

@@ -219,8 +219,8 @@ std::string in_words(double time_us) {
     return time_us < 1000 ? fmt::format("{:.3g}", time_us) : fmt::format("{:.0f}", time_us);
 }
 
-// Prints the algorithms of collective operations that a communicator with the number of ranks that the user
-// has named would use.
+// Prints the algorithms that a communicator would use for collective operations. The user has named the
+// number of its ranks.
 int show_collectives(const InfoOptions &asked) {
     Settings settings;
     if (!settings_now(settings)) return 1;

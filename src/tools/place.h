@@ -1,5 +1,5 @@
-// The place of this installation, or of the build folder, which has the same form. It is found from the path
-// of the running program, so an installation still works after it was moved.
+// Finds the place of this installation, or of the build folder, which has the same form. The place is found
+// from the path of the running program, so an installation still works after it was moved.
 // Tested by: tests/command/test_install.py.
 #pragma once
 
