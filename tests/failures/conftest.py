@@ -1,7 +1,7 @@
-"""Fixtures of the tests of failures.
+"""Provides the fixtures of the tests of failures.
 
-`mpirun` (of the build that LANYARD_BUILD names, with the check that nothing is left behind) and `built` are
-those of tests/launch. `program` compiles the programs of tests/failures/programs.
+`mpirun` and `built` are the fixtures of tests/launch. `mpirun` belongs to the build that LANYARD_BUILD names,
+and checks that a job leaves nothing behind. `program` compiles the programs of tests/failures/programs.
 """
 import importlib.util
 import pathlib

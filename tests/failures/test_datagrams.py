@@ -1,8 +1,8 @@
 """Lost datagrams must be sent again; damaged, repeated and foreign ones must be dropped.
 
 At MPI_Finalize a rank reports what happened to its datagrams: always if LANYARD_LOG=info,dgram is set,
-otherwise only if many were lost. LANYARD_DGRAM_PROGRESS decides which thread handles the datagrams that a
-rank gets while it computes.
+otherwise only if many were lost. LANYARD_DGRAM_PROGRESS decides which thread handles the datagrams that
+arrive at a rank while the rank computes.
 """
 import contextlib
 import os
@@ -67,9 +67,9 @@ def test_much_loss_is_told_to_everybody(exchange):
         assert share and 11 < float(share[3]) < 19, line
 
 
-# Rank 1 posts a receive and then computes: without an argument, for 1.5 s; with one, until the file of
-# this name exists, but no longer than a minute. Rank 0 creates the file when its send is complete. Rank 0
-# prints whether its send was complete while rank 1 computed.
+# Rank 1 posts a receive and then computes. Without an argument, it computes for 1.5 s. The argument is the
+# name of a file: rank 1 then computes until this file exists, but no longer than a minute. Rank 0 creates the
+# file when its send is complete. Rank 0 prints whether its send was complete while rank 1 computed.
 COMPUTING = """
 #include <fcntl.h>
 #include <mpi.h>
@@ -121,8 +121,8 @@ def compute(mpirun, built, way, words=(), **settings):
     ("engine", [], "afterwards\n"), ("thread", ["told"], "meanwhile\n"), ("hybrid", ["told"], "meanwhile\n"),
 ])
 def test_rank_that_computes_is_driven_or_waited_for(mpirun, built, way, words, when):
-    """While the peer computes and does not answer, the sender must resend little and must not consider the
-    peer failed."""
+    """Rank 1 computes, and does not answer meanwhile. Rank 0 must send little again, and must not declare
+    rank 1 failed."""
     out, err = compute(mpirun, built, way, words, LANYARD_PEER_TIMEOUT=1)
     assert out == when, err
     again = [int(number) for number in re.findall(r"sent again (\d+) of", err)]
@@ -131,8 +131,8 @@ def test_rank_that_computes_is_driven_or_waited_for(mpirun, built, way, words, w
 
 @pytest.mark.parametrize("seed", range(1, 7))
 def test_lost_answer_of_a_rank_that_computes_is_given_again(mpirun, built, seed):
-    """The receiver has the whole message, but its acknowledgement may be lost. The receiver must then repeat
-    it for the waiting sender."""
+    """The receiver has the whole message, but the acknowledgement may be lost on its way. The receiver must
+    then repeat the acknowledgement for the waiting sender."""
     out, err = compute(mpirun, built, "hybrid", ["told"],
                        LANYARD_DGRAM_HARM=f"longest=1472,loss=1,seed={seed}")
     assert out == "meanwhile\n", err
@@ -153,8 +153,8 @@ def test_every_damaged_packet_is_noticed(mpirun, program):
     assert (code, out) == (0, "right\n"), err
     done, noticed = (sum(map(int, re.findall(words, err)))
                      for words in (r"overtaken, (\d+) damaged", r"dropped [^;]*?, (\d+) damaged"))
-    # Some packets arrive after their receiver has written its report; others may find no room in a
-    # socket buffer on a busy machine.
+    # The numbers may differ a little. Some packets arrive after their receiver has written its report. On a
+    # busy machine, other packets may find no room in a socket buffer.
     assert done >= 50 and 0.9 * done - 1 < noticed <= done + 3, err
 
 
@@ -191,8 +191,8 @@ class Wire:
 
 
 def sealed(packet):
-    """Returns the packet with a correct check: the first four bytes are the CRC32C of the bytes after
-    them."""
+    """Returns the packet with a correct checksum. Its first four bytes are the CRC32C of all following
+    bytes."""
     crc = 0xffffffff
     for byte in packet[4:]:
         crc ^= byte
@@ -201,9 +201,9 @@ def sealed(packet):
     return (crc ^ 0xffffffff).to_bytes(4, "little") + packet[4:]
 
 
-# Each kind makes a packet from a packet of this job (`own`) and one of the other job. Packets of an
-# earlier process, which has another epoch, are made from an introducing packet (below), because a
-# packet in the usual form does not contain the epochs: only its proof covers them.
+# Each kind makes a packet from a packet of this job (`own`) and a packet of the other job (`other`). Packets
+# of an earlier process, which had another epoch, are made from an introducing packet (below), because only an
+# introducing packet contains the epochs. A packet in the usual form contains only a proof that covers them.
 KINDS = {
     "said before": lambda own, other, chance: own,
     "of another job": lambda own, other, chance: other,
@@ -221,10 +221,10 @@ def of_an_earlier_process(introducing, chance):
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root sees what others send")
 @pytest.mark.one_host("it listens to the loopback interface")
 def test_packets_of_others_are_dropped_and_counted(mpirun, program):
-    """Two jobs run at the same time. The first one also gets packets of the other job, copies of its own
+    """Two jobs run at the same time. The first job also gets packets of the other job, copies of its own
     packets, and altered packets.
 
-    It must continue undisturbed and report how many packets of each kind it dropped.
+    The first job must continue undisturbed and report how many packets of each kind it dropped.
     """
     chance = random.Random(int(os.environ.get("LANYARD_TEST_SEED", 1)))
     ports = {"42210-42219": range(42210, 42220), "42220-42229": range(42220, 42230)}

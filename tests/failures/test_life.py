@@ -1,4 +1,4 @@
-"""MPI calls before MPI_Init or after MPI_Finalize, and unusual ways to start and end a process.
+"""Tests MPI calls before MPI_Init or after MPI_Finalize, and unusual ways to start and end a process.
 
 Also tested: calls in a forked child, a second MPI_Init, MPI_Abort, and a process that another launcher
 started.
@@ -61,8 +61,8 @@ def test_copy_of_a_process_alone_is_alone(mpirun, program):
     pytest.param("self,shm", marks=pytest.mark.one_host("shared memory")), "self,tcp",
 ])
 def test_child_may_end_as_it_likes(mpirun, program, paths):
-    """A forked child may call exit(), even if its parent has a helper thread, which does not exist in the
-    child.
+    """A forked child may call exit(), even if its parent has a helper thread. (The child has no copy of this
+    thread.)
 
     Leak detection is switched off here. At the exit of a forked child, the leak sanitizer of gcc 12 can wait
     for ever for a lock of its allocator, if another thread of the parent held this lock at the fork. This

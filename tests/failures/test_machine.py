@@ -1,4 +1,5 @@
-"""Jobs on a machine that refuses direct copies between processes, or that has no room for shared memory."""
+"""Tests jobs on a machine that refuses direct copies between processes, or that has no room for shared
+memory."""
 import os
 import re
 import subprocess
@@ -11,8 +12,8 @@ pytestmark = pytest.mark.own_paths("it is about direct copies and shared memory"
 
 
 def refused(program):
-    """The beginning of a command line that lets the kernel refuse a command access to other processes'
-    memory."""
+    """The first words of a command line. With them the kernel refuses the command's attempts to read or write
+    the memory of other processes."""
     return program("refused"), "process_vm_readv=EPERM,process_vm_writev=EPERM"
 
 
@@ -47,7 +48,7 @@ def test_refused_from_some_time_on(mpirun, program):
 
 
 def test_direct_copies_where_they_are_allowed(mpirun, program):
-    """Shows that the tests above could fail: without the filter, copies are refused only if the machine
+    """Is the control for the tests above: without the filter, direct copies must work, unless the machine
     itself refuses them."""
     code, out, err = mpirun.run("-n", 2, program("exchange"), env={"LANYARD_LOG": "info"})
     assert (code, out) == (0, "right\n")
@@ -56,8 +57,8 @@ def test_direct_copies_where_they_are_allowed(mpirun, program):
 
 
 def direct_and_failed(mpirun, program, ranks, *words, env=None):
-    """Runs `midway`. Returns the number of direct copies that succeeded before the change, and the number
-    that failed after it.
+    """Runs `midway`, in which direct copies begin to fail in the middle of the job. Returns how many direct
+    copies succeeded before that moment, and how many failed after it.
 
     Skips the test if no direct copy succeeded.
     """
@@ -76,9 +77,10 @@ def direct_and_failed(mpirun, program, ranks, *words, env=None):
 @pytest.mark.parametrize("who", ["first", "all"])
 @pytest.mark.parametrize("how", ["seccomp", "dumpable"])
 def test_memory_that_is_closed_between_and_during_long_messages(mpirun, program, how, who, microseconds):
-    """A process restricts itself while messages are under way.
+    """The messages must be right even if a process restricts itself while they are under way.
 
-    It either installs a filter that refuses its own calls, or closes its memory to all other processes.
+    The process either installs a filter that refuses its own calls, or closes its memory to all other
+    processes.
     """
     if how == "seccomp":
         seccomp_or_skip(program)
@@ -91,9 +93,10 @@ def test_memory_that_is_closed_between_and_during_long_messages(mpirun, program,
 @pytest.mark.parametrize("of", ["reads", "writes"])
 @pytest.mark.parametrize("fault", ["refuse", "once", "part"])
 def test_any_direct_copy_may_fail(mpirun, program, of, fault):
-    """Both sides copy pieces of a message. Any of these copies may fail.
+    """Sender and receiver both copy pieces of a message, and any of these copies may fail. The message must
+    be right nevertheless.
 
-    Either all calls after a certain number fail, or one call alone fails, or one call copies only a part.
+    After a certain number of calls, either all calls fail, or one call fails, or one call copies only a part.
     """
     failed = 0
     for number in [1, 90] if not LONG else [*range(8), *range(10, 340, 17)]:
@@ -150,7 +153,7 @@ def test_four_ranks_in_one_mebibyte_with_collectives_of_all_sizes(small_memory, 
 MEMORY_FILE = (r"mpirun: \S+ cannot be used for the memory that ranks share: .+; a memory file is used "
                r"instead\n")
 MESSAGES = r". All ranks send messages over the network's path instead, which is slower\n"
-# Starts a rank in the way of a launcher that passes no file for shared memory.
+# Starts a rank as a launcher would that passes no file for shared memory.
 NO_FILE = (sys.executable, "-S", "-c",
            'import os, sys; os.close(int(os.environ.pop("LANYARD_SEGMENT_FD"))); '
            'os.execv(sys.argv[1], sys.argv[1:])')
@@ -185,8 +188,8 @@ FOLDERS = {"missing": "mount -t tmpfs tmpfs /dev", "read-only": "mount -t tmpfs 
 @pytest.mark.parametrize("launcher", ["mpirun", "another"])
 @pytest.mark.parametrize("how", FOLDERS)
 def test_unusable_dev_shm_is_replaced(mpirun, program, how, launcher):
-    """The job must use a memory file that mpirun passes instead of /dev/shm or, without such a file, messages
-    instead of shared memory. In both cases one line must say so."""
+    """The job cannot use /dev/shm. If mpirun passes a memory file, the job must use this file. Otherwise the
+    ranks must use messages and no shared memory. In both cases one line must say so."""
     unshare = (["unshare", "--mount"] if os.geteuid() == 0
                else ["unshare", "--user", "--map-root-user", "--mount"])
     if subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode != 0:
@@ -235,7 +238,8 @@ def test_files_may_not_be_as_long_as_the_segment(mpirun, program, paths, kib):
 @pytest.mark.parametrize("door", ["mpicc"])
 @pytest.mark.parametrize("paths", ["self,shm", "self,tcp", "self,dgram"])
 def test_a_job_in_few_addresses(mpirun, program, paths, door):
-    """None of four ranks may use more than 200 MB of address space. The limit for each process is 1 GB."""
+    """The kernel limits each process to 1 GB of address space (ulimit -v). The test requires more: none of
+    the four ranks may use over 200 MB."""
     if "asan" in os.environ.get("LANYARD_CC", "") or "-fsanitize" in os.environ.get("LANYARD_CC", ""):
         pytest.skip("sanitizers reserve terabytes of addresses")
     script = 'ulimit -v 1000000; exec "$@"'
@@ -259,8 +263,8 @@ def test_sixty_four_ranks_in_sixty_four_mebibyte(small_memory, program):
 def test_memory_that_fills_up_later_is_not_missed_by_ranks_that_have_met(small_memory, program, ranks):
     """Ranks that have exchanged messages before must not be affected when shared memory fills up.
 
-    They create communicators, call collectives and receive thousands of unexpected messages. Later there is
-    room again.
+    The ranks create communicators, call collectives and receive thousands of unexpected messages. Later there
+    is room again.
     """
     assert small_memory.run("8m", "-n", ranks, program("full"), "met") == (0, "right\n", "")
 
@@ -289,7 +293,7 @@ def test_memory_that_fills_up_before_ranks_meet_ends_the_job_with_a_sentence(sma
 def test_both_ranks_are_told_that_full_memory_parts_them(small_memory, program):
     """If errors are returned, both the sender and the waiting receiver must get an error.
 
-    Their messages to other ranks must still arrive.
+    Messages of these two ranks to other ranks must still arrive.
     """
     code, out, err = small_memory.run("8m", "-n", 3, program("full"), "strangers", "returned",
                                       small_memory.folder.parent / "is-full")

@@ -1,5 +1,5 @@
-"""Messages that are too long, are never received or never arrive. The tests check the text that the user
-gets, and the exit code."""
+"""Tests messages that are too long, are never received or never arrive. The tests check the text that the
+user gets, and the exit code."""
 import re
 
 import pytest
@@ -58,8 +58,8 @@ def test_without_debug_mode_nothing_is_said(mpirun, program, what):
 
 
 def test_debug_mode_tells_what_finalize_waits_for(mpirun, program):
-    """A long message that no receive matches cannot leave, so MPI_Finalize waits. A line must state the
-    reason."""
+    """A long message cannot leave while no receive matches it, so MPI_Finalize waits. A line must state why
+    it waits."""
     process = mpirun.start("-n", 2, program("messages"), "leave", "long", env={"LANYARD_CHECK": "on"})
     said = mpirun.read_until(process.stderr, lambda text: text.count(b"\n") >= 1).decode()
     process.terminate()

@@ -141,8 +141,8 @@ def test_different_datatypes_are_told_in_debug_mode(mpirun, program, sent, recei
                     + SENTENCES[sent, received], out), out
 
 
-# For each way to receive: the call that the error names. None: the error is in a status and names
-# no call.
+# For each way to receive: the call that the error names. The value None means that the error is in a status
+# and names no call.
 WAYS = {"irecv": "MPI_Wait", "waitall": None, "mrecv": "MPI_Mrecv", "imrecv": "MPI_Wait",
         "persistent": "MPI_Wait", "sendrecv": "MPI_Sendrecv"}
 

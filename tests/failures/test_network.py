@@ -1,5 +1,5 @@
-"""How a job uses the network of one machine: which ports it opens on which addresses, and the error if it
-cannot open any."""
+"""Tests how a job uses the network of one machine: which ports it opens on which addresses, and which error
+is reported if it can open no port."""
 import ctypes
 import os
 import pathlib
@@ -116,7 +116,7 @@ def greeting(chance, version=VERSION):
 
 def say_as_stranger(chance, port, kind):
     """Connects to the port, sends data of this kind and returns what arrived before the other side closed the
-    connection. Returns nothing if the stranger closes first."""
+    connection. Returns nothing if this function closes the connection first."""
     with socket.create_connection(("127.0.0.1", port), timeout=15) as stranger:
         said = {"garbage": chance.randbytes(chance.randrange(80, 5000)),
                 "half a greeting": greeting(chance)[:chance.randrange(80)],
@@ -131,8 +131,8 @@ def say_as_stranger(chance, port, kind):
 
 @pytest.mark.one_host("it looks at the sockets of this host")
 def test_strangers_do_not_disturb(mpirun, program):
-    """A job must continue while strangers connect to its ports and send data. It must count and drop their
-    connections."""
+    """A job must continue while strangers connect to its ports and send data. The job must count and drop the
+    connections of the strangers."""
     assert len(greeting(random.Random(1))) == 80
     chance = random.Random(int(os.environ.get("LANYARD_TEST_SEED", 1)))
     process = mpirun.start("-n", 2, program("silent"), "going-on", 2, env={**TCP, "LANYARD_LOG": "info,tcp"},
@@ -176,8 +176,8 @@ def test_just_enough_ports_for_datagrams(mpirun, program):
 
 @pytest.mark.one_host("the buffer is this host's")
 def test_small_receive_buffer(mpirun, program):
-    """The buffer has the size that rmem_max usually allows. Packets that do not fit into it are lost and must
-    be sent again."""
+    """The buffer has the size that rmem_max usually allows. Packets that do not fit into the buffer are lost
+    and must be sent again."""
     code, out, err = mpirun.run("-n", 3, program("exchange"),
                                 env={**DGRAM, "LANYARD_SOCKET_BUFFER": "106496", "LANYARD_LOG": "info,paths"})
     assert (code, out) == (0, "right\n"), err

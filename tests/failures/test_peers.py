@@ -1,5 +1,5 @@
-"""Ranks that die during a message, messages in both directions before any is received, and too few
-descriptors.
+"""Tests ranks that die during a message, messages that are sent in both directions before any is received,
+and jobs with too few descriptors.
 
 These tests use one machine, with shared memory, TCP and datagrams. tests/lab/test_failures.py has the same
 tests across hosts.
@@ -12,8 +12,8 @@ import time
 import pytest
 
 WAYS = {"shm": {}, "tcp": {"LANYARD_PATHS": "self,tcp"}, "dgram": {"LANYARD_PATHS": "self,dgram"}}
-# (number of ranks, settings) for each case. The settings select paths, and on some of them other
-# protocols. With one rank, the rank sends to itself.
+# (number of ranks, settings) for each case. The settings select a path, and for some cases another protocol
+# on this path. A single rank sends to itself.
 CROSSING = {"shm": (2, {}), "tcp": (2, WAYS["tcp"]), "self": (1, {}),
             "shm without direct copies": (2, {"LANYARD_CMA": "off"}),
             "dgram": (2, {**WAYS["dgram"], "LANYARD_DGRAM_HARM": "loss=5,double=5,overtake=5,longest=1472"}),
@@ -59,15 +59,15 @@ def test_messages_that_cross_arrive(mpirun, program, way, progress):
 
 
 # The undefined-behaviour sanitizer reads the first object of each type through a pipe. If no descriptor is
-# left for the pipe, the sanitizer reports by mistake that the object is of another type. Tests that use up
-# all descriptors are therefore skipped in builds with this sanitizer.
+# left for the pipe, the sanitizer mistakenly reports that the object has another type. Tests that use up all
+# descriptors are therefore skipped in builds with this sanitizer.
 SANITIZED = "-fsanitize" in os.environ.get("LANYARD_CC", "")
 
 
 @pytest.mark.parametrize("descriptors", [30] if SANITIZED else [30, 16])
 def test_few_descriptors_for_many_peers(mpirun, program, descriptors):
-    """Idle connections must be closed to make room for others, both early and when the limit is reached, and
-    opened again later."""
+    """Idle connections must be closed to make room for other connections, and be opened again when they are
+    needed. They are closed early, and also when the limit of descriptors is reached."""
     script = f"ulimit -n {descriptors}; exec {program('star')}"
     code, _, err = mpirun.run("-n", 1, "sh", "-c", script, ":", "-n", 15, program("star"), env=WAYS["tcp"])
     assert (code, err) == (0, "")

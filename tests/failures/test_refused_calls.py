@@ -1,8 +1,8 @@
-"""Jobs to which a container, a sandbox or an old kernel refuses system calls.
+"""Tests jobs whose system calls a container, a sandbox or an old kernel refuses.
 
-On every path, the job must continue without the call, or end at once with an error message that names the
-cause. Each call is an entry of a table below. The filter applies to mpirun and everything that it starts, or
-to the ranks alone.
+On every path, the job must continue without the refused call, or end at once with an error message that names
+the cause. The tables below list the calls. The filter applies to mpirun and everything that it starts, or to
+the ranks alone.
 """
 import os
 import re
@@ -18,8 +18,8 @@ pytestmark = [pytest.mark.own_paths("it chooses paths itself"),
                                                    "be refused too")]
 
 PATHS = ("shm", "tcp", "dgram")
-# Calls that some version of Docker has refused, that gVisor does not implement, or that only kernels of the
-# last few years have.
+# Jobs must continue without these calls. Some version of Docker refuses them, or gVisor does not implement
+# them, or only kernels of the last few years have them.
 DONE_WITHOUT = (
     "recvmmsg", "sendmmsg", "epoll_pwait2", "membarrier", "process_vm_readv", "process_vm_writev", "madvise",
     "sched_getaffinity", "sched_yield", "getrandom", "prctl", "rseq", "statx", "close_range", "memfd_create",
@@ -28,7 +28,7 @@ DONE_WITHOUT = (
     "recvfrom", "getsockopt", "accept4", "epoll_pwait", "epoll_wait",
     "recvmmsg sendmmsg recvfrom", "epoll_pwait2 epoll_wait", "epoll_pwait2 epoll_pwait",
 )
-# Calls that the ranks can do without, but mpirun cannot.
+# The ranks can do without these calls, but mpirun cannot.
 OF_RANKS = ("recvfrom", "recvmmsg sendmmsg recvfrom", "setsockopt")
 LONG = "LANYARD_TEST_ALL" in os.environ
 
@@ -39,8 +39,8 @@ def spec(calls, trouble):
 
 @pytest.fixture
 def refused(mpirun, program):
-    """Returns the function refused(calls, errno, path, ranks, whole=...), which runs a job to which these
-    calls are refused.
+    """Returns the function refused(calls, errno, path, ranks, whole=...), which runs a job. The kernel
+    refuses these calls of the job.
 
     That function returns (exit code, output, standard error, seconds).
     """
@@ -83,8 +83,8 @@ def test_all_of_them_together(refused, path, trouble):
 
 @pytest.mark.parametrize("path", PATHS)
 def test_process_that_locks_itself_in_later(mpirun, program, refused, path):
-    """After the first round, the process may no longer make any of these calls, although it has used them
-    before."""
+    """After the first round, the kernel refuses all of these calls, although the process has used them
+    before. The job must continue."""
     for ranks in (2, 3):  # on a machine with two processors, 2 ranks have a processor each, and 3 ranks are
                           # oversubscribed
         settings = {"LANYARD_PATHS": f"self,{path}", "LANYARD_SPIN_US": 0}
@@ -141,8 +141,8 @@ def test_calls_that_are_needed_are_named_at_once(refused, calls, path, whole, sa
 
 
 def test_connection_that_is_refused_names_the_cause(refused):
-    """A firewall, which may be changed meanwhile, can cause the same error. So attempts continue until
-    LANYARD_PEER_TIMEOUT."""
+    """A firewall can cause the same error, and an administrator may open the firewall meanwhile. So attempts
+    to connect continue until LANYARD_PEER_TIMEOUT."""
     code, out, err, _ = refused("connect", "EPERM", "tcp", LANYARD_PEER_TIMEOUT=2)
     assert 0 < code < 128 and out == "", err
     assert re.search(r"process \d (cannot be reached|is out of reach|.*cannot be "

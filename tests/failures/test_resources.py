@@ -1,5 +1,5 @@
-"""Processes to which the system refuses threads, memory or membarrier: they must continue without it, or end
-with a message."""
+"""Tests processes to which the system refuses threads, memory or the call membarrier. They must continue
+without the refused thing, or end with a message."""
 import os
 import re
 import subprocess
@@ -13,7 +13,7 @@ NO_THREAD = (r"lanyard rank \d \[engine\] no thread can be made: messages move o
 
 @pytest.fixture
 def threadless(program):
-    """The beginning of a command line that lets the kernel refuse a command new threads."""
+    """The first word of a command line. With it the kernel refuses to create threads for the command."""
     wrapper = program("threadless")
     if subprocess.run([wrapper, "/bin/true"], capture_output=True, check=False).returncode == 96:
         pytest.skip("the kernel has no seccomp filters")

@@ -113,7 +113,8 @@ def test_settings_that_contradict_each_other(mpirun, program, datagrams, all_mes
     ("hybrid", "helper"), ("auto", "caller"), ("auto", "helper"),
 ])
 def test_ways_to_drive_datagrams(mpirun, program, datagrams, all_messages, paths):
-    """Every combination of the two settings must work. Without datagrams they have no effect."""
+    """Every combination of LANYARD_DGRAM_PROGRESS and LANYARD_PROGRESS must work. On a path without datagrams
+    LANYARD_DGRAM_PROGRESS has no effect."""
     settings = {"LANYARD_DGRAM_PROGRESS": datagrams, "LANYARD_PROGRESS": all_messages, "LANYARD_PATHS": paths}
     assert mpirun.run("-n", 3, program("exchange"), 100000, env=settings) == (0, "right\n", "")
 
@@ -195,8 +196,8 @@ def test_value_that_can_be_used(mpirun, program, name, value):
 
 @pytest.mark.parametrize(("algorithm", "messages"), [("ring", 24), ("linear", 6), ("recursive_doubling", 8)])
 def test_algorithm_of_a_collective(mpirun, program, algorithm, messages):
-    """The numbers of messages of 4 ranks: every piece goes around the ring twice, or everything goes to one
-    rank and back, or there are two rounds of pairs."""
+    """Checks the number of messages of 4 ranks, which shows the algorithm: every piece goes around the ring
+    twice, or everything goes to one rank and back, or pairs of ranks exchange in two rounds."""
     assert mpirun.run("-n", 4, program("counted"),
                       env={"LANYARD_COLL": f"allreduce={algorithm}"}) == (0, f"{messages}\n", "")
 

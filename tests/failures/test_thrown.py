@@ -1,7 +1,7 @@
-"""Exceptions that a program's functions throw and that the program does not catch or cannot catch.
+"""Tests exceptions that a program's functions throw and that the program does not catch or cannot catch.
 
-If the program catches them, the profile must still be correct; tests/mpi/errors/thrown.cc tests how such a
-program continues.
+One test is different: the program catches the exceptions, and its profile must still be correct. How such a
+program continues is tested by tests/mpi/errors/thrown.cc.
 """
 import json
 import pathlib

@@ -1,6 +1,6 @@
 // Makes one wrong call to MPI. The first word on the command line names the call. If the second word is
-// "return", the call returns the error, and the program prints the error's class and text. If it is "fatal",
-// the default error handler is used, and the line after the call must not be reached.
+// "return", the call returns the error, and the program prints the error's class and text. If the second word
+// is "fatal", the default error handler is used, and the line after the call must not be reached.
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -60,8 +60,8 @@ static void add(void *in, void *inout, int *count, MPI_Datatype *type) {
 }
 static void look_at(MPI_Comm *comm, int *code, ...) { (void)comm, (void)code; }
 
-// Uses a request that has been freed. Its operation continues, but the request may no longer be
-// used.
+// Uses a request that has been freed. The operation of the request continues, but a program must not use a
+// freed request.
 static int use_freed_request(const char *wish) {
     int flag, where, places[1];
     if (strstr(wish, "of the program")) MPI_Grequest_start(ask, end, stop, NULL, &started);
@@ -137,8 +137,8 @@ static int give_counts(const char *wish) {
     return MPI_Alltoallv(numbers, sent, places, MPI_INT, numbers + 4, received, places, MPI_INT, comm);
 }
 
-// A beginner's error: passes the number of elements of all blocks where MPI expects that of one
-// block.
+// Makes a beginner's error: passes the number of elements of all blocks, where MPI expects the number of
+// elements of one block.
 static int give_blocks(const char *wish) {
     int all[] = {2, 2}, places[] = {0, 2};
     MPI_Comm comm = MPI_COMM_WORLD;

@@ -1,5 +1,5 @@
-// After MPI_Init, rank 1 lets the kernel refuse it the system call membarrier (refuse.h). It then waits for
-// a message long enough to fall asleep.
+// After MPI_Init, rank 1 makes the kernel refuse its calls of membarrier (refuse.h). Then it waits so long
+// for a message that it falls asleep.
 #include <mpi.h>
 
 #include "refuse.h"

@@ -1,5 +1,5 @@
-// Creates thousands of communicators that exist at the same time, and frees them. The shared memory of the
-// node that they used must then return to the operating system, and must no longer be mapped. Called as
+// Creates thousands of communicators that exist at the same time, and frees them. The shared memory that the
+// communicators used must then return to the operating system, and must no longer be mapped. Called as
 // `communicators N`. Prints "right".
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// Rank 1 computes for SECONDS without a call to MPI. Meanwhile the other ranks send to rank 1 and wait
-// for its answer. Then all ranks call MPI_Barrier.
+// Rank 1 computes for SECONDS without a call to MPI. Meanwhile the other ranks send to rank 1 and wait for an
+// answer from rank 1. Then all ranks call MPI_Barrier.
 //   computing SECONDS
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-// Two ranks send each other messages of many sizes, up to LONGEST bytes or 64 MiB, before either of them
-// receives. Then they receive the messages, the longest first, and verify every byte. If there is only one
-// rank, it sends to itself.
+// Two ranks send each other messages of many sizes, up to LONGEST bytes (64 MiB if there is no argument). No
+// rank receives before all its sends have begun. Then they receive the messages, the longest first, and
+// verify every byte. If there is only one rank, it sends to itself.
 //   crossing [LONGEST]
 #include <mpi.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 enum { most = 40 };
 
-enum { period = 65537 };  // after so many bytes the text repeats, so that it can be generated quickly
+enum { period = 65537 };  // the text repeats after this number of bytes, so that it can be generated quickly
 
 // Each message is a part of one long text. The position of this part depends on the sender and on the
 // message's number.

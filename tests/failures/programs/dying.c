@@ -1,5 +1,5 @@
-// One rank, the victim, kills itself by SIGKILL at a chosen moment, while the other ranks are in MPI or
-// about to call it. It prints the time of its death, in seconds since 1970.
+// One rank, the victim, kills itself by SIGKILL at a chosen moment, while the other ranks are in MPI or about
+// to call MPI. The victim prints the time of its death, in seconds since 1970.
 //   dying MOMENT VICTIM     with MOMENT "waiting" or "late", no rank dies
 #include <mpi.h>
 #include <signal.h>
@@ -24,7 +24,8 @@ static int die_inside(MPI_Comm comm, int key, void *value, void *extra) {
     return MPI_SUCCESS;
 }
 
-// Receives from the victim or sends to it, for ever. Called by every other rank.
+// Receives from the victim or sends to it, without end. All ranks that still live call this function. In the
+// moments "waiting" and "late" the victim is one of them.
 static void wait_for_victim(void) {
     char byte = 0;
     for (int i = 0;; ++i) {
@@ -75,7 +76,8 @@ int main(int count, char **words) {
     if (!strcmp(moment, "before-any-contact")) {
         if (rank == victim) die();
         pause_ms(200);
-    } else if (!strcmp(moment, "before-it-answers")) {  // others have contacted the victim while it computed
+    // Other ranks have contacted the victim while the victim computed.
+    } else if (!strcmp(moment, "before-it-answers")) {
         if (rank == victim) {
             pause_ms(200);
             die();

@@ -1,7 +1,7 @@
-// Every rank exchanges messages of many sizes with every other rank, and all ranks take part in an alltoall.
-// Every byte is verified. There are two rounds. With the word "late", each process lets the kernel refuse it
-// access to other processes' memory after the first round (seccomp). With the word "locked", the kernel then
-// refuses all calls that the library can do without.
+// Each rank exchanges messages of many sizes with all other ranks, and all ranks take part in an alltoall.
+// Every byte is verified. There are two rounds. After the first round, each process can restrict itself by a
+// filter (seccomp). With the word "late", the kernel then refuses attempts to read or write the memory of
+// other processes. With the word "locked", it refuses all calls that the library can do without.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

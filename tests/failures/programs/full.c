@@ -24,9 +24,9 @@ static int rank, size, filler = -1;  // filler: the file that fills the folder
 
 static int interrupted;
 
-// The library calls this function instead of that of libc. On some kernels, though not on the
-// newest, a signal that the program catches interrupts posix_fallocate. That happens only by
-// chance, so this function simulates it.
+// The library calls this function instead of the function of libc. On older kernels, a signal that the
+// program catches can interrupt posix_fallocate. An interruption happens only by chance, so this function
+// simulates it.
 int posix_fallocate(int file, off_t from, off_t bytes) {
     static __thread int calls;
     if (interrupted && ++calls % 4) return EINTR;
@@ -49,8 +49,7 @@ static void expect(const unsigned char *data, size_t bytes, int from, int to) {
     }
 }
 
-// Fills the folder with a file. Writes smaller and smaller portions, so that the last page is full
-// too.
+// Fills the folder with a file. Writes smaller and smaller portions, so that even the last page is full.
 static void fill_folder(void) {
     static char nothing[1 << 16];
     filler = open(getenv("LANYARD_SHM_DIR"), O_TMPFILE | O_RDWR, 0600);

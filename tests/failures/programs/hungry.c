@@ -1,5 +1,5 @@
-// Rank 1 makes the library allocate more and more memory. Its memory is limited to 8 MiB above its current
-// size. Rank 0 waits.
+// Rank 1 makes the library allocate more and more memory. The memory of rank 1 is limited to 8 MiB above its
+// size at the beginning. Rank 0 waits.
 //   hungry -v    of addresses (RLIMIT_AS)
 //   hungry -d    of data (RLIMIT_DATA)
 #include <mpi.h>

@@ -1,5 +1,5 @@
-// The lifetime of MPI in a process: calls before MPI_Init and after MPI_Finalize, calls in a forked child, a
-// second MPI_Init, MPI_Abort. The first word on the command line names the case.
+// Uses MPI at the limits of its lifetime: calls before MPI_Init and after MPI_Finalize, calls in a forked
+// child, a second MPI_Init, MPI_Abort. The first word on the command line names the case.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// Wrong uses of messages. The first word on the command line names one of them. Most of them do not harm
-// the library, so the tests check what it reports.
+// Uses messages wrongly. The first word on the command line names the wrong use. Most wrong uses do not harm
+// the library, so the tests check what the library reports.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,8 +32,8 @@ static void on_reduction(void *in, void *inout, int *length, MPI_Datatype *type)
     (void)in, (void)inout, (void)length, (void)type;
 }
 
-// Leaves things over until MPI_Finalize: messages, requests, a posted receive, or handles of all kinds,
-// some of which are freed.
+// Leaves things over until MPI_Finalize: messages, requests, a posted receive, or handles of all kinds. Some
+// of these handles are freed.
 static void leave_over(const char *what) {
     MPI_Request request;
     if (!strcmp(what, "short")) {
@@ -75,7 +75,7 @@ static void leave_over(const char *what) {
     }
 }
 
-// Lets each rank wait for ever in a different call, on a communicator with a name.
+// Makes each rank wait without end in a different call, on a communicator with a name.
 static void stuck(void) {
     // All communicators have the same name. They are different communicators, because different
     // collectives on the same one would be reported as a mismatch.

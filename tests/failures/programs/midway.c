@@ -1,5 +1,5 @@
-// Neighbours exchange long messages in both directions at once and, meanwhile, lose the right to access
-// each other's memory. The program verifies all bytes of the messages and of the gaps between them.
+// Neighbouring ranks exchange long messages in both directions at once. Meanwhile they lose the right to
+// access each other's memory. The program verifies all bytes of the messages and of the gaps between them.
 //
 //   midway seccomp|dumpable first|all [MICROSECONDS]
 //       Rank 0 (first) or every rank (all) either lets the kernel refuse its own calls (seccomp), or
@@ -27,10 +27,10 @@ enum { block = 4096, stride = 4160, at_once = 4, period = 65537 };
 static const size_t sizes[] = {64 << 10, 1 << 20, 20 << 20};
 static const size_t longest = 20 << 20, room = (20 << 20) / block * stride;
 
-static int rank, size, to, from, number;  // number: how many messages there have been so far
+static int rank, size, to, from, number;  // number: the number of messages so far
 static unsigned char *text, *strips, *in[at_once];
 
-// The copies between processes: the library calls these functions instead of those of libc ---------------
+// The copies between processes. The library calls these functions, not those of libc ---------------
 
 static struct {
     const char *of, *how;
@@ -74,8 +74,8 @@ ssize_t process_vm_writev(pid_t process, const struct iovec *own, unsigned long 
 
 // What the kernel refuses ---------------------------------------------------------------------------------
 
-// Gives up CAP_SYS_PTRACE. Without it, a process may read only the memory of processes of the same
-// user that allow this.
+// Gives up CAP_SYS_PTRACE. Without it, a process may read the memory of another process only if both belong
+// to the same user and the other process allows it.
 static void drop_right_to_trace(void) {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct data[2];

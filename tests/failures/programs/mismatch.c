@@ -1,5 +1,5 @@
-// The ranks do not call the same collective operations. The last rank, called the odd rank, does something
-// else than the others.
+// The ranks do not call the same collective operations. The last rank is called the odd rank. It makes
+// another call than the other ranks.
 //   mismatch SCENARIO [BYTES]
 #include <mpi.h>
 #include <stdio.h>
@@ -105,7 +105,7 @@ int main(int argc, char **argv) {
         }
         MPI_Gatherv(a, odd ? count : count + 1, MPI_SIGNED_CHAR, b, counts, displacements, MPI_SIGNED_CHAR, 0,
                     MPI_COMM_WORLD);
-    } else if (!strcmp(scenario, "sequence")) {  // the same two operations in another order
+    } else if (!strcmp(scenario, "sequence")) {  // the odd rank makes the same two calls in another order
         if (odd) MPI_Allreduce(a, b, count, MPI_SIGNED_CHAR, MPI_MAX, MPI_COMM_WORLD);
         MPI_Alltoall(a, count, MPI_SIGNED_CHAR, b, count, MPI_SIGNED_CHAR, MPI_COMM_WORLD);
         if (!odd) MPI_Allreduce(a, b, count, MPI_SIGNED_CHAR, MPI_MAX, MPI_COMM_WORLD);

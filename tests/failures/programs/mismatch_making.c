@@ -1,6 +1,6 @@
 // The ranks do not create the same communicators or persistent operations, or do not agree in operations
-// between two groups. The last rank does something else than the others. Each rank prints the class and text
-// of its error. A rank that has finished its part before the mismatch is noticed has no error.
+// between two groups. The last rank makes another call than the other ranks. Each rank prints the class and
+// text of its error. A rank that has finished its part before the mismatch is noticed has no error.
 //   mismatch_making SCENARIO [return]     with `return`, no error is fatal
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-// Makes the kernel refuse certain system calls to all threads of this process and to the processes that it
-// starts. Containers, hardened systems and sandboxes refuse calls in the same way (seccomp). A refusal with
-// ENOSYS simulates a kernel that does not know the call.
+// Makes the kernel refuse certain system calls of this process, of all its threads, and of the processes that
+// it starts. Containers, hardened systems and sandboxes refuse calls in the same way (seccomp). A refusal
+// with ENOSYS simulates a kernel that does not have the call.
 #pragma once
 
 #include <errno.h>
@@ -14,9 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// A system call to refuse, and the errno with which it fails. Only calls with the values of `argument`
-// as their first three arguments are refused. Bit i of `compared` is set if argument i must have this
-// value.
+// A system call to refuse, and the errno with which it fails. If bit i of `compared` is set, only calls whose
+// argument i has the value argument[i] are refused. Only the first three arguments of a call can be compared.
 struct refusal {
     unsigned call, compared, argument[3];
     int trouble;
@@ -25,8 +24,8 @@ struct refusal {
 static unsigned add_refusal(struct sock_filter *step, const struct refusal *what) {
     unsigned count = 0, tests = 1;
     for (unsigned i = 0; i < 3; ++i) tests += what->compared >> i & 1;
-    // If a test fails, the filter jumps over the remaining tests, which have two steps each, and
-    // over the refusal.
+    // If a test fails, the filter jumps over the remaining tests and over the refusal. Each remaining test
+    // has two steps.
     step[count++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
     step[count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, what->call, 0,
                                                  (unsigned char)(2 * --tests + 1));
@@ -59,7 +58,7 @@ static void refuse_calls(const struct refusal *list, int count) {
     }
 }
 
-// Refuses calls each of which the library can replace by another call or do without.
+// Refuses some system calls. For each of them, the library can use another call, or can do without.
 static inline void refuse_all_that_others_do(void) {
     static const unsigned calls[] = {SYS_process_vm_readv,  SYS_process_vm_writev, SYS_membarrier,
                                      SYS_recvmmsg,          SYS_sendmmsg,          SYS_epoll_pwait2,

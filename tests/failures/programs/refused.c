@@ -1,4 +1,4 @@
-// Runs a command to which the kernel refuses some system calls (refuse.h):
+// Runs a command. The kernel refuses some system calls of this command (refuse.h):
 //
 //   refused CALL=ERRNO,... command ...
 //

@@ -1,9 +1,9 @@
 // Two ranks exchange messages. Then rank 0 prints "cut", and the test cuts the network between the ranks.
 //   silent told SECONDS       after the cut, rank 0 sends short messages, computes for SECONDS and ends
 //                             without another call that involves rank 1
-//   silent freed SECONDS as told, and rank 0 also starts a synchronous send and frees its request silent
-//   ask SECONDS as told, but errors are returned: after computing, rank 0 calls MPI_Send, MPI_Probe
-//                             and MPI_Iprobe, and prints their errors
+//   silent freed SECONDS      as told; rank 0 also starts a synchronous send and frees its request
+//   silent ask SECONDS        as told, but errors are returned: after computing, rank 0 calls MPI_Send,
+//                             MPI_Probe and MPI_Iprobe, and prints their errors
 //   silent going-on SECONDS   both ranks continue to exchange messages for SECONDS
 #include <mpi.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// Rank 0 sends a number to every other rank, and so has a connection to each of them.
+// Rank 0 sends a number to each of the other ranks, and so has a connection to each of them.
 #include <mpi.h>
 
 int main(int count, char **words) {

@@ -1,4 +1,4 @@
-// Runs its arguments as a command to which the kernel refuses new threads (refuse.h).
+// Runs its arguments as a command. The kernel refuses to create threads for this command (refuse.h).
 #include <unistd.h>
 
 #include "refuse.h"

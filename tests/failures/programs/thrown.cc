@@ -1,5 +1,5 @@
-// Functions of the program that MPI calls and that throw an exception or end their thread.
-//   thrown WHAT WHAT names the function
+// Contains functions that MPI calls and that throw an exception or end their thread.
+//   thrown WHAT     WHAT names the function
 #include <mpi.h>
 #include <pthread.h>
 

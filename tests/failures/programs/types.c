@@ -1,5 +1,5 @@
-// Rank 0 sends elements of the datatype SENT, and rank 1 receives them as RECEIVED. It uses MPI_Recv, or
-// the calls that WAY names. Rank 1 prints the error, if any.
+// Rank 0 sends elements of the datatype SENT, and rank 1 receives them as elements of the datatype RECEIVED.
+// Rank 1 uses MPI_Recv, or the calls that WAY names. It prints the error, if there is one.
 //   types SENT RECEIVED BYTES [WAY]
 #include <mpi.h>
 #include <stdio.h>
