@@ -1,13 +1,13 @@
-"""Fixtures shared by the launcher's tests: mpirun of the build named by LANYARD_BUILD, and a check after
-every test that no process it started, whatever it has become, and no file in /dev/shm is left.
+"""Provides the fixtures that the launcher's tests share. `mpirun` belongs to the build that LANYARD_BUILD
+names. After every test it checks that no process of the test's jobs and no file in /dev/shm is left.
 
 With LANYARD_TEST_ACROSS, the ranks of every job that a test starts by mpirun alternate between two hosts of a
-lab (tests/failures and test_mpi.py, in 'make test-all'). A test that would then test something else, or
-nothing, is marked with one_host(reason).
+lab (tests/failures and test_mpi.py, in 'make test-all'). A test whose result would mean something else on two
+hosts, or nothing, is marked with one_host(reason).
 
-With LANYARD_TEST_HARMED, ranks reach each other by datagrams only, some of which are lost, duplicated,
-reordered and damaged, unless the test itself chooses a path (the same tests, also in 'make test-all'). A test
-that has no meaning over such paths is marked with own_paths(reason)."""
+With LANYARD_TEST_HARMED, ranks reach each other by datagrams only, unless the test itself chooses a path.
+Some of the datagrams are lost, duplicated, reordered and damaged (the same tests, also in 'make test-all'). A
+test that has no meaning over such paths is marked with own_paths(reason)."""
 import os
 import pathlib
 import select
@@ -27,9 +27,9 @@ from lab.system import processes_in  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", ROOT / "build" / "release")).absolute()
 DEADLINE_S = 120  # limit for anything that hangs
-# The limit for what should happen at once, on a machine that has other work. It is less than
-# LANYARD_PEER_TIMEOUT, after which it would happen anyway. bench/endings.py measures how long it really
-# takes.
+# A time limit for events that should happen at once, on a machine that has other work. The limit is less than
+# LANYARD_PEER_TIMEOUT, because after that time the events would happen anyway. bench/endings.py measures how
+# long they really take.
 SOON_S = 30
 ACROSS = "LANYARD_TEST_ACROSS" in os.environ
 HARMED = harmed.SETTINGS if "LANYARD_TEST_HARMED" in os.environ else {}
@@ -37,7 +37,7 @@ LAB_SSH = ROOT / "tests" / "lab" / "ssh"
 # Prefixes of variables that an outer launcher or the test driver may have set.
 DROPPED = ("PMI_", "PMIX_", "OMPI_", "SLURM_", "MPI_LOCAL", "LANYARD_", "LD_LIBRARY_PATH", "MPIEXEC_")
 
-# A rank that speaks PMI-1 by hand. The test appends what it says.
+# A rank that sends its PMI-1 requests itself, without an MPI library. The test appends the requests.
 PMI_CLIENT = '''
 import os, socket, sys, time
 rank, size = int(os.environ["PMI_RANK"]), int(os.environ["PMI_SIZE"])
@@ -56,8 +56,8 @@ def init():
 
 
 def processes_with(mark):
-    """(process id, command line) of the live processes whose environment has the mark. Zombies have no
-    environment."""
+    """Maps the process ids of the live processes whose environment has the mark to their command lines.
+    Zombies have no environment."""
     found = {}
     for entry in pathlib.Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -77,7 +77,7 @@ def shared_files():
 
 
 class Launcher:
-    """Starts mpirun with a mark in the environment that everything it starts inherits."""
+    """Starts mpirun with a mark in the environment. All processes of the job inherit the mark."""
 
     def __init__(self, folder, lab=None):
         self.lab = lab
@@ -128,9 +128,9 @@ class Launcher:
         return process.returncode, out, err
 
     def run_out(self, seconds, right, *arguments, **keywords):
-        """The same for a job that hangs and that --timeout ends after `seconds`. A busy machine may need
-        longer for the complete report, so the job is repeated with longer limits until right(standard error)
-        holds."""
+        """Does the same for a job that hangs, and that --timeout ends after `seconds`. On a busy machine the
+        complete report may need more time, so the job is repeated with longer time limits until
+        right(standard error) holds."""
         for patience in (seconds, 10, 60):
             code, out, err = self.run("--timeout", patience, *arguments, timeout=DEADLINE_S, **keywords)
             if right(err):
@@ -138,8 +138,9 @@ class Launcher:
         return code, out, err
 
     def quit_until(self, process, lines, right):
-        """The report of `lines` lines that a job prints on SIGQUIT. The signal is repeated until right(text)
-        holds, because ranks may still be on the way to the call in which they wait."""
+        """Returns the report that a job prints on SIGQUIT, which has `lines` lines. The signal is repeated
+        until right(text) holds, because at first some ranks may not have reached the call in which they
+        wait."""
         for pause_s in (0.5, 0.5, 2, 5, 10, 20):
             time.sleep(pause_s)
             process.send_signal(signal.SIGQUIT)
@@ -153,12 +154,12 @@ class Launcher:
         return [sys.executable, "-S", "-c", text]
 
     def pmi_client(self, text):
-        """The words of a rank that speaks PMI-1 by hand. It has init(), ask(line), fields(line), rank,
-        size."""
+        """The words of a command that runs these lines of Python as a rank that sends its PMI-1 requests
+        itself. The lines can use init(), ask(line), fields(line), rank and size."""
         return self.python(PMI_CLIENT + text)
 
     def alive(self):
-        # The mark does not reach processes there.
+        # The processes in h2 do not have the mark.
         there = processes_in(self.lab.namespace("h2")) if self.lab else ()
         return {**processes_with(self.mark), **{pid: "in h2" for pid in there}}
 
@@ -241,7 +242,7 @@ def mpirun(tmp_path, across):
     yield launcher
     try:
         launcher.expect_nothing_left()
-        # Those of other tests, which run at the same time, go away.
+        # Other tests run at the same time. Their files are also removed in time.
         made = shared_files() - files_before
         launcher.wait_until(lambda: not made & shared_files(),
                             f"no file is left in /dev/shm of {made}", SOON_S)
@@ -251,8 +252,8 @@ def mpirun(tmp_path, across):
 
 @pytest.fixture
 def hosts(mpirun):
-    """hosts(names, words...) runs mpirun on these hosts through the stand-in for ssh; hosts.start(...) does
-    the same with mpirun.start."""
+    """hosts(names, words...) runs mpirun on these hosts through a replacement for ssh (remote_shell);
+    hosts.start(...) does the same with mpirun.start."""
     def words(names, arguments):
         return ("--ssh", mpirun.remote_shell, "--host", names, *arguments)
 

@@ -1,5 +1,5 @@
-"""How jobs end: exit codes, messages, signals and time limits. Nothing survives, whichever process dies.
-The fixture `mpirun` (conftest.py) checks after every test that nothing is left."""
+"""Tests how jobs end: exit codes, messages, signals and time limits. No process of the job must survive,
+whichever process dies. The fixture `mpirun` (conftest.py) checks after every test that nothing is left."""
 import os
 import pathlib
 import random
@@ -139,7 +139,8 @@ def test_process_group_of_the_launcher_killed(mpirun):
 
 
 def test_guard_has_a_name_of_its_own(mpirun):
-    """A command that kills everything called mpirun does not kill the guard, which then cleans up."""
+    """A command that kills all processes called mpirun must not kill the guard. The guard then ends the
+    job."""
     process = mpirun.start("-n", 1, "sh", "-c", "echo ready; exec sleep 1000")
     ready(mpirun, process, 1)
     guard = child_of(process.pid)
@@ -206,7 +207,7 @@ def test_other_signals_are_forwarded(mpirun, name):
 
 @pytest.mark.parametrize("name", ["HUP", "INT", "TERM", "USR1"])
 def test_ranks_that_die_of_a_forwarded_signal(mpirun, name):
-    """The user knows the reason: the exit code shows it, and nothing is printed."""
+    """The user has sent the signal, so the exit code must show it, and nothing must be printed."""
     number = getattr(signal, "SIG" + name)
     process = mpirun.start("-n", 2, "sh", "-c", "echo ready; exec sleep 1000")
     ready(mpirun, process, 2)
@@ -245,7 +246,8 @@ def test_ignored_hangup_stays_ignored(mpirun):
 
 
 def test_parent_that_ignores_its_children(mpirun):
-    """An ignored SIGCHLD is inherited, and the kernel would then discard exit codes."""
+    """mpirun is started with SIGCHLD ignored. If mpirun left this as it is, the kernel would discard the exit
+    codes of its children."""
     def ignore():
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     assert mpirun.run("-n", 2, "true", preexec_fn=ignore) == (0, "", "")

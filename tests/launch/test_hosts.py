@@ -1,6 +1,6 @@
-"""Jobs on several hosts, started through a stand-in for ssh (remote_shell). All hosts are this machine,
-entered as by a login.
-The fixture `mpirun` (conftest.py) checks after every test that nothing is left on any of them."""
+"""Tests jobs on several hosts, started through a replacement for ssh (remote_shell). All hosts are this
+machine, entered as by a login. The fixture `mpirun` (conftest.py) checks after every test that nothing is
+left."""
 import hashlib
 import os
 import pathlib
@@ -75,7 +75,8 @@ def test_a_job_of_this_machine_alone_is_started_without_one(mpirun):
 
 
 def test_hosts_start_hosts(mpirun, hosts):
-    """Seven hosts, two started by each: mpirun has two remote shells, and the agents have the others."""
+    """There are seven hosts, and each process may start two hosts. So mpirun must have two remote shells, and
+    the agents must have the others."""
     process = hosts.start("a,b,c,d,e,f,g", "--fan-out", 2, "-n", 7, "sh", "-c", "echo ready; exec sleep 1000")
     ready(mpirun, process, 7)
     assert len(mpirun.agents()) == 7
@@ -93,8 +94,8 @@ def test_many_hosts(mpirun, hosts):
 
 
 def test_environment(hosts):
-    """mpirun's variables take precedence over the host's own, which are kept too. Variables that name a host
-    keep the host's value."""
+    """Ranks get the variables of their host and those of mpirun. If both have a variable, the value of mpirun
+    is used, except for variables that name a host."""
     show = "echo $A $B $C $ONLY_THERE $HOSTNAME ${PMI_JUNK-unset}"
     code, out, err = hosts("a,b", "-genv", "B", "1", "-n", 1, "-x", "C=x y", "sh", "-c", show, ":", "-n", 1,
                            "sh", "-c", show,
@@ -212,7 +213,7 @@ def test_input_reaches_one_rank_byte_for_byte(mpirun, hosts, rank, kind):
 
 
 def test_input_that_is_not_read(mpirun, hosts):
-    """A rank that closes its input does not keep the job running, even if input for it is left."""
+    """A rank closes its input and ends. The job must end too, even if input for this rank is left."""
     process = hosts.start("a", "sh", "-c", "exec <&-; echo ready; sleep 0.3", stdin=subprocess.PIPE)
     ready(mpirun, process, 1)
     with pytest.raises(BrokenPipeError):

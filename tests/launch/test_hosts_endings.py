@@ -1,6 +1,5 @@
-"""How jobs on several hosts end: exit codes, signals, processes that die or stop answering, and faults of a
-host.
-The fixture `mpirun` (conftest.py) checks after every test that nothing is left on any of them."""
+"""Tests how jobs on several hosts end: exit codes, signals, processes that die or stop answering, and faults
+of a host. The fixture `mpirun` (conftest.py) checks after every test that nothing is left on any host."""
 import os
 import pathlib
 import re

@@ -1,4 +1,4 @@
-"""mpirun across the hosts of the lab (tests/lab), which have their own names, interfaces and logins."""
+"""Tests mpirun across the hosts of the lab (tests/lab). They have their own names, interfaces and logins."""
 import os
 import pathlib
 import sys
@@ -23,8 +23,7 @@ def lab():
 def run(lab, mpirun):
     """A function that returns (exit code, output, errors) of mpirun in h1."""
     def in_h1(*words, **keywords):
-        # A host of the lab is recognised without LANYARD_LAB, which mpirun would report as an unknown
-        # setting.
+        # LANYARD_LAB is not needed in a host of the lab, and mpirun would report it as an unknown setting.
         done = lab.run("h1", ["env", "-u", "LANYARD_LAB", mpirun.path, "--ssh", SSH, *words], timeout=60,
                        **keywords)
         return done.returncode, done.stdout, done.stderr

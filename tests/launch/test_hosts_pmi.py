@@ -1,5 +1,5 @@
-"""PMI-1 across hosts, spoken by hand: one table and one barrier for all ranks, and ranks that fail in them.
-The hosts are those of test_hosts.py."""
+"""Tests PMI-1 across hosts with ranks that send their requests themselves: all ranks share one table and one
+barrier, and some ranks fail while they use them. The hosts are those of test_hosts.py."""
 import re
 
 import pytest

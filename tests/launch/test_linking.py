@@ -1,6 +1,6 @@
-"""Linking with -lmpi yields the library with the ABI of the installed mpi.h, whatever the form of the option
-and whichever tool passes it. A program that calls the library of the other ABI nevertheless ends with a
-message that says so."""
+"""Tests that linking with -lmpi yields the library with the ABI of the installed mpi.h, whatever the form of
+the option and whichever tool passes it. A program that is compiled for one ABI and calls the library of the
+other must end with a message that says so."""
 import ctypes
 import os
 import pathlib
@@ -73,7 +73,7 @@ def test_lmpi_after_the_library_itself(tmp_path, mpirun):
 
 
 def test_configure_script(tmp_path, mpirun):
-    """As autoconf does it: if -lmpi has the function, -lmpi is added to LIBS."""
+    """Links as a script of autoconf does: if -lmpi has the function, -lmpi is added to LIBS."""
     (tmp_path / "conftest.c").write_text("char MPI_Init();\nint main(void) { return MPI_Init(); }\n")
     found = [name for name in ("mpi", "mpich") if subprocess.run(
         [*CC, "-w", "conftest.c", f"-L{LIB}", f"-l{name}", "-o", "conftest"], cwd=tmp_path,
@@ -85,7 +85,8 @@ def test_configure_script(tmp_path, mpirun):
 
 
 def test_cmake_that_looks_for_the_library_itself(tmp_path, mpirun):
-    """As FindMPI does it without a wrapper: it finds the header and a library mpi or mpich by their paths."""
+    """Links as CMake's FindMPI does if there is no wrapper: finds the header and a library mpi or mpich by
+    their paths."""
     (tmp_path / "program.c").write_text(PROGRAM)
     (tmp_path / "CMakeLists.txt").write_text(f"""
 cmake_minimum_required(VERSION 3.16)
@@ -105,8 +106,9 @@ target_link_libraries(program ${{LIBRARY}})
 
 
 def test_nothing_is_loaded_under_a_name_without_an_abi():
-    """mpi4py's wheel and other programs try libmpi.so, then libmpi.so.12, and assume that a library they can
-    load has MPICH's ABI. Only a library with that ABI may therefore be loadable under these names."""
+    """mpi4py's wheel and other programs try to load libmpi.so, then libmpi.so.12. They assume that the
+    library that they have loaded has MPICH's ABI. Therefore no library with another ABI may be loadable under
+    these names."""
     if sanitized():
         pytest.skip("a library built with sanitizers needs their runtime")
     with pytest.raises(OSError, match="invalid ELF header"):

@@ -1,5 +1,5 @@
-"""Programs linked with Lanyard, under mpirun, under other launchers and alone: how they start, fail, wait and
-end."""
+"""Tests how programs linked with Lanyard start, fail, wait and end: under mpirun, under other launchers and
+without a launcher."""
 import os
 import re
 import signal
@@ -96,7 +96,7 @@ def test_under_hydra(mpirun, program, mpich):
 
 
 def test_program_of_mpich_for_the_standard_abi_runs_on_this_library(mpirun, mpich, built, monkeypatch):
-    # With the library's sanitizer, if it has one.
+    # The compiler has the sanitizer of the library, if the library has one.
     monkeypatch.setenv("MPICH_CC", os.environ.get("LANYARD_CC", "gcc"))
     theirs = built("abi_program", PROGRAM, mpich / "bin" / "mpicc_abi")
     code, out, err = mpirun.run("-n", 3, theirs)
@@ -117,8 +117,8 @@ def test_abort(mpirun, program, code, expected):
 
 
 def test_error_under_errors_abort_ends_the_whole_job(mpirun, program):
-    """All ranks set the handler on a copy, one meets the error, and the others wait for it. The fixture
-    `mpirun` checks that all of them have ended."""
+    """All ranks set the handler on a copy of MPI_COMM_WORLD. One rank makes a call that fails, and the other
+    ranks wait for this rank. The fixture `mpirun` checks that all of them have ended."""
     code, out, err = mpirun.run("-n", 3, program, "errors abort")
     assert (code, sorted(out.splitlines())) == (2, lines_of(3)), err  # MPI_ERR_COUNT
     assert re.search(
@@ -208,8 +208,8 @@ def test_many_ranks_are_named_shortly(mpirun, program):
 
 @pytest.mark.one_host("where MPICH waits depends on whether its ranks share memory")
 def test_waits_of_another_library(mpirun, mpich, built, mpich_files):
-    """MPICH's programs write no wait records, so mpirun knows only what they have reported to the PMI server.
-    They run on MPICH because the user's library path names it."""
+    """Programs that run on MPICH write no wait records, so mpirun knows only what they have reported to the
+    PMI server. These programs run on MPICH because LD_LIBRARY_PATH names it."""
     own = {"LD_LIBRARY_PATH": str(mpich / "lib")}
     theirs = built("mpich_stuck", PROGRAM, mpich / "bin" / "mpicc")
     unknown = "has called MPI_Init; what it waits for is not known"

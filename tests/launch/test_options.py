@@ -1,4 +1,4 @@
-"""mpirun's command line: what it accepts, and the message and exit code for what it refuses."""
+"""Tests which command lines mpirun accepts, and the message and exit code for those that it refuses."""
 import shutil
 import subprocess
 

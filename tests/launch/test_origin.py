@@ -1,6 +1,6 @@
-"""Which processes are ranks: processes that have lost their variables or their connection, processes that a
-rank starts, and ranks that close descriptors they need. None of them may silently become "rank 0 of 1" where
-a rank is meant, be taken for a rank, or keep others waiting."""
+"""Tests how the library recognises whether a process is a rank. A rank that has lost its variables or its
+connection, or has closed descriptors that it needs, must not silently become "rank 0 of 1", and must not keep
+other ranks waiting. A process that a rank starts must not be taken for a rank."""
 import os
 import re
 import sys
@@ -78,7 +78,7 @@ WRAPPERS = [["env", "-i"], ["sh", "-c", 'exec env -i "$0"'], ["sh", "-c", 'env -
 
 @pytest.mark.parametrize("wrapper", WRAPPERS, ids=" ".join)
 def test_wrapper_that_clears_the_environment_starts_the_rank(mpirun, program, wrapper):
-    """The connection alone identifies the rank, and the segment is found through it."""
+    """The connection to mpirun is enough to identify the rank, and to find the segment."""
     expect_whole_job(mpirun.run("-n", 3, *wrapper, program), 3)
 
 
@@ -117,7 +117,8 @@ def test_wrapper_does_as_it_is_told(mpirun, program):
 
 
 def test_rank_that_has_lost_all_of_it(mpirun, program):
-    """Only the processes above it show that it is one of several ranks."""
+    """Only the ancestors of the process show that it is one of several ranks. The process must end with a
+    message."""
     code, out, err = mpirun.run("-n", 2, "env", "-i", program, "close before")
     assert code != 0 and out == ""
     assert LOST_ALL.format("mpirun") in err
@@ -131,7 +132,8 @@ def test_job_of_one_may_lose_its_connection(mpirun, program):
 
 
 def test_other_socket_under_the_number_is_not_taken_for_the_connection(mpirun, program):
-    """As in workers of Python's forkserver, where the connection to the parent has the lowest free number."""
+    """Another socket has the number of the closed connection to mpirun. This happens in workers of Python's
+    forkserver, whose connection to the parent gets the lowest free number."""
     code, out, err = mpirun.run("-n", 2, *mpirun.python(f"""
 import os, socket, subprocess
 ours, theirs = socket.socketpair()
@@ -148,7 +150,8 @@ except BlockingIOError: print(done.returncode != 0, "is not open in it" in done.
 
 @pytest.mark.parametrize("child", ["{}", "env -i {}", "env -u PMI_FD -u PMI_RANK {}", "sh -c '{}; exit $?'"])
 def test_program_that_a_rank_starts_is_alone(mpirun, program, child):
-    """Both while the rank uses MPI and after it has finalised."""
+    """A rank starts a program while it uses MPI, and again after it has finalised. Each program must run
+    alone."""
     child = child.format(program)
     code, out, err = mpirun.run("-n", 3, program, "start", child, child)
     assert (code, sorted(out.splitlines()), err) == (0, sorted(lines_of(3) + lines_of(1) * 2), "")
@@ -170,8 +173,8 @@ def test_job_that_a_rank_starts(mpirun, program):
 
 
 def test_job_within_a_rank_does_not_lead_to_the_rank_around_it(mpirun, program):
-    """A wrapper has left that rank's connection open. A program started below the inner job must not join
-    through it."""
+    """A rank of an outer job starts mpirun, and its connection stays open in the inner job. A program that a
+    rank of the inner job starts must not join the outer job through this connection."""
     for child in (program, f"env -i {program}"):
         code, out, err = mpirun.run("-n", 2, "sh", "-c", f'{mpirun.path} -n 2 {program} start "{child}"')
         assert (code, sorted(out.splitlines()), err) == (0, sorted(lines_of(2) * 2 + lines_of(1) * 2), "")
@@ -220,8 +223,8 @@ CLOSED = (
 
 
 def test_programs_that_close_all_descriptors_end_with_a_sentence(mpirun, program):
-    """Either one rank closes its descriptors above 2, or all ranks close all of theirs, over each path. The
-    jobs run at the same time, as each takes a second."""
+    """Over each path, one job has a rank that closes its descriptors above 2, and in another job all ranks
+    close all descriptors. The jobs run at the same time, because each takes a second."""
     jobs = [(paths, who, first) for paths in ("self,shm", "self,tcp", "self,dgram")
             for who, first in ((1, 3), (-1, 0))]
     running = [mpirun.start("-n", 3, program, "close", who, first, env={"LANYARD_PATHS": paths}, text=True)
@@ -243,13 +246,15 @@ def test_ranks_without_variables_on_several_hosts(hosts, program):
 def test_single_rank_that_closes_all_descriptors(mpirun, program):
     code, _, err = mpirun.run("-n", 1, program, "close", 0, 0)
     assert code != 0 and "closed its connection to mpirun while it was using MPI" in err
-    assert mpirun.run("close", 0, 3, launcher=program) == (0, "0 of 1, sum 0\n", "")  # it has no connection
+    # A process without a launcher has no connection.
+    assert mpirun.run("close", 0, 3, launcher=program) == (0, "0 of 1, sum 0\n", "")
 
 
 # Python's pools -----------------------------------------------------------------------------------
 
-# A script that initialises MPI at its top, as mpi4py's users write it. Every worker of a pool imports it
-# again. It uses ctypes, so that nothing need be installed. tests/mpich_abi does the same with mpi4py's wheel.
+# A script that initialises MPI at its top, as mpi4py's users write it. Every worker of a pool imports the
+# script again. The script uses ctypes, so that nothing needs to be installed. tests/mpich_abi has the same
+# test with mpi4py's wheel.
 POOL = """
 import ctypes, multiprocessing, os, sys
 mpi = ctypes.CDLL(os.environ["LIBRARY"])

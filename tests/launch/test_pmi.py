@@ -1,5 +1,5 @@
-"""mpirun's PMI-1 server, with requests written by hand and with MPICH, and Lanyard's client under MPICH's
-launcher."""
+"""Tests mpirun's PMI-1 server with requests of the test itself and with MPICH, and Lanyard's PMI-1 client
+under MPICH's launcher."""
 import pathlib
 import re
 import subprocess
@@ -176,7 +176,8 @@ def mpich_hello(mpich, built):
 
 @pytest.fixture
 def on_mpich(mpich):
-    """The user's library path makes these programs run on MPICH. Without it they would run on Lanyard."""
+    """The environment in which these programs run on MPICH: LD_LIBRARY_PATH names its folder. Otherwise they
+    would run on Lanyard."""
     return {"LD_LIBRARY_PATH": str(mpich / "lib")}
 
 
@@ -199,7 +200,8 @@ def test_mpich_program_aborts(mpirun, mpich_hello, on_mpich, mpich_files):
 
 
 def test_mpich_job_within_a_rank(mpirun, mpich_hello, on_mpich, mpich):
-    """MPICH's own launcher, started by a rank of Lanyard, is not confused by Lanyard's variables."""
+    """A rank of a Lanyard job starts MPICH's own launcher. Lanyard's variables in the environment must not
+    disturb MPICH's job."""
     code, out, _ = mpirun.run("-n", 1, mpich / "bin" / "mpiexec", "-n", 2, mpich_hello, env=on_mpich)
     assert code == 0
     assert sorted(out.splitlines()) == [f"{rank} of 2, sum 1, program 0" for rank in range(2)]
@@ -349,8 +351,8 @@ def test_singleton_in_the_job_of_another_launcher_stops(mpirun, probe, variables
 
 
 def test_launcher_that_dies_is_reported(mpirun, probe):
-    """The other end of the socket is closed. The library reports an error, does not wait for ever, and raises
-    no SIGPIPE."""
+    """The launcher's end of the socket is closed. The library must report an error. It must not wait for
+    ever, and must not raise SIGPIPE."""
     code = f"""
 import os, socket, subprocess
 ours, theirs = socket.socketpair()

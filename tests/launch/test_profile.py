@@ -1,4 +1,4 @@
-"""mpirun --profile: the table at the end and the file, for a program whose calls and messages are known."""
+"""Tests the table and the file of mpirun --profile, for a program whose calls and messages are known."""
 import json
 import pathlib
 import re
@@ -97,7 +97,7 @@ def test_four_ranks(mpirun, program, tmp_path):
 
 
 def test_datagrams_that_were_lost(mpirun, program, tmp_path):
-    """What happened to packets, counted at both ends, when some are lost, duplicated and damaged."""
+    """Some packets are lost, duplicated and damaged. Sender and receiver must count what happened to them."""
     harm = "loss=4,double=4,damage=1"
     err, numbers = run(mpirun, tmp_path, "--profile", "-n", 3, program,
                        env={"LANYARD_PATHS": "self,dgram", "LANYARD_DGRAM_HARM": harm})
@@ -143,7 +143,8 @@ def test_by_setting(mpirun, program, tmp_path):
 
 
 def test_other_door(mpirun, tmp_path):
-    """Programs of the second ABI have a profile too, because all front ends count in one place."""
+    """A program that uses the MPICH ABI must have a profile too, because all front ends count in one
+    place."""
     err, numbers = run(mpirun, tmp_path, "--profile", "-n", 2, mpirun.build / "tests" / "mpich-coll-moves")
     assert numbers["ranks"][1]["calls"]["MPI_Bcast"]["calls"] > 0
     assert "MPI_Bcast" in err
@@ -196,7 +197,7 @@ int main(int argc, char **argv) {
 
 
 def test_no_part_of_a_file_is_left(mpirun, built, tmp_path):
-    """Only 64 bytes of the file can be written, as on a full file system."""
+    """Only 64 bytes of the file can be written, as on a full file system. The part must be removed."""
     code, out, err = mpirun.run("--profile", "-n", 1, built("full", FULL, mpirun.build / "bin" / "mpicc"),
                                 cwd=tmp_path)
     assert (code, out) == (0, ""), err

@@ -1,5 +1,5 @@
-"""Programs that use MPI through sessions, under mpirun: they end without MPI_Finalize and continue after it,
-and reports of waits name the session's functions."""
+"""Tests programs that use MPI through sessions, under mpirun. Such a program may end without MPI_Finalize, or
+continue to use sessions after MPI_Finalize. Reports of waits must name the functions of sessions."""
 import re
 
 import pytest

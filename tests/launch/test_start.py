@@ -1,5 +1,5 @@
-"""What a rank finds when it starts: program, environment, folder, standard input, binding. bench/run measures
-how fast it starts."""
+"""Tests what a rank finds when it starts: program, environment, folder, standard input, binding. bench/run
+measures how fast a job starts."""
 import hashlib
 import json
 import os
@@ -147,7 +147,8 @@ def test_folder(mpirun):
 
 
 def test_variable_that_is_not_set_is_told_and_the_job_runs(mpirun):
-    """Open MPI does the same, as its users list variables that some machines do not have."""
+    """-x names a variable that is not set. The job must run, with a note. Open MPI also runs such jobs,
+    because its users list variables that some machines do not have."""
     note = "mpirun: -x B: B is not set, here or for the ranks; -x B=VALUE would set it\n"
     for options in (["-x", "B"], ["-x", "A,B"], ["-x=B", "-x", "A=outer"]):
         code, out, err = mpirun.run("-n", 2, *options, "sh", "-c", ASSIGNED, env={"A": "outer"})
@@ -246,7 +247,7 @@ def test_ranks_have_the_signals_that_mpirun_was_started_with(mpirun):
         return {name: int(value, 16) & ~own
                 for name, value in re.findall(r"^(SigBlk|SigIgn):\s*(\w+)", text, re.M)}
 
-    def ignore():  # as a shell does for background jobs; users who start jobs that way rely on it
+    def ignore():  # as a shell does for background jobs, whose users rely on it
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGQUIT, signal.SIG_IGN)
 
@@ -313,7 +314,8 @@ def test_bind_to_none_leaves_all_processors(mpirun):
 
 
 def test_two_jobs_do_not_crowd_one_processor(mpirun):
-    """By default mpirun binds no rank to a single processor, so that the kernel can keep two jobs apart."""
+    """By default mpirun must bind no rank to a single processor, so that the kernel can give two jobs
+    different processors."""
     both = [mpirun.start("-n", 2, *mpirun.python(AFFINITY + "; import time; time.sleep(0.5)"), text=True)
             for _ in range(2)]
     allowed = len(os.sched_getaffinity(0))
@@ -365,8 +367,9 @@ def test_library_of_this_build_is_found_first(mpirun):
 
 
 def test_library_that_the_user_names_comes_first(mpirun):
-    """A user's folder with a library of one ABI stays before Lanyard's folder, which supplies the other ABI.
-    If the user's folders have both, Lanyard's is not added."""
+    """LD_LIBRARY_PATH names a user's folder with a library of one ABI. This folder must stay before Lanyard's
+    folder, which supplies the library of the other ABI. If the user's folders have the libraries of both
+    ABIs, Lanyard's folder must not be added."""
     show = ["sh", "-c", "echo ${LD_LIBRARY_PATH-unset}"]
     own = str(mpirun.build / "lib")
     other, third = mpirun.folder / "other", mpirun.folder / "third"

@@ -1,5 +1,5 @@
-"""What ranks print: whole lines, tagged or in files, otherwise byte for byte, with slow and absent
-readers."""
+"""Tests that mpirun passes on what ranks print: in whole lines, with tags or into files, otherwise byte for
+byte. Readers may be slow or absent."""
 import os
 import pty
 import re
@@ -85,7 +85,7 @@ def test_lines_of_several_mebibytes_do_not_mix(mpirun, options):
         return
     count = dict.fromkeys("012", 0)
     for line in out.splitlines():
-        # A line that stood still may be cut, also just before its end.
+        # A line that does not grow for a while may be cut, even just before its end.
         rank, text = re.fullmatch(r"\[(\d)\] (\d*)", line).groups()
         assert set(text) <= {rank}
         count[rank] += len(text)
@@ -93,7 +93,7 @@ def test_lines_of_several_mebibytes_do_not_mix(mpirun, options):
 
 
 def test_endless_line_does_not_keep_the_others_waiting(mpirun):
-    """Rank 0 stops in the middle of a line until rank 1, which prints a lot, has printed all of it."""
+    """Rank 0 stops in the middle of a line until rank 1 has printed all of its long output."""
     code, out, err = mpirun.run("-n", 2, *mpirun.python("""
 import os, time
 if os.environ["PMI_RANK"] == "0":
@@ -130,7 +130,8 @@ else:
 
 
 def test_endless_line_that_ends_with_its_rank(mpirun):
-    """What other ranks printed meanwhile is not lost, nor is mpirun's own message."""
+    """A rank ends in the middle of a long line. What other ranks have printed meanwhile must not be lost, and
+    mpirun's own message must be printed."""
     code, out, err = mpirun.run("-n", 3, *mpirun.python("""
 import os, time
 rank = os.environ["PMI_RANK"]
@@ -200,8 +201,8 @@ def test_reader_that_leaves_ends_the_job_quietly(mpirun):
 
 
 def test_slow_reader_stops_the_ranks_not_mpirun(mpirun):
-    """The ranks print without end and nothing reads it: mpirun buffers little, receives its signal and
-    ends."""
+    """The ranks print without end, and nothing reads the output. mpirun must buffer little, and must end when
+    it receives a signal."""
     process = mpirun.start("-n", 2, "yes")
     def resident_kb():
         with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
@@ -260,7 +261,8 @@ def take_terminal(terminal):
 
 
 def test_keys_of_the_terminal_reach_the_ranks(mpirun):
-    """Ctrl-C typed at mpirun's terminal ends ranks that are not in its process group."""
+    """Ctrl-C typed at mpirun's terminal must end the ranks, although they are not in the terminal's process
+    group."""
     master, slave = pty.openpty()
     process = mpirun.start("-n", 2, "sh", "-c", "echo ready; exec sleep 60", stdin=slave, stdout=slave,
                            stderr=slave, start_new_session=True, preexec_fn=lambda: take_terminal(slave))

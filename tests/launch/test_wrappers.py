@@ -1,6 +1,6 @@
-"""mpicc, mpicxx, mpic++ and the pkg-config files: what they add, what they print, and that build systems find
-them.
-Programs are compiled and linked against the build named by LANYARD_BUILD, which must contain the library."""
+"""Tests mpicc, mpicxx, mpic++ and the pkg-config files: what they add, what they print, and that build
+systems find them. Programs are compiled and linked against the build named by LANYARD_BUILD, which must
+contain the library."""
 import os
 import pathlib
 import re
@@ -130,7 +130,7 @@ def test_found_through_a_link_and_after_moving(tmp_path):
 
 
 def test_folders_with_blanks_are_shown_as_a_shell_reads_them(tmp_path):
-    """The output of -show can be passed to a shell again, with the user's own arguments."""
+    """A shell must be able to execute the output of -show, with arguments of the user's own."""
     moved = tmp_path / 'a "moved" folder of $5'
     (moved / "bin").mkdir(parents=True)
     shutil.copy(BIN / "mpicc", moved / "bin" / "mpicc")
@@ -171,8 +171,8 @@ def test_compiler_option_that_names_nothing():
 
 
 def test_system_folders_are_not_named(tmp_path):
-    """In /usr the compiler finds everything itself. A copy of mpicc whose prefix is /usr shows that nothing
-    is added."""
+    """In /usr the compiler finds everything itself. So a copy of mpicc whose prefix is /usr must add no
+    folders."""
     text = (BIN / "mpicc").read_text().replace("prefix=${prefix%/*}", "prefix=/usr", 1)
     (tmp_path / "mpicc").write_text(text)
     assert run("sh", tmp_path / "mpicc", "-show", "x.c").stdout.split() == ["cc", "x.c", "-lmpi_abi"]
@@ -224,7 +224,8 @@ def test_pkg_config(tmp_path, mpirun, package, compiler, suffix):
                    timeout=300)
     check_runs(tmp_path / "program", mpirun)
     assert run(tmp_path / "program").returncode == 0  # also without mpirun
-    # If the linker's flags are lost, mpirun makes the library known to a program without a RUNPATH.
+    # A program whose link command has lost these flags has no RUNPATH. Under mpirun it must run nevertheless,
+    # because mpirun sets LD_LIBRARY_PATH.
     subprocess.run([*words, f"program{suffix}", *flags[:3], "-o", "bare"], cwd=tmp_path, check=True,
                    timeout=300)
     check_runs(tmp_path / "bare", mpirun)
