@@ -1,6 +1,6 @@
-// What arrives from an agent on another host. Whatever it is, and in whatever pieces, it is read as frames
-// up to the first that is not one. That ends the connection, once and with a sentence. A body that can be
-// read is read in the same way after it was written again.
+// Tests the reader of what an agent on another host sends. The agent may send any bytes, in any pieces. They
+// must be read as frames. The first bytes that are no valid frame must end the connection, once and with a
+// sentence. If the body of a frame can be read, its value is written and read again, and must stay the same.
 // Input: two bytes that choose the pieces, then the stream.
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
-// One end of a connection of simulated sockets, operated by hand: it sends greetings and bytes of any kind
-// to a process of a job.
-// Thread rule: one thread. `turn` lets the job's processes do what they can.
+// A Caller is one end of a connection over simulated sockets. The test controls it, and lets it send
+// greetings and bytes of any kind to a process of a job.
+// Thread rule: one thread. `turn` lets the job's processes make progress.
 #pragma once
 
 #include <functional>
@@ -35,7 +35,7 @@ public:
         socket_ = -1;
     }
     bool is_open() const { return socket_ >= 0; }
-    // False if the other side takes nothing any more.
+    // Returns false if the other side accepts no more bytes.
     bool say(const void *data, size_t bytes) {
         auto *from = static_cast<char *>(const_cast<void *>(data));
         for (size_t said = 0, idle = 0; said < bytes;) {

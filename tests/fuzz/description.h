@@ -1,4 +1,5 @@
-// Inputs of binary targets are stored as text that people can read. The words of a description:
+// Reads descriptions of inputs: the inputs of binary targets are stored as text that people can read. A
+// description consists of these words:
 //
 //     4:16        the number 16 in 4 bytes, lowest first
 //     4:0x10      the same
@@ -13,8 +14,8 @@
 
 namespace lanyard::fuzz {
 
-// Ends the process, and names the word that is not one, because that is a mistake in a file of this
-// project.
+// Returns the bytes. If a word is invalid, which is a mistake in a file of this project, names the word and
+// ends the process.
 std::string bytes_of_description(const std::string &text, const std::string &file);
 
 }  // namespace lanyard::fuzz

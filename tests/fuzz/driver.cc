@@ -45,7 +45,7 @@ struct Case {
 // The input that is being run, for the report of a failure.
 Case current;
 
-// In C's notation, so that the input can be pasted into a program or a printf.
+// Prints the input in C's notation, so that it can be pasted into a program or a printf.
 void report() {
     std::fprintf(stderr, "the input was %s, %zu bytes: \"", current.name.c_str(), current.bytes.size());
     for (unsigned char c : current.bytes.substr(0, most_shown))

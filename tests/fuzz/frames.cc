@@ -1,9 +1,10 @@
-// The reader of a link. After a proper greeting, the other side sends anything, in any pieces, while the
-// link has envelopes and bulk to send. What the link delivers must be well formed, what it sends must stay
-// well formed, and after a new greeting it must work as if nothing had been sent to it.
+// Tests the reader of a link (the state of a TCP connection between two processes). After a proper greeting,
+// the other side sends any bytes, in any pieces, while the link has envelopes and bulk to send. What the link
+// delivers and what it sends must be well formed. After a new greeting the link must work as if these bytes
+// had never arrived.
 // Input: two bytes that choose pieces and delays; one byte for the number of envelopes that the link has to
-// send, whose highest bit requests checksums; then what is sent. With checksums, whatever looks like a
-// frame gets the right ones, so that the code behind the checks is reached, too.
+// send, whose highest bit requests checksums; then what is sent. With checksums, all bytes that look like a
+// frame get the right checksums, so that the code behind the checks is reached, too.
 #include "base/log.h"
 #include "fuzz/caller.h"
 #include "fuzz/fuzz.h"
@@ -81,7 +82,8 @@ private:
     std::string bytes_;
     uint64_t next_;
     size_t check_bytes_;
-    // The first may be any, because a false acknowledgement may have removed envelopes from the log.
+    // The first envelope may have any number, because a false acknowledgement may have removed envelopes from
+    // the log.
     bool any_ = false;
 };
 
@@ -96,7 +98,7 @@ std::string checked(const Crc32c &crc, FrameHeader header, std::string_view body
     return bytes.append(reinterpret_cast<char *>(&check), sizeof check).append(payload);
 }
 
-// Bytes that may be frames without checksums, as frames with them. What is not a frame stays as it is.
+// Adds checksums to all frames among the bytes. Bytes that are no frame stay as they are.
 std::string with_checks(const Crc32c &crc, std::string_view bytes) {
     std::string all;
     while (bytes.size() >= sizeof(FrameHeader)) {

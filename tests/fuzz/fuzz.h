@@ -1,7 +1,7 @@
-// What the fuzz targets share. A target is one file with LLVMFuzzerTestOneInput(), which feeds one parser
-// with the bytes that it is given and calls must() for what has to hold whatever they are. It is built with
-// clang's libFuzzer, or with the plain driver (driver.cc), which runs the stored corpus and then mutations
-// of it. Single-threaded.
+// Contains what the fuzz targets share. A target is one file with LLVMFuzzerTestOneInput(). This function
+// feeds one parser with the bytes of an input, and calls must() for each condition that must hold for all
+// inputs. The target is built with clang's libFuzzer, or with the plain driver (driver.cc), which runs the
+// stored corpus and then mutations of it. Single-threaded.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace lanyard::fuzz {
 
 // Ends the process if something does not hold. The driver of the target then reports the input.
 void must(bool holds, const char *what);
-// A sentence for people is not empty, and has printable characters in one line.
+// Ends the process unless `text` is one line of printable characters that is not empty.
 void must_be_sentence(std::string_view text);
 
 // Takes values from the front of an input, and zeros when it is used up.

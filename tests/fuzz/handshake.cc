@@ -1,13 +1,19 @@
-// Greetings. A process of the job that breaks the protocol, and strangers without the job's secret, send
-// anything on several connections to another process. Meanwhile the two processes that follow the protocol
-// exchange messages, on one connection.
-// Input: two bytes that choose delays, then one byte for each step, and what follows it:
-//     0 N    dial on connection N (of 4)              1 N L ...  send L bytes
-//     2 N K F FROM TO EPOCH(4) EXPECTS(1)  send a greeting of kind K, sealed; bits of F: 1 with another
-//            secret, 2 for another job, 4 with other settings, 8 regardless of what was received. FROM counts
-//            only with another secret
-//     3 N    send again how the connection of the two began          4 N  receive a greeting       5 N  close
-//     6 T    T turns pass       7  the process wants to reach us    8 N  accept its call
+// Tests how a process reads greetings. A process of the job that breaks the protocol, and strangers without
+// the job's secret, send any bytes on several connections to process 1. Meanwhile processes 0 and 1, which
+// follow the protocol, exchange messages. They must keep their one connection.
+// Input: two bytes that choose delays, then the steps. A step begins with a byte that names it:
+//     0 N        dials process 1 on connection N (of 4)
+//     1 N L ...  sends L bytes on connection N
+//     2 N K F FROM TO EPOCH(4) EXPECTS(1)
+//                sends a greeting of kind K with a proof. The bits of F: 1 with another secret, 2 for another
+//                job, 4 with other settings, 8 without regard to the greeting that was received. FROM is used
+//                only with another secret
+//     3 N        sends the hello again with which the connection of processes 0 and 1 began
+//     4 N        receives a greeting
+//     5 N        closes connection N
+//     6 T        lets T turns pass
+//     7          process 1 sends a message, for which it opens a connection
+//     8 N        accepts that connection as connection N
 #include "base/log.h"
 #include "fuzz/caller.h"
 #include "fuzz/fuzz.h"
@@ -21,7 +27,7 @@ using sim::Baton, sim::SimInternet, sim::SimSockets;
 constexpr uint32_t processes = 3, liar = 2;
 constexpr int most_steps = 60;
 
-// Checks what the two that follow the protocol receive.
+// Counts what a process that follows the protocol receives from the other one.
 struct Counter final : Sink {
     uint64_t from_honest = 0;
     void envelope(uint32_t peer, const Envelope &envelope, const std::byte *, size_t) override {
@@ -132,7 +138,7 @@ private:
     void turn() {
         for (uint32_t own : {0u, 1u}) paths_[own]->poll(counters_[own], 100, baton_.now_ns());
     }
-    // Sends a message from one to the other.
+    // Sends a message from process 0 to process 1.
     void exchange() {
         Envelope envelope{};
         envelope.kind = EnvelopeKind::eager;

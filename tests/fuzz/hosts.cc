@@ -1,5 +1,6 @@
-// Host files and host lists are read, or refused with a sentence that says where. What was read can be
-// mapped, and the mapping can be read back.
+// Tests the readers of host files and host lists. A text must be read, or be refused with a sentence that
+// names the faulty place. Ranks must be mapped to the hosts that were read, and the text of the mapping must
+// be readable.
 // Input: the text of a host file. Its first line is also used as the list of --host.
 #include "launch/hosts.h"
 

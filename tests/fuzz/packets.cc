@@ -1,11 +1,13 @@
-// The decoder of a flow. A peer that has the secret sends anything, while the flow has envelopes and bulk
-// to send. What is delivered must be well formed and in order, the flow must not request what has been
-// delivered, and all that it sends must be readable and fit a packet.
-// Input: packets. Each is a byte that states how it is made, two bytes for its size, and its bytes. The
-// lower two bits of the first byte: 0: the frames of a packet without number; 1: of one with the next
-// number; 2: of one whose number is in four bytes before the frames, as it is written; 3: a whole packet,
-// as it is. Bit 2: the flow's epoch is not known yet. Bit 3: the sender's epoch is another. Bits 4 to 6:
-// how much time passes after the packet. Bit 7: the packet has the usual form.
+// Tests the decoder of a flow (the state of a connection by datagrams). A peer that has the secret sends any
+// packets, while the flow has envelopes and bulk to send. What the flow delivers must be well formed and in
+// order. The flow must not request what it has delivered. All that it sends must be readable and fit into
+// packets.
+// Input: packets. Each packet is described by a byte that states how it is made, two bytes for its size, and
+// its bytes. The lower two bits of the first byte state what the bytes are. 0: the frames of a packet without
+// a number. 1: the frames of a packet with the next number. 2: four bytes with the number of a packet, then
+// its frames. 3: a whole packet, used unchanged. Bit 2: the sender does not know the flow's epoch yet. Bit 3:
+// the sender's epoch is another. Bits 4 to 6: how much time passes after the packet. Bit 7: the packet has
+// the usual form.
 #include <array>
 #include <vector>
 
@@ -66,7 +68,7 @@ public:
     Conversation()
         : home_(own, sim::known_secret(), Crc32c::built_in(), {}, owner_),
           flow_(home_, peer, own_epoch, largest) {
-        // A flow of the peer's own makes the proof that the peer would send.
+        // The peer has a flow, too. It makes the proof that the peer would send.
         FlowHome other(peer, sim::known_secret(), Crc32c::built_in(), {}, owner_);
         Flow prover(other, own, peer_epoch, largest);
         prover.ask();
@@ -119,7 +121,7 @@ private:
         seal(home_.crc, packet.data(), packet.size(), nullptr, 0);
         return packet;
     }
-    // Whether the packet proves epochs that the flow may have met.
+    // True if the packet has a right proof, for a pair of epochs that this test uses.
     bool proves_epochs(const PacketHeader &header) {
         for (uint32_t epoch : {peer_epoch, peer_epoch + 1})
             if (header.proof == usual_proof(home_.secret, own, peer, own_epoch, epoch)) return true;

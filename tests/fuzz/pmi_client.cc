@@ -1,5 +1,6 @@
-// The client side of PMI-1. Whatever a launcher answers, a rank joins its job, or gets a sentence that says
-// why not. No answer makes it wait forever, because the launcher then closes the connection.
+// Tests the client side of PMI-1. Whatever a launcher answers, a rank must join its job, or get a sentence
+// that says why it cannot. A rank must not wait forever: when the input ends, the launcher closes the
+// connection.
 // Input: what the launcher answers, line by line.
 #include "bootstrap/pmi_client.h"
 

@@ -1,11 +1,11 @@
-// The server side of PMI-1. Whatever the ranks of a host send, each line of an answer is one of PMI-1, and
-// the server continues to serve the others.
+// Tests the server side of PMI-1. Whatever a rank of a host sends, each line of an answer must be a line of
+// PMI-1, and the server must continue to serve the other ranks.
 // Input: lines, each of which begins with its sender:
 //     0, 1      that rank sends the rest of the line;  0+, 1+ without ending it;  0-, 1- it closes its
 //               connection
 //     b, q      from below: a barrier with one value (b KEY VALUE), a question (q KEY)
 //     r, a      from above: a release with one value (r KEY VALUE), an answer (a KEY VALUE, a KEY for none)
-// If the first line is "top", the server is the topmost one, with none above it.
+// If the first line is "top", the server is the top of the tree of servers.
 #include "launch/pmi_server.h"
 
 #include <sys/socket.h>

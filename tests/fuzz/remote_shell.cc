@@ -1,5 +1,5 @@
-// What a remote shell and a login print if no agent answers: any bytes become a sentence that people can
-// read.
+// Tests the explanation for the case that no agent answers. It quotes what the remote shell and the login
+// have printed. Whatever these bytes are, the explanation must be a sentence that people can read.
 // Input: one byte for the shell's exit code, one for whether it still runs, then what it has printed.
 #include "launch/remote_shell.h"
 
@@ -22,7 +22,7 @@ void one_input(fuzz::Input input) {
     fuzz::must_be_sentence(sentence);
     must(sentence.find("host host") == 0, "the host is named first");
     asks_for_secret(start.said);
-    // Also the words of --ssh, and one word quoted for a shell.
+    // The same bytes are tried as the words of --ssh, and as one word that is quoted for a shell.
     Plan plan;
     plan.remote_shell = start.said;
     must(remote_shell_words(plan, "host", start.agent).size() >= 4, "there are a host and a command");
