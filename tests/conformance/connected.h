@@ -1,6 +1,7 @@
-// What a kind of path must provide for the conformance suite (path_suite.h): some paths that are connected
-// to each other in one process and driven by one thread. To run the suite on a new kind of path, write a
-// function that creates a Connected with such paths, and add the function to the list in kinds.cc.
+// Declares what a kind of path must provide for the conformance suite (path_suite.h): some paths in one
+// process that are connected to each other and that one thread drives. To run the suite on a new kind of
+// path, write a function that creates a Connected with such paths, and add the function to the list in
+// kinds.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Datagram paths of several simulated processes in one real process: over the kernel's UDP on loopback,
-// with or without injected packet faults, and over a simulated network.
+// Connects datagram paths of several simulated processes in one real process: over the kernel's UDP on
+// loopback, with or without injected packet faults, or over a simulated network.
 #pragma once
 
 #include <memory>
@@ -67,8 +67,8 @@ public:
     }
 
 private:
-    // Shorter than the time after which the suite fails, and longer than the time for which the suite does
-    // not poll a peer.
+    // This time-out is longer than any time for which the suite does not poll a peer. It is shorter than the
+    // time after which the suite fails.
     static constexpr uint64_t peer_timeout_ns = 5'000'000'000;
 
     std::vector<std::unique_ptr<PacketIo>> endpoints_;

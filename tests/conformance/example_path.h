@@ -1,6 +1,6 @@
-// The smallest complete path: a pair of sequenced-packet sockets between any two peers, and one packet for
-// each frame. It shows everything that path.h requires. A real path is faster, but has no further duties.
-// Start here when you add a path (CONTRIBUTING.md).
+// ExamplePath is the smallest complete path. It has a pair of sequenced-packet sockets between any two peers,
+// and sends one packet for each frame. It shows everything that path.h requires. A real path is faster, but
+// has no further duties. Start here when you add a path (CONTRIBUTING.md).
 //
 //   packet:  FrameHeader | payload
 //
@@ -55,8 +55,8 @@ public:
 
     int poll(Sink &sink, int budget, uint64_t) override {
         int delivered = 0;
-        // Begins with the peer after the last one polled, so that a busy peer does not keep the
-        // others waiting.
+        // Begins with the peer after the one that was polled last, so that a busy peer does not keep the
+        // other peers waiting.
         for (size_t turn = 0; turn < sockets_.size() && delivered < budget; ++turn) {
             next_ = (next_ + 1) % sockets_.size();
             while (delivered < budget && receive(static_cast<uint32_t>(next_), sink)) ++delivered;

@@ -1,4 +1,4 @@
-// How each kind of path is connected (kinds.h).
+// Connects each kind of path (kinds.h).
 #include "conformance/kinds.h"
 
 #include "conformance/dgram_connected.h"

@@ -1,5 +1,5 @@
-// The kinds of path over which the suites in this folder run: the library's own, those that exist
-// only for tests, and the example.
+// Lists the kinds of path over which the suites in this folder run: the library's own paths, paths that exist
+// only for tests, and the example path.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Links of several simulated processes in one real process, over the kernel's sockets on loopback or over
-// simulated sockets that do not break.
+// Connects TCP paths of several simulated processes in one real process, over the kernel's sockets on
+// loopback or over simulated sockets that do not break.
 #pragma once
 
 #include <memory>
@@ -87,7 +87,8 @@ public:
             at.push_back(sim::SimInternet::address_of(peer));
         }
 #ifdef __SANITIZE_THREAD__
-        constexpr size_t max_eager = 20'000;  // longer ones take minutes in simulated portions
+        // Longer messages take minutes, because simulated sockets move small portions.
+        constexpr size_t max_eager = 20'000;
 #else
         constexpr size_t max_eager = TcpLimits().max_eager;
 #endif
@@ -97,7 +98,7 @@ public:
         for (uint32_t peer = 0; peer < sockets_.size(); ++peer) tcp_path(peer).close();
     }
 
-    // Lets time pass, so that it passes even while no socket is used.
+    // Advances the simulated time, which otherwise stands still while no socket is used.
     uint64_t now_ns() override {
         baton_.tick();
         return baton_.now_ns();

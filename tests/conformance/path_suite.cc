@@ -197,10 +197,10 @@ TEST_P(PathSuite, RecoversFromFull) {
         connect(2);
         size = std::min(size, path(0).info.max_eager);
         uint32_t to = other(0);
-        // Some paths are never full. For these, the test only shows that much can be under way.
+        // Some paths are never full. For such a path, the test checks only that many frames can be under way.
         size_t most = 32'000'000 / (size + 1600);
         for (size_t sent = 0; sent < most && send(0, to, size, false) == Sent::done; ++sent) {}
-        // A full path must still take nothing.
+        // If the path is full, it must take no further frame.
         for (int again = 0; again < 3; ++again) send(0, to, size, true);
         settle();
         deliver(0, to, size, false);
@@ -251,8 +251,8 @@ TEST_P(PathSuite, RespectsTheBudget) {
         for (uint32_t from = 0; from < peers(); ++from)
             for (int i = 0; i < 12 && (from != to || peers() == 1); ++i)
                 deliver(from, to, random_.below(40), false);
-        // The fixture's poll() checks that the budget is kept. This loop shows that with a small budget no
-        // frame is lost and no peer is forgotten.
+        // The fixture's poll() checks that the path keeps to its budget. This loop polls with a small budget.
+        // No frame must be lost, and no peer must be forgotten.
         for (int turn = 0; turn < some(3000); ++turn) poll(to, static_cast<int>(random_.between(1, 3)));
         settle();
         if (HasFailure()) return;
@@ -308,7 +308,7 @@ TEST_P(PathSuite, ReportsALostPeerOnce) {
         poll(0);
         poll(2);
     };
-    // A path that uses connections retries for a while before it gives up a peer.
+    // A path that uses connections tries to connect again for a while before it gives up a peer.
     Patience patience;
     for (int turn = 0;
          !patience.ends(turn) && (recorder(0).lost_peers.empty() || recorder(2).lost_peers.empty()); ++turn)

@@ -1,5 +1,5 @@
-// The conformance suite: tests of the contract in path/path.h, which every path must pass. The fixture drives
-// some connected paths from one thread. The tests are in path_suite.cc, the kinds of path in kinds.cc. Random
+// The conformance suite tests the contract in path/path.h. Every path must pass it. The fixture drives some
+// connected paths from one thread. The tests are in path_suite.cc, the kinds of path in kinds.cc. Random
 // decisions follow from the seed. A failure prints the seed, and LANYARD_TEST_SEED repeats the run with it.
 #pragma once
 
@@ -16,8 +16,7 @@ namespace lanyard::conformance {
 
 class PathSuite : public ::testing::TestWithParam<Kind> {
 protected:
-    // After this many polls of all peers without an event, the suite regards what it waits for as
-    // lost.
+    // If nothing arrives in this number of polls of all peers, the suite stops waiting, and the test fails.
     static constexpr int most_polls = 200'000;
 
     // Limits a loop: ends() is true after most_polls turns, but not before a minimum time. Without this
@@ -42,7 +41,7 @@ protected:
     uint32_t peers() const { return static_cast<uint32_t>(recorders_.size()); }
     Path &path(uint32_t peer) { return *connected_->paths[peer]; }
     Recorder &recorder(uint32_t peer) { return *recorders_[peer]; }
-    // A peer to which `peer` can send: another one, or itself if there is no other.
+    // A peer to which `peer` can send: another peer, or `peer` itself if it is the only one.
     uint32_t other(uint32_t peer);
 
     // Attempts once to send a frame, which gets the next number of this pair of peers. Overwrites the

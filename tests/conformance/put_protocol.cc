@@ -20,8 +20,8 @@ void PutProtocol::put(uint32_t peer, uint32_t window, uint64_t offset, const std
     endpoint.reply(peer, kind_request, put.id(), 0, &request, sizeof request);
 }
 
-// Handles a request. If the place does not exist, the only answer is `done` with tag 0; tag 1 means
-// that the bytes are in place.
+// Handles a request. If the place does not exist, the only answer is `done` with tag 0. Otherwise a later
+// `done` has tag 1 and means that the bytes are in place.
 void PutProtocol::envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
     Request request;
     LANYARD_MUST(size == sizeof request);

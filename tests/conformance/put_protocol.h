@@ -1,5 +1,6 @@
-// An example of a protocol that is built on p2p without any change to p2p, the paths or the engine: puts
-// into memory that the peer has opened. The target answers each put when the bytes are in place.
+// PutProtocol is an example of a protocol that is built on p2p without any change to p2p, the paths or the
+// engine. It puts bytes into memory that the peer has opened. The target of a put answers when the bytes are
+// in place.
 //
 //   origin                               target
 //     request (window, offset, bytes) ->   finds the place; names it
@@ -7,9 +8,9 @@
 //     bulk to the id ----------------->    when all is here: forgets the id
 //                                     <-   done
 //
-// `request` has its own kind of envelope and a handler for it. `go` and `done` contain the id of the put,
-// which is a Target, so they are passed to it and need no handler. When a connection breaks, bulk is lost.
-// After a new connection, the target therefore requests the missing bytes again.
+// `request` has its own kind of envelope and a handler for it. `go` and `done` contain the id of the put. A
+// put is a Target (p2p), so the envelopes are passed to it by its id and need no handler. When a connection
+// breaks, bulk is lost. After a new connection, the target therefore requests the missing bytes again.
 #pragma once
 
 #include <deque>

@@ -1,6 +1,6 @@
-// Content for the frames that a peer of the conformance suite sends, and checks of the frames that it
-// receives. The content of a frame depends only on (sender, receiver, number). The receiver can therefore
-// check each byte and recognise frames that are missing, late or duplicated.
+// Makes the content of the frames that a peer of the conformance suite sends, and checks the frames that a
+// peer receives. The content of a frame depends only on (sender, receiver, number). The receiver can
+// therefore check each byte and recognise frames that are missing, late or duplicated.
 #pragma once
 
 #include <gtest/gtest.h>

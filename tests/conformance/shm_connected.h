@@ -1,5 +1,5 @@
-// Shared-memory paths of several simulated processes in one real process. Each of them maps the same unnamed
-// memory file separately, as real processes would.
+// Connects shared-memory paths of several simulated processes in one real process. Each simulated process
+// maps the same unnamed memory file separately, as real processes would.
 #pragma once
 
 #include <sys/mman.h>
