@@ -1,4 +1,4 @@
-"""Fixtures shared by the tests of the description, the header and the ABI front end."""
+"""Provides the fixtures that the tests of the description, the header and the ABI front end share."""
 import os
 import pathlib
 import subprocess

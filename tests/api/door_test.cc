@@ -1,5 +1,5 @@
-// The entry points of libmpi_abi.so.1: what they check, how they pass arguments to the typed functions, and
-// how they return results.
+// Tests the entry points of libmpi_abi.so.1: what they check, how they pass arguments to the typed functions,
+// and how they return results.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -204,7 +204,7 @@ TEST_F(DoorTest, NarrowsResults) {
     EXPECT_EQ(MPI_Get_count_c(&status, MPI_INT, &large), MPI_SUCCESS);
     EXPECT_EQ(large, int64_t{INT_MAX} + 1);
     void *buffer = nullptr;
-    // It is detached although its size does not fit an int.
+    // The buffer is detached although its size does not fit an int.
     EXPECT_EQ(MPI_Buffer_detach(&buffer, &count), MPI_SUCCESS);
     EXPECT_EQ(count, MPI_UNDEFINED);
     core().result = 100;

@@ -1,4 +1,4 @@
-// The typed functions that the test of the front end needs. The others are missing.
+// Defines the typed functions that the test of the front end needs. All other typed functions are missing.
 #include "fake_core.h"
 
 #include <memory>

@@ -1,5 +1,5 @@
-// A core for the test of the front end: objects that calls can name, and a record of what the typed functions
-// and the error handler received.
+// FakeCore replaces the core in the test of the front end. It has objects that calls can name, and records
+// what the typed functions and the error handler received.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace lanyard {
 
-// Stand-ins for the library's own types, of which the front end uses only the address.
+// These types replace types of the library. The front end uses only the addresses of such objects.
 struct Request : Object {};
 struct Info : Object {};
 
@@ -32,7 +32,7 @@ struct FakeCore {
     // What the typed functions received.
     std::vector<int64_t> numbers;
     std::vector<const void *> pointers;
-    int64_t result = 0;          // what they return as a number
+    int64_t result = 0;          // the number that the typed functions return
     ErrorClass answer = ErrorClass::success;
     Callback callback;
     int calls = 0;

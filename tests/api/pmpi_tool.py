@@ -1,6 +1,6 @@
-"""Generates, from the description of MPI, a tool such as profilers are: a C library that defines every MPI
-function, counts its calls and passes them on to the PMPI name. Also generates a program that calls every
-function once.
+"""Generates, from the description of MPI, a tool that works like a profiler: a C library that defines every
+MPI function, counts the calls, and passes each call on to the PMPI name. Also generates a program that calls
+every function once.
 
 The counts are in a file that the processes of a job share. For each function it contains the number of all
 calls, the number of calls from inside the library, which must be zero, and the classes of the errors that the
@@ -118,12 +118,12 @@ class Counts:
         return zip(self.names, RECORD.iter_unpack(self.path.read_bytes()[:RECORD.size * len(self.names)]))
 
     def read(self):
-        """For each function that was called: the number of all its calls, and of those from inside the
+        """Maps each function that was called to two numbers: all its calls, and its calls from inside the
         library."""
         return {name: (calls, inside) for name, (calls, inside, _classes) in self.records() if calls}
 
     def errors(self):
-        """For each function that failed: the values of its error classes."""
+        """Maps each function that failed to the values of the error classes that it returned."""
         found = {name: {place if place < 64 else place - 64 + 1000 for place, seen in enumerate(classes)
                         if seen}
                  for name, (_calls, _inside, classes) in self.records()}

@@ -1,5 +1,5 @@
-"""A program of the tests or the examples calls every function that the library implements. A function that no
-program calls could break unnoticed. Names in comments and strings do not count."""
+"""Tests that every function that the library implements is called by some program of the tests or the
+examples. Otherwise the function could break unnoticed. Names in comments and strings do not count."""
 import json
 import pathlib
 import re
@@ -10,8 +10,8 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 
-# tests/api tests the front end with a fake core, which says nothing about the library's own functions. A
-# header calls no functions.
+# The programs of tests/api use a fake core, so they do not call the library's own functions. A header calls
+# no functions.
 LEFT_OUT = {ROOT / "tests" / "api", ROOT / "tests" / "mpich_abi" / "include"}
 
 
@@ -27,7 +27,8 @@ def names_in(text):
     return set(re.findall(r"\bMPI_[A-Za-z]\w*", NOT_CODE.sub(" ", text)))
 
 
-# What the library does not have yet: whole chapters, and the functions of other chapters that take a window.
+# What the library does not have yet: whole chapters, and in other chapters the functions with a window as an
+# argument.
 MISSING_CHAPTERS = {"One-sided communication", "Files", "Process creation and connection"}
 MISSING_ELSEWHERE = {"MPI_Win_call_errhandler", "MPI_Win_delete_attr", "MPI_Win_get_attr",
                      "MPI_Win_get_errhandler", "MPI_Win_set_attr", "MPI_Win_set_errhandler"}

@@ -1,4 +1,4 @@
-"""The description of MPI is complete, and everything generated from it is up to date."""
+"""Tests that the description of MPI is complete, and that everything generated from it is up to date."""
 import pathlib
 import re
 import subprocess

@@ -1,5 +1,5 @@
-"""The symbols and dependencies of the libraries. libmpi_abi.so.1 exports the standard's functions under both
-names and nothing else."""
+"""Tests the symbols and dependencies of the libraries. libmpi_abi.so.1 must export the standard's functions
+under both names and nothing else."""
 import os
 import re
 import subprocess
@@ -42,8 +42,8 @@ def test_finds_the_core_beside_itself(library):
 
 @pytest.mark.parametrize("name", ["libmpi_abi.so.1", "libmpi.so.12", "liblanyard.so.0"])
 def test_needs_the_unwinder_and_no_cxx_runtime(library, name):
-    """Exceptions of the program's functions pass through the library, so both share the unwinder. The C++
-    runtime itself is linked in and hidden."""
+    """Exceptions of the program's functions pass through the library, so program and library must share the
+    unwinder (libgcc_s). The C++ runtime must be linked into the library and hidden."""
     library = library.parent / name
     if "__asan_init" in subprocess.run(["nm", "-D", library], capture_output=True, text=True,
                                        check=True).stdout or \
@@ -56,15 +56,15 @@ def test_needs_the_unwinder_and_no_cxx_runtime(library, name):
 
 
 def test_core_names_nothing_of_mpi(library):
-    """The core neither calls nor exports functions named MPI_ or PMPI_."""
+    """The core must not call or export functions whose names begin with MPI_ or PMPI_."""
     core = library.parent / "liblanyard.so.0"
     done = subprocess.run(["nm", "-D", core], capture_output=True, text=True, check=True)
     assert re.findall(r" (P?MPI_\w+)", done.stdout) == []
 
 
 def test_core_shows_only_what_the_doors_need(library):
-    """The core exports lanyard_*, the functions with which a front end refuses an argument or times itself,
-    and what the C++ library makes weak or unique."""
+    """The core may export only lanyard_*, the functions with which a front end refuses an argument or
+    measures its time, and symbols that the C++ library makes weak or unique."""
     core = library.parent / "liblanyard.so.0"
     allowed = re.compile(r"lanyard_\w+|lanyard::fail\(.*|lanyard::complaint::\w+\(.*|lanyard::timing::.*")
     done = subprocess.run(["nm", "-DC", "--defined-only", core], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""include/mpi.h: the compiler checks every value, size, offset and prototype, in several C and C++
+"""Tests include/mpi.h: the compiler checks every value, size, offset and prototype, in several C and C++
 standards."""
 import pathlib
 import re
@@ -34,7 +34,7 @@ def test_clean_in_cxx(compile_c, compiler):
 
 
 def value_check(name, value, c_type):
-    """Assertions of the value and, as far as C can tell, the type of a constant."""
+    """Returns static assertions of the value of a constant and, as far as C can check it, of its type."""
     plain = c_type.startswith("int") and "*" not in c_type or c_type == "MPI_Offset"
     number = name if plain else f"(intptr_t){name}"
     bare = c_type.removesuffix(" (macro)")
@@ -70,7 +70,7 @@ def test_values_of_the_standard(compile_c, facts):
 
 
 def test_nothing_else_is_defined(facts):
-    """The header defines no constant that the standard lacks."""
+    """The header must define no constant that the standard does not have."""
     header = (pathlib.Path(__file__).resolve().parents[2] / "include" / "mpi.h").read_text()
     allowed = {row["name"] for row in facts("constants")} | {"MPI_H_ABI"}
     assert set(re.findall(r"^#define (\w+)", header, re.MULTILINE)) <= allowed
@@ -101,8 +101,8 @@ def test_types_of_the_standard(compile_c, facts):
 
 
 def test_prototypes_of_the_standard(compile_c, facts):
-    """Each function is checked once under both names, against the standard's prototype where the ABI's first
-    header differs from it."""
+    """Each function is checked under both names. The expected prototype is that of the ABI's first header,
+    except where the standard has a different one."""
     text, count = "#include <mpi.h>\n", 0
     for row in facts("functions"):
         if row["in_mpi50_standard"] == "yes":

@@ -1,7 +1,7 @@
-"""Each function has two names: PMPI_x, which is the library's, and MPI_x, which a tool or a program may
-define itself. Here a tool (pmpi_tool.py) defines all of them, and the programs of tests/mpi run under it. The
-programs must not notice it, every function that the library implements must pass through the tool, and the
-library itself must call none of them."""
+"""Tests the two names of each function. PMPI_x belongs to the library, and a tool or a program may define
+MPI_x itself. Here a tool (pmpi_tool.py) defines all MPI_ names, and the programs of tests/mpi run under the
+tool. The programs must work as without it. Every function that the library implements must be called through
+the tool. The library itself must call no MPI_ name."""
 import json
 import os
 import pathlib
@@ -14,7 +14,8 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SANITIZED = "-fsanitize" in os.environ.get("LANYARD_CC", "")
 
-# Programs of tests/mpi that do not run under the tool, and functions that the tool cannot see in the others.
+# Programs of tests/mpi that do not run under the tool, and functions whose calls the tool cannot see in the
+# other programs.
 LEFT_OUT = {
     "third-abi": "has functions and handles of its own",
     "mpi-comm-interpose": "is a tool itself",
@@ -80,7 +81,7 @@ def test_the_tool_defines_what_the_header_declares(description):
 
 
 class Workshop:
-    """Compiles with mpicc, and runs programs and returns what the tool counted meanwhile."""
+    """Compiles programs with mpicc, runs them, and returns what the tool has counted meanwhile."""
 
     def __init__(self, folder, build, counts):
         self.folder, self.build, self.counts = folder, build, counts
@@ -175,7 +176,8 @@ def test_tool_for_one_function(workshop, description):
 
 
 def test_a_call_from_inside_the_library_is_seen(workshop):
-    """A library whose name resembles the core's makes such a call."""
+    """A library whose name begins like that of the core calls an MPI_ name. The tool must count this call as
+    one from inside the library."""
     workshop.write("inside.c",
                    "#include <mpi.h>\nint inside(void) {\n    int flag;\n    return "
                    "MPI_Initialized(&flag);\n}\n")
@@ -193,9 +195,9 @@ def test_without_a_tool_nothing_is_counted(workshop):
 
 
 def jobs(build):
-    """One job for each program of tests/mpi: (name, command, settings, what it must print). Among the
-    program's tests, it is the one with the fewest ranks from two up, or with one rank if there is no
-    other."""
+    """Lists one job for each program of tests/mpi: (name, command, settings, what it must print). If a
+    program has several tests, the job is that of the test with the fewest ranks, but a test with one rank is
+    used only if there is no other."""
     done = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], capture_output=True,
                           text=True, check=True)
     found = {}
@@ -215,7 +217,8 @@ def jobs(build):
 
 @pytest.fixture(scope="module", name="performed")
 def run_every_program(workshop):
-    """What the programs of tests/mpi did under the tool: (name, complaint, counts, errors) of each."""
+    """Runs the programs of tests/mpi under the tool. Returns (name, complaint, counts, errors) for each
+    program."""
     preloads()
     every = jobs(workshop.build)
     if not every:

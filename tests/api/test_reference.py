@@ -1,5 +1,5 @@
-"""The reference, docs/reference/ and the manual pages: nothing is left out, the names in them exist, and
-links work."""
+"""Tests the reference, which is docs/reference/ and the manual pages: no function must be left out, the names
+in it must exist, and its links must work."""
 import os
 import pathlib
 import re
