@@ -1,5 +1,5 @@
-"""mpirun of the build named by LANYARD_BUILD, with the check that nothing is left behind, and programs that
-are compiled once. The fixtures are those of tests/launch."""
+"""Provides fixtures of tests/launch: mpirun of the build that LANYARD_BUILD names, with the check that
+nothing is left behind, and programs that are compiled once."""
 import importlib.util
 import pathlib
 

@@ -1,5 +1,5 @@
-"""docs/coming-from.md, the page for users of other MPI libraries, agrees with mpirun's options and with the
-settings."""
+"""Tests that docs/coming-from.md, the page for users of other MPI libraries, agrees with mpirun's options and
+with the settings."""
 import os
 import pathlib
 import re

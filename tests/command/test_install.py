@@ -1,4 +1,5 @@
-"""'make install' creates bin, lib, include and share, which work in place and after the folder is moved."""
+"""Tests that 'make install' creates bin, lib, include and share, and that they work in place and after the
+folder is moved."""
 import json
 import os
 import pathlib
@@ -79,8 +80,8 @@ def test_programs_compile_and_run_with_the_moved_install(moved, tmp_path):
 
 
 def test_install_over_an_earlier_version(moved, tmp_path):
-    """The earlier version had a link to libmpi.so.12 under the name that -lmpi uses. Nothing is written
-    through it."""
+    """The earlier version had a link libmpi.so to libmpi.so.12. The install must replace the link, and must
+    not write through it into libmpi.so.12."""
     shutil.copytree(moved / "lib", tmp_path / "lib", symlinks=True)
     (tmp_path / "lib" / "libmpi.so").unlink()
     (tmp_path / "lib" / "libmpi.so").symlink_to("libmpi.so.12")

@@ -1,5 +1,5 @@
-"""The command `lanyard` of the build named by LANYARD_BUILD: output and exit codes of info, doctor and
-bench."""
+"""Tests the command `lanyard` of the build that LANYARD_BUILD names: output and exit codes of info, doctor
+and bench."""
 import json
 import os
 import pathlib

@@ -1,5 +1,5 @@
-"""LANYARD_LOG: the lines that each level and part shows. Two ranks exchange a message of 1 MiB and call a
-barrier."""
+"""Tests which lines LANYARD_LOG shows for each level and part. Two ranks exchange a message of 1 MiB and call
+a barrier."""
 import os
 import pathlib
 import re

@@ -1,5 +1,5 @@
-"""README.md and the user pages it links to contain only commands that work: the program compiles and runs,
-and targets and options exist."""
+"""Tests that README.md and the user pages to which it links contain only commands that work: the program must
+compile and run, and targets and options must exist."""
 import os
 import pathlib
 import re

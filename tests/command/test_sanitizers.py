@@ -1,6 +1,6 @@
-"""A user's program under the tools of docs/debugging.md, with the library as it is installed. They find
-nothing in a correct program, with both front ends and on every path, and they find the errors they are meant
-to find."""
+"""Tests a user's program under the tools of docs/debugging.md, with the library as it is installed. The tools
+must report nothing in a correct program, with both front ends and on every path. They must report the errors
+of a wrong program."""
 import os
 import pathlib
 import shutil
@@ -15,7 +15,8 @@ DOORS = ("mpi_abi", "mpich_abi")
 pytestmark = pytest.mark.skipif("-fsanitize" in os.environ.get("LANYARD_CC", ""),
                                 reason="the library is built with a sanitizer itself")
 
-# Two threads and a number that they pass to each other by a message, or access at the same time without one.
+# One thread passes a number to another by a message, or both access the number at the same time without a
+# message.
 BETWEEN_THREADS = r"""
 #include <mpi.h>
 #include <pthread.h>
@@ -48,7 +49,8 @@ int main(int argc, char **argv) {
 }
 """
 
-# Either a message that is longer than its buffer, into which the library writes, or memory that is not freed.
+# Makes one of two errors: the library writes a message into a buffer that is too short, or memory is not
+# freed.
 WRONG = r"""
 #include <mpi.h>
 #include <stdlib.h>
@@ -72,7 +74,7 @@ def compiled(mpirun, built):
         if door == "mpi_abi":
             return built(f"{name}-{door}", source, mpirun.build / "bin" / "mpicc", *words)
         library = mpirun.build / "lib" / "libmpi.so.12"
-        # The library stands before the source on the command line, so the linker must be told to keep it.
+        # The library stands before the source on the command line, so the linker needs an option to keep it.
         return built(f"{name}-{door}", source, "gcc", "-I", ROOT / "tests" / "mpich_abi" / "include", *words,
                      "-Wl,--no-as-needed", library, f"-Wl,-rpath,{mpirun.build / 'lib'}")
     return compile_it

@@ -1,5 +1,5 @@
-"""docs/tool-interface.md lists the variables, events and categories that the library has, and the control
-variables agree with `lanyard info --settings`."""
+"""Tests that docs/tool-interface.md lists the variables, events and categories that the library has, and that
+the control variables agree with `lanyard info --settings`."""
 import json
 import os
 import pathlib

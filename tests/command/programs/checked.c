@@ -1,6 +1,6 @@
-// The program in which checking tools must find nothing: messages of all kinds, collectives, datatypes,
-// communicators, and two threads at once. It checks every byte it receives and frees all it allocates. It is
-// built for both ABIs, with and without sanitizers (test_sanitizers.py).
+// Checking tools must find nothing in this program. It uses messages of all kinds, collectives, datatypes,
+// communicators, and two threads at once. It checks every byte that it receives, and frees all memory that it
+// allocates. It is built for both ABIs, with and without sanitizers (test_sanitizers.py).
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
