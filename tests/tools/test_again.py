@@ -1,7 +1,7 @@
-"""tools/test --again runs what failed in the last run of tools/test, and only that. --check runs the quick
-tests.
+"""Tests that tools/test --again runs the tests that failed in the last run of tools/test, and no others.
+--check must run the quick tests.
 
-These tests use a small project whose own tests record that they ran."""
+The tests here use a small project. Each test of this project records that it ran."""
 import importlib.util
 import json
 import os
@@ -201,7 +201,7 @@ def test_check_runs_the_quick_tests_of_one_build(project):
     project.broken("release: three")
     code, lines, ran = project.test("--check")
     assert (code, ran) == (1, ["release: one", "release: three"]), lines
-    assert "2 passed, 1 failed, 0 skipped" in lines  # tidy is the third
+    assert "2 passed, 1 failed, 0 skipped" in lines  # the check of tools/tidy.py also counts as passed
     project.broken()
     code, lines, ran = project.test("--again")
     assert (code, ran) == (0, ["release: three"]), lines

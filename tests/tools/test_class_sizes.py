@@ -1,4 +1,5 @@
-"""tools/class_sizes.py counts what a class declares, and nothing else; and the names that a header offers."""
+"""Tests that tools/class_sizes.py counts what a class declares, and nothing else, and the names that a header
+offers."""
 import pathlib
 import sys
 

@@ -1,4 +1,4 @@
-"""The summary of tools/test: reading reports, judging skips, the last lines."""
+"""Tests how the summary of tools/test is made: reading reports, judging skips, printing the last lines."""
 import importlib.util
 import pathlib
 import subprocess

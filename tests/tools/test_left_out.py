@@ -1,4 +1,5 @@
-"""tests/mpi4py/left_out.txt: the reasons that tests/mpi4py/run accepts for leaving out a test of mpi4py."""
+"""Tests which reasons in tests/mpi4py/left_out.txt the script tests/mpi4py/run accepts for leaving out a test
+of mpi4py."""
 import importlib.machinery
 import importlib.util
 import pathlib
@@ -13,7 +14,7 @@ INTERFACE = {"MPI_Win_create": False, "MPI_Send": True}
 
 @pytest.fixture
 def run(monkeypatch, tmp_path):
-    """The script as a module, whose list is a file that the test writes."""
+    """Loads the script as a module. Its list is replaced by a file that the test writes."""
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     loader = importlib.machinery.SourceFileLoader("mpi4py_run", str(PATH))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))

@@ -1,5 +1,5 @@
-"""tools/setup and 'make demo' when packages are missing: what they print, what they run, and that they stop
-with exit code 1.
+"""Tests tools/setup and 'make demo' on a machine with missing packages: what they print, what they run, and
+that they stop with exit code 1.
 
 dpkg-query, id, sudo and apt-get are replaced by small scripts on PATH, so nothing is installed here.
 """

@@ -1,4 +1,5 @@
-"""tools/tested_by.py finds a module's tests by name or by a line in its head, and reports modules without."""
+"""Tests that tools/tested_by.py finds a module's tests by name or by a line in the module's head, and reports
+modules without tests."""
 import pathlib
 import sys
 
@@ -13,7 +14,8 @@ HEAD = "// What it is for.\n"
 
 @pytest.fixture(name="findings")
 def findings_in(tmp_path):
-    """What is found in some sources, {path: text}, beside tests of some paths, whose files are there."""
+    """Returns a function that writes sources, {path: text}, and files for tests, and returns the findings of
+    tools/tested_by.py."""
     def find(sources, *tests):
         for test in (*tests, "tests/sim/jobs_test.cc", "tests/mpi/coll/moves.cc"):
             (tmp_path / test).parent.mkdir(parents=True, exist_ok=True)

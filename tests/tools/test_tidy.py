@@ -1,4 +1,4 @@
-"""tools/tidy.py finds each kind of offence, and nothing in clean text."""
+"""Tests that tools/tidy.py finds each kind of offence, and finds nothing in clean text."""
 import pathlib
 import subprocess
 import sys
