@@ -1,9 +1,9 @@
-"""A separate Debian in a folder, in which commands run as in a container: with other files and processes, 64
-MB of /dev/shm, and any user.
+"""Makes a separate Debian in a folder and runs commands in it. They run as in a container: with other files
+and processes, 64 MB of /dev/shm, and any user.
 
-It is made by debootstrap and entered by chroot, which needs root. Each command has its own mount and process
-namespaces: what is mounted for it, and the processes it leaves running, are gone when it ends, however it
-ends. Network and kernel are this machine's.
+The Debian is made by debootstrap and entered by chroot, which needs root. Each command has its own mount and
+process namespaces. So its mounts, and the processes that it leaves running, disappear when the command ends
+for any reason. Network and kernel are this machine's.
 """
 import os
 import pathlib
@@ -15,13 +15,13 @@ MIRROR = "http://deb.debian.org/debian"
 PACKAGE = "debootstrap"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-# Variables that say how this machine reaches the network: the proxies, and the files of certificates it
-# trusts.
+# Variables that describe how this machine reaches the network: the proxies, and the files of trusted
+# certificates.
 PROXIES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "PIP_INDEX_URL")
 TRUST = ("PIP_CERT", "SSL_CERT_FILE", "GIT_SSL_CAINFO")
 
-# As container engines set up /dev: a few devices of the machine, terminals of its own, and little shared
-# memory.
+# Sets up /dev as container engines do: with a few devices of the machine, separate terminals, and little
+# shared memory.
 ENTER = """
 set -e
 root=$1 user=$2 folder=$3
@@ -46,7 +46,7 @@ exec chroot --userspec="$user" "$root" /bin/sh -c 'cd "$0" && exec "$@"' "$folde
 
 
 def missing():
-    """Why no such Debian can be made here, or an empty string."""
+    """Returns the reason why no such Debian can be made here, or an empty string."""
     if os.geteuid() != 0:
         return "only root can make a Debian in a folder"
     if not shutil.which(PACKAGE):
@@ -55,7 +55,8 @@ def missing():
 
 
 def base(cache):
-    """The folder of a fresh Debian, which is downloaded once and kept in `cache`. It must not be changed."""
+    """Returns the folder of a fresh Debian, which is downloaded once and kept in `cache`. The folder must not
+    be changed."""
     made, unfinished = cache / SUITE, cache / f"{SUITE}.unfinished"
     if not made.exists():
         cache.mkdir(parents=True, exist_ok=True)
@@ -89,22 +90,22 @@ class Debian:
         return "/"
 
     def run(self, words, user="root", folder="/", environment=None, timeout=3000, network=True, **keywords):
-        """Runs a command and returns its result, with the output as text. Of this process's variables, the
-        command gets only those for the network."""
+        """Runs a command and returns its result, with the output as text. The command gets no variables of
+        this process except those for the network."""
         values = {"PATH": PATH, "HOME": self.home(user), "LC_ALL": "C.UTF-8", **self.network,
                   **(environment or {})}
         apart = ["--mount", "--pid", "--ipc", "--uts", *([] if network else ["--net"])]
         enter = ["setpriv", "--pdeathsig", "KILL", "unshare", *apart, "--fork", "--kill-child", "sh", "-c",
                  ENTER, "enter"]
         clean = ["env", "-i", *(f"{name}={value}" for name, value in values.items())]
-        # A number that no user has needs a group as well.
+        # If `user` is a number, the group must be named as well.
         who = f"{user}:{user}" if user.isdigit() else user
         command = list(map(str, [*enter, self.folder, who, folder, *clean, *words]))
         return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               timeout=timeout, check=False, **keywords)
 
     def shell(self, text, **keywords):
-        """What the lines of a shell script print. None of them may fail."""
+        """Runs the lines of a shell script and returns what they print. No line may fail."""
         done = self.run(["bash", "-e", "-o", "pipefail", "-c", text], **keywords)
         assert done.returncode == 0, (
             f"{text}: exit code {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")

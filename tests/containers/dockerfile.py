@@ -1,8 +1,8 @@
 """Executes a Dockerfile in a separate Debian (debian.py), because a machine that runs tests may have no
 container engine.
 
-It supports the few instructions of Lanyard's own Dockerfile, in their plain forms, and refuses all others,
-because what it does not understand is not tested.
+It supports the few instructions of Lanyard's own Dockerfile, in their plain forms. It refuses all other
+instructions, because to skip one of them would leave it untested.
 """
 import fnmatch
 import os
@@ -12,7 +12,7 @@ import shutil
 
 from debian import PATH, Debian
 
-IMAGES = ("debian:12", "debian:12-slim")  # treated alike here: a Debian without further packages
+IMAGES = ("debian:12", "debian:12-slim")  # both are treated as a Debian without further packages
 
 
 def instructions(text):
@@ -38,7 +38,7 @@ def patterns_of(text):
 
 
 class Stage:
-    """What the lines since a FROM have produced: a Debian, variables, a folder and a user."""
+    """Holds what the lines since a FROM have produced: a Debian, variables, a folder and a user."""
 
     def __init__(self, debian):
         self.debian, self.environment, self.folder, self.user = debian, {}, "/", "root"

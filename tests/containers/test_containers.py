@@ -1,8 +1,8 @@
-"""The commands of README.md, docs/installing.md, docs/ci.md and examples/docker/Dockerfile as a new user
-types them, each in a fresh Debian 12 (debian.py).
+"""Tests the commands of README.md, docs/installing.md, docs/ci.md and examples/docker/Dockerfile as a new
+user types them, each page in a fresh Debian 12 (debian.py).
 
-They build Lanyard several times and need a network, root and debootstrap, so only 'make test-all' runs them.
-They test the working tree, as a repository that is cloned.
+The tests build Lanyard several times and need a network, root and debootstrap, so only 'make test-all' runs
+them. They copy the working tree into a repository and clone it.
 """
 import os
 import pathlib
@@ -28,7 +28,7 @@ LONG = "LANYARD_TEST_ALL" in os.environ
 REASON = debian.missing() if LONG else "it builds Lanyard three times, which 'make test-all' does"
 pytestmark = pytest.mark.skipif(bool(REASON), reason=REASON or "none")
 GREETINGS = [f"I am rank {rank} of 4; our ranks add up to 6" for rank in range(4)]
-CLONE = "/srv/lanyard"  # in each Debian, the repository that users clone
+CLONE = "/srv/lanyard"  # the repository that users clone, in each Debian
 
 
 @pytest.fixture(scope="module")
@@ -108,8 +108,8 @@ def run_steps(root, steps, environment, hit):
 
 
 def test_the_jobs_of_the_page_on_ci(fresh, place, repository):
-    """GitHub's job, once with an empty cache and once on another machine with the cache that the first run
-    left; GitLab's job with the same cache; and the lines for Python."""
+    """Runs GitHub's job with an empty cache, and again on another machine with the cache that the first run
+    left. Then runs GitLab's job with the same cache, and the lines for Python."""
     github, gitlab = (pages.Yaml(block).load() for block in pages.blocks(CI, "yaml"))
     steps = github["jobs"]["test"]["steps"]
     cached = steps[2]["with"]["path"]
@@ -156,7 +156,8 @@ def test_the_image_compiles_and_runs_as_an_ordinary_user(image):
     assert image.run("mpicc -o hello hello.c", folder="/root").returncode != 0  # the user is not root
 
 
-# As Podman and older versions of Docker start it; as `docker run --user`; as root; without a network.
+# The image is started as Podman and older versions of Docker start it, as `docker run --user` does, as root,
+# and without a network.
 @pytest.mark.parametrize("how", [{"preexec_fn": refusals.refuse_process_vm_readv}, {"user": "12345"},
                                  {"user": "root"},
                                  {"network": False}], ids=["seccomp", "user", "root", "network"])
@@ -183,7 +184,7 @@ made.run(["sh", "-c", "setsid sleep 1000 & sleep 1000"])
 
 
 def test_nothing_is_left_of_what_ran_there(image):
-    """Neither mounts nor processes are left, even if the tests are killed."""
+    """No mount and no process must be left, even if the tests are killed."""
     folder = image.debian.folder
     image.run("sleep 1000 & setsid sleep 1000 & exit 0")
     assert str(folder) not in pathlib.Path("/proc/mounts").read_text() and inside(folder) == []

@@ -1,5 +1,5 @@
-"""What can be checked of docs/ci.md and the Dockerfile without a Debian in which to run them.
-test_containers.py runs them."""
+"""Checks as much of docs/ci.md and the Dockerfile as is possible without running them. test_containers.py
+runs them in a Debian."""
 import pathlib
 import re
 import sys
