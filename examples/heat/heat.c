@@ -1,13 +1,13 @@
-/* heat: how warmth spreads through a metal plate, computed by all ranks of an MPI job together.
+/* heat computes how warmth spreads through a metal plate. All ranks of an MPI job compute together.
  *
  *     mpicc -O2 -o heat heat.c picture.c -lpng -lm
  *     mpirun -n 4 ./heat [PICTURE [STEPS]]
  *
- * The plate is a grid of SIDE x SIDE points. Its rim is kept cold, three burners below it are kept hot.
- * Between them each point moves, step by step, towards the mean of its four neighbours (the heat equation,
- * explicit in time). The ranks divide the grid into rectangles. Each rectangle has a border of one point all
- * around, the halo. It contains copies of the neighbours' outermost points, which messages refresh before
- * every step. The result does not depend on the number of ranks. */
+ * The plate is a grid of SIDE x SIDE points. The rim of the plate is kept cold, and three burners below the
+ * plate are kept hot. The temperature of each other point moves, step by step, towards the mean of its four
+ * neighbours (the heat equation, explicit in time). The ranks divide the grid into rectangles. Each rectangle
+ * has a border of one point all around, the halo. It contains copies of the neighbours' outermost points,
+ * which messages refresh before every step. The result does not depend on the number of ranks. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,8 +108,8 @@ static void step(const Block *b, const double *now, double *next, const char *fr
         }
 }
 
-/* How much the last step changed the plate, as a root mean square over the whole of it. Every rank gets the
- * result. */
+/* Returns how much the last step changed the plate, as a root mean square over the whole plate. Every rank
+ * gets the result. */
 static double residual(const Block *b, const double *now, const double *next) {
     double mine = 0, all = 0;
     for (int i = 1; i <= b->rows; ++i)
@@ -121,7 +121,8 @@ static double residual(const Block *b, const double *now, const double *next) {
     return sqrt(all / ((double)SIDE * SIDE));
 }
 
-/* Rank 0 receives every rank's rectangle directly into its place in the picture. The others return NULL. */
+/* Rank 0 receives every rank's rectangle directly into its place in the picture. The other ranks return NULL.
+   */
 static double *collect(const Block *b, double *t, int rank, int ranks) {
     MPI_Datatype own_points;
     MPI_Request sent;

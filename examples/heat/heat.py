@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""heat: how warmth spreads through a metal plate, computed by all ranks of an MPI job together.
+"""heat computes how warmth spreads through a metal plate. All ranks of an MPI job compute together.
 
     mpirun -n 4 python heat.py [PICTURE [STEPS]]
 
-The plate, the burners and the time step are those of heat.c; by default there are a quarter of its steps.
-numpy does the arithmetic, mpi4py exchanges the halos. The ranks divide the grid into rectangles. Each
+The plate, the burners and the time step are the same as in heat.c. By default there are a quarter as many
+steps. numpy does the arithmetic, mpi4py exchanges the halos. The ranks divide the grid into rectangles. Each
 rectangle has a border of one point all around, the halo. It contains copies of the neighbours' outermost
 points, which messages refresh before every step.
 """

@@ -6,7 +6,7 @@
 
 #include <png.h>
 
-/* Colours from cold to hot. Those between are mixed. */
+/* Colours from cold to hot. Between two of them, the colours are mixed. */
 static const double scale[][3] = {
     {10, 10, 60}, {70, 20, 130}, {200, 40, 70}, {250, 150, 30}, {255, 250, 210}};
 enum { COLOURS = sizeof scale / sizeof *scale };
