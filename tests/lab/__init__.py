@@ -1,4 +1,4 @@
-"""Several hosts on one machine, made of network namespaces: `from lab import Lab` with tests/ on sys.path.
+"""Makes several hosts on one machine, from network namespaces: `from lab import Lab` with tests/ on sys.path.
 
 See README.md.
 """

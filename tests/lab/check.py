@@ -1,6 +1,6 @@
-"""`lab check`: what bare TCP and UDP reach between two hosts, for each rail.
+"""Implements `lab check`, which measures what bare TCP and UDP reach between two hosts, for each rail.
 
-Figures "of line rate" elsewhere are relative to these. raw.c does the measuring; it is compiled into a
+Other figures "of line rate" are relative to these figures. The program raw.c measures. It is compiled into a
 temporary folder.
 """
 import contextlib
@@ -27,7 +27,7 @@ def compiled(folder):
 
 @contextlib.contextmanager
 def server(lab, program, host, rail):
-    """The far end of all measurements. Yields its port."""
+    """Runs the far end of all measurements. Yields its port."""
     process = lab.popen(host, [program, "serve", lab.address(host, rail)], stdout=subprocess.PIPE, text=True)
     try:
         line = process.stdout.readline()
@@ -49,7 +49,7 @@ def measured(lab, program, host, *words):
 
 
 def udp(lab, program, host, where, size, seconds):
-    """(payload bytes a second that arrive, share of datagrams lost) at the rate with the least loss.
+    """Returns (payload bytes a second that arrive, share of datagrams lost) at the rate with the least loss.
 
     The first attempt sends as fast as possible. Each further one is slower, until none is lost.
     """
@@ -66,7 +66,7 @@ def udp(lab, program, host, where, size, seconds):
 
 
 def check(lab, source="h1", target="h2", seconds=1.0):
-    """One dictionary for each rail, with the keys of FIELDS."""
+    """Returns one dictionary for each rail, with the keys of FIELDS."""
     rows = []
     with tempfile.TemporaryDirectory(prefix="lanyard-lab-") as folder:
         program = compiled(folder)

@@ -1,4 +1,4 @@
-"""The command line of `tests/lab/lab`. A command that succeeds prints only what was requested."""
+"""Implements the command line of `tests/lab/lab`. A command that succeeds prints only what was requested."""
 import argparse
 import json
 import os
@@ -135,7 +135,7 @@ def parser():
     relay.add_argument("--listen", default="127.0.0.1:0", metavar="ADDRESS:PORT")
     relay.add_argument("--seed", type=int, metavar="N",
                        help="random troubles from this seed; 0 chooses one and prints it")
-    hidden = commands.add_parser("guard")  # not in the help, as only network.py starts it
+    hidden = commands.add_parser("guard")  # not in the help, because only network.py starts it
     hidden.set_defaults(function=guard)
     hidden.add_argument("host", metavar="NAME")
     return main_parser

@@ -1,6 +1,7 @@
-"""Fixtures of the lab's own tests.
+"""Provides the fixtures of the lab's own tests.
 
-A lab of three hosts and two slow rails, the measuring program, and small programs for the hosts.
+They are a lab of three hosts and two slow rails, the measuring program (raw.c), and small programs for the
+hosts.
 """
 import pathlib
 import signal
@@ -12,7 +13,8 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from lab import Lab, check, missing  # noqa: E402
 
-# Tests in the background or under nohup inherit that SIGINT is ignored, and so would all that they start.
+# Tests that run in the background or under nohup ignore SIGINT, and all processes that they start would
+# inherit this.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 RATE_MBIT = 100
@@ -55,7 +57,8 @@ def raw(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def lab(possible):
-    """Tests that change the lab restore it. A burst of 5 ms holds the rate on a machine with other work."""
+    """Makes the lab. Tests that change it restore it. A burst of 5 ms is long enough to reach the rate on a
+    machine with other work."""
     with Lab(hosts=3, rails=2, rate=f"{RATE_MBIT}mbit", burst=64_000, queue=128_000) as made:
         yield made
 
@@ -90,7 +93,8 @@ def greeter(lab):
 
 @pytest.fixture
 def streams(raw):
-    """A function of a lab, (source, target) pairs and a rail: MB/s of TCP streams that run at once."""
+    """Returns a function that runs TCP streams at the same time. Its arguments are a lab, (source, target)
+    pairs and a rail. It returns the MB/s of each stream."""
     def measure(lab, pairs, rail=1, seconds=0.6):
         servers = [check.server(lab, raw, target, rail) for _, target in pairs]
         ports = [server.__enter__() for server in servers]

@@ -1,4 +1,4 @@
-"""Jobs on the hosts of a lab, for tests of failures between hosts.
+"""Runs jobs on the hosts of a lab, for tests of failures between hosts.
 
 mpirun runs in h1, the programs are those of tests/failures, and processes can be found and killed.
 """
@@ -29,7 +29,8 @@ class Hosts:
         return program
 
     def start(self, *words, environment=None):
-        # A process in a host finds its lab without LANYARD_LAB, which is no setting of Lanyard.
+        # A process in a host finds its lab without LANYARD_LAB. The variable is removed, because it is no
+        # setting of Lanyard.
         unset = [f"--unset={name}" for name in {*os.environ, "LANYARD_LAB"} if name.startswith("LANYARD_")]
         values = dict(environment or {})
         # Only the ranks get the short time-out: on a busy machine, mpirun's agents may take longer to start.

@@ -1,4 +1,4 @@
-"""The links of a lab: the rate of each, what it loses, whether its cable is cut.
+"""Sets up the links of a lab: the rate of each link, what it loses, whether its cable is cut.
 
 A link is a veth pair: `rail1` in the host, `h2r1` on the switch. A Link describes its wanted state. `shape`
 and `filters` bring the kernel to that state from any other, so that one change never undoes another.
@@ -52,18 +52,20 @@ class Link:
         return f"{self.host}r{self.rail}"
 
     def burst(self):
-        """Bytes that may pass at once: those of a millisecond, at most 256 KB.
+        """Returns the bytes that may pass at once: as many as the rate carries in a millisecond, at most 256
+        KB.
 
-        A timer that fires after the burst is over costs bandwidth. With a quarter of this burst, a busy
-        machine of two processors loses a fifth of 1 Gbit/s, and with an additional peak rate too. On the
-        other hand, a ping-pong of messages shorter than the burst is faster than the link; measure it with a
-        smaller burst.
+        If the kernel's timer fires after the burst is over, bandwidth is lost. With a quarter of this burst,
+        a busy machine of two processors loses a fifth of 1 Gbit/s. An additional limit of the peak rate has
+        the same effect. A long burst has a disadvantage: a ping-pong of messages shorter than the burst is
+        faster than the link. Measure a ping-pong with a smaller burst.
         """
         wanted = self.burst_bytes or min(256_000, self.rate_bps // 8 // 1000)
         return max(wanted, 16_000 if not self.burst_bytes else 0, 2 * (self.mtu + 14))
 
     def queue(self):
-        """Bytes that may wait at the switch's port: 2 ms, as in small switches, and at least a frame."""
+        """Returns the bytes that may wait at the switch's port: as many as the rate carries in 2 ms, as in
+        small switches, and at least a frame."""
         return max(self.queue_bytes or max(64_000, self.rate_bps // 8 // 500), self.mtu + 14)
 
 
@@ -89,7 +91,7 @@ def fraction(text):
 
 
 def shape(lab, link):
-    """Sets the rate and queue of both ends. A replaced queue drops what waits in it: a moment of loss."""
+    """Sets the rate and queue of both ends. The packets in a replaced queue are lost."""
     device = f"dev {link.interface} root"
     clear(lab.namespace(link.host), link.interface)
     clear(lab.switch, link.port)
@@ -110,11 +112,11 @@ def clear(where, device):
 
 
 def flow_classes(link):
-    """A cap for each flow, at the sender.
+    """Yields the commands that limit the rate of each flow, at the sender.
 
-    Each class owns almost no rate and borrows from the link's, up to the cap. Some kernels lack the `flow`
-    and `flower` classifiers. Therefore nftables writes the class into the packet's priority, which htb reads
-    first.
+    Each class has almost no rate of its own and borrows from the rate of the link, up to the limit. Some
+    kernels lack the `flow` and `flower` classifiers. Therefore nftables writes the class into the packet's
+    priority, which htb reads first.
     """
     total = link.rate_bps or UNLIMITED_BPS
     burst = max(16_000, min(256_000, link.flow_bps // 8 // 500), 2 * (link.mtu + 14))
@@ -175,9 +177,9 @@ def replace_table(table, chains):
 
 
 def set_offloads(lab, link):
-    """Turns the offloads of both ends off while the rules judge single packets.
+    """Turns the offloads of both ends off if a rule of the link must see single packets.
 
-    Otherwise they are as on a new veth: segmentation on, merging off.
+    Otherwise the offloads are as on a new veth: segmentation on, merging off.
     """
     judged = link.loss or link.longest_udp is not None
     words = [word for name in OFFLOADS for word in (name, "on" if not judged and name != "gro" else "off")]

@@ -1,12 +1,14 @@
-"""A lab: its hosts are network namespaces, its rails are bridges in a separate namespace.
+"""Makes and changes a lab. Its hosts are network namespaces, and its rails are bridges in a separate
+namespace.
 
     with Lab(hosts=2, rails=1, rate="1gbit") as lab:
         lab.run("h1", ["hostname"]).stdout
 
 README.md has a picture. All parts of a lab are found by its name: namespaces NAME-h1... and NAME-switch,
-folders /etc/netns/NAME-..., and the file /run/lanyard-lab/NAME.json, which is written first and removed last.
-Any process can therefore change or remove a lab, but two processes must not change the same lab at the same
-time. A Lab in a `with` statement has a guard, a process that removes the lab even if this process is killed.
+folders /etc/netns/NAME-..., and the file /run/lanyard-lab/NAME.json. This file is written first and removed
+last. Any process can therefore find, change or remove a lab, but two processes must not change the same lab
+at the same time. A Lab in a `with` statement has a guard, a process that removes the lab even if this process
+is killed.
 """
 import contextlib
 import dataclasses
@@ -38,10 +40,10 @@ _labs_made = itertools.count()
 
 
 class Lab(traps.Traps):
-    """Hosts h1 to hN. Rates are written like '1gbit', or are None; `flow_rate` caps each flow.
+    """A lab with hosts h1 to hN. Rates are written like '1gbit', or are None; `flow_rate` limits each flow.
 
-    `queue` is the size of the switch's queue towards each host, `burst` what may pass at once, both in bytes
-    (links.py).
+    `queue` is the size of the switch's queue towards each host, and `burst` is the amount that may pass at
+    once. Both are in bytes (links.py).
     """
 
     def __init__(self, hosts=2, rails=1, rate=None, mtu=1500, name=None, queue=None, burst=None,
@@ -183,8 +185,7 @@ class Lab(traps.Traps):
 
     def _make_switch(self):
         call(["ip", "netns", "add", self.switch])
-        # The switch only bridges frames: it has no IPv6 itself, and no IP firewall, which would otherwise
-        # see each frame.
+        # The switch only bridges frames. It has no IPv6 of its own, and frames do not pass its IP firewall.
         sysctl(self.switch, net__ipv6__conf__default__disable_ipv6=1)
         if pathlib.Path("/proc/sys/net/bridge").exists():
             sysctl(self.switch,
@@ -197,7 +198,8 @@ class Lab(traps.Traps):
         namespace = f"{self.name}-{host}"
         call(["ip", "netns", "add", namespace])
         self._write_files(host, namespace)
-        # No automatic IPv6 addresses, because their announcements would count as traffic of the test.
+        # The host gets no automatic IPv6 addresses, because their announcements would count as traffic of the
+        # test.
         sysctl(namespace, net__ipv6__conf__default__addr_gen_mode=1)
         mine = self.links_of(host)
         ip(self.switch,
@@ -209,7 +211,7 @@ class Lab(traps.Traps):
            *(f"link set {link.interface} up" for link in mine))
 
     def _write_files(self, host, namespace):
-        """Writes files that let every host find every other by name.
+        """Writes files by which each host finds all other hosts by name.
 
         `ip netns exec` shows the files of this folder in place of those in /etc.
         """
@@ -227,9 +229,9 @@ class Lab(traps.Traps):
     # Use ----------------------------------------------------------------------------------------------------
 
     def command(self, host, words):
-        """The command that runs `words` in a host.
+        """Returns the command that runs `words` in a host.
 
-        No process stays in between, so exit code, signals and streams are those of `words`.
+        The command replaces itself by `words`, so exit code, signals and streams are those of `words`.
         """
         return ["ip", "netns", "exec", self.namespace(host), "unshare", "--uts", "sh", "-c", ENTER, host,
                 *map(str, words)]
@@ -308,7 +310,7 @@ class Lab(traps.Traps):
 
 @contextlib.contextmanager
 def only_one_at_a_time():
-    """Only one process, of any lab, may be in this block."""
+    """Lets only one process at a time execute the block, even among processes of different labs."""
     folder = os.open(STATES, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
@@ -320,7 +322,8 @@ def only_one_at_a_time():
 def set_congestion(namespace, name):
     """Sets the congestion control of a namespace.
 
-    A namespace may choose only what the machine allows to everyone, so the choice is allowed for a moment.
+    A namespace may choose only what the machine allows to all processes, so the machine allows the choice for
+    a moment.
     """
     known = call(["sysctl", "-n", "net.ipv4.tcp_available_congestion_control"]).split()
     if name not in known:
@@ -336,7 +339,7 @@ def set_congestion(namespace, name):
 
 
 def free_octet(rails):
-    """The X of dead interfaces; the rails have the next ones.
+    """Chooses the X of the addresses 10.X.0.N of dead interfaces (traps.py). The rails have the next numbers.
 
     The machine itself has no route to any 10.X.0.0/24 of the lab.
     """
@@ -352,7 +355,8 @@ def free_octet(rails):
 
 
 def kill_all_in(namespace, patience_s=10):
-    """Kills the processes in a namespace until none is left; a killed one may have just started another."""
+    """Kills the processes in a namespace until none is left. This is repeated, because a process may start
+    another before it is killed."""
     give_up = time.monotonic() + patience_s
     while living := processes_in(namespace):
         if time.monotonic() > give_up:

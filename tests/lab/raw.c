@@ -1,12 +1,13 @@
-// Measures what bare sockets reach between two hosts of the lab. `lab check` prints it, and other figures are
-// relative to it. check.py compiles this program and starts both ends:
+// Measures what bare sockets reach between two hosts of the lab. `lab check` prints these figures, and other
+// figures are relative to them. check.py compiles this program and starts both ends:
 //   raw serve ADDRESS                                   prints its port, then serves one connection at a time
 //                                                       until it is killed
 //   raw bulk ADDRESS PORT SECONDS                       one TCP stream; prints bytes a second
 //   raw ping ADDRESS PORT SECONDS SIZE block|spin       prints the median round trip in microseconds
 //   raw udp  ADDRESS PORT SECONDS SIZE BYTES_A_SECOND   prints datagrams sent, datagrams received, and
 //                                                       payload bytes received a second
-// A connection begins with one Order. The two ends of a UDP test agree by their TCP connection when it ends.
+// A connection begins with one Order. In a UDP test, the client reports on the TCP connection that it has
+// sent its last datagram.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -70,7 +71,8 @@ static int transfer(int socket, void *data, size_t size, int writing) {
 
 static void do_not_block(int socket) { must(fcntl(socket, F_SETFL, O_NONBLOCK) == 0, "fcntl"); }
 
-// Two ends that spin on one processor would wait for each other's time slice, so each is bound to its own.
+// If two ends spun on one processor, each would wait for the time slice of the other. So each end is bound to
+// its own processor.
 static void spin_on(int socket, int which) {
     cpu_set_t allowed, chosen;
     CPU_ZERO(&chosen);
@@ -120,7 +122,8 @@ static void serve_udp(int peer, const char *address) {
     }
     if (last > first) result[1] /= last - first;
     transfer(peer, result, sizeof result, 1);
-    // A socket that is closed with unread bytes sends a RST, which on a lossy link would destroy the result.
+    // If a socket is closed with unread bytes, the kernel sends a RST. On a lossy link the RST could destroy
+    // the result.
     while (recv(peer, buffer, CHUNK, 0) > 0) {}
     close(datagrams);
 }

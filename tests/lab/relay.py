@@ -1,4 +1,4 @@
-"""A relay between the two ends of TCP connections. On command it does to them what networks and hosts may do.
+"""A relay between the two ends of TCP connections. On command it disturbs them as networks and hosts may do.
 
     relay = Relay(target=("127.0.0.1", 5000)).start()   connect to relay.address instead of the target
     relay.delay("forward", 20)                          20 ms, towards the target; "backward" is from it
@@ -29,7 +29,7 @@ CONNECT_PATIENCE_S = 5
 
 
 class Faults:
-    """What is done to one direction of all connections."""
+    """Describes what the relay does to one direction of all connections."""
 
     def __init__(self):
         self.delay_s = 0.0
@@ -145,7 +145,7 @@ class Relay:
         client, _ = self._listener.accept()
         self.counted["connections"] += 1
         try:
-            # All other connections wait meanwhile, but targets are near.
+            # All other connections wait meanwhile, but not long, because targets are near.
             server = socket.create_connection(self.target, timeout=CONNECT_PATIENCE_S)
         except OSError:
             self.counted["refused"] += 1

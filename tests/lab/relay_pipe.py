@@ -1,8 +1,9 @@
-"""One direction of a connection through the relay: data waits in a queue until it is due to be written.
+"""A Pipe is one direction of a connection through the relay. Data waits in a queue until the time at which it
+is to be written.
 
 The queue holds entries [due, item, one byte in each write]. An item is data, END (the source closed its side)
-or RESET. All of this runs in the relay's thread. At most QUEUE_BYTES wait; beyond that the source is not
-read, so that TCP slows it.
+or RESET. All of this runs in the relay's thread. At most QUEUE_BYTES wait. If the queue is full, the source
+is not read, so that TCP slows the source down.
 """
 import collections
 import fcntl
@@ -14,7 +15,7 @@ import time
 CHUNK_BYTES = 1 << 16
 QUEUE_BYTES = 4 << 20
 WRITES_A_TURN = 4096       # then other connections have their turn
-RESET_PATIENCE_S = 1.0     # for the sink to acknowledge the data before a reset
+RESET_PATIENCE_S = 1.0     # how long the sink may take to acknowledge the data before a reset
 END, RESET = object(), object()
 # The troubles of the random mode, with the probability that one happens to a chunk of data.
 TROUBLES = {"delay": 0.02, "stall": 0.005, "split": 0.05, "bytewise": 0.01, "reset": 0.002}
@@ -30,7 +31,7 @@ class Pipe:
         self.queue = collections.deque()
         self.queued_bytes = 0
         self.offset = 0            # bytes read
-        self.last_due = 0.0        # later data is due later, so that nothing overtakes
+        self.last_due = 0.0        # later data is never due earlier, so that the order is kept
         self.stalled_until = 0.0
         self.ended = False         # nothing more is read
         self.finished = False      # the sink's side is shut down
@@ -54,7 +55,7 @@ class Pipe:
         except BlockingIOError:
             return
         except OSError:
-            self.pair.reset()  # one side was reset, so the other is reset too
+            self.pair.reset()  # one side was reset, so the other side is reset too
             return
         if data:
             self.take(bytearray(data))
@@ -151,10 +152,11 @@ class Pipe:
         try:
             self.sink.shutdown(socket.SHUT_WR)
         except OSError:
-            pass  # the sink is gone, which the other direction notices
+            pass  # the sink has closed its connection; the other direction notices this
 
     def finish_with_reset(self, due):
-        """Resets when the sink has acknowledged all earlier data: a RST destroys what is still under way."""
+        """Resets the connection when the sink has acknowledged all earlier data, because a RST destroys data
+        that is still under way."""
         now = time.monotonic()
         if unacknowledged_bytes(self.sink) and now < self.last_due + RESET_PATIENCE_S:
             self.queue[0][0] = max(due, now + 0.001)

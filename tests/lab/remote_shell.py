@@ -1,11 +1,12 @@
-"""The work of `tests/lab/ssh`: it enters a host of the lab and runs words there as sshd does.
+"""Implements `tests/lab/ssh`, which enters a host of the lab and runs words there as sshd does.
 
     ssh [OPTION...] [USER@]HOST [WORD...]
 
-LANYARD_LAB names the lab. Otherwise it is the lab in which this process runs, so that one host reaches the
-next. The words are joined by spaces and passed to /bin/sh -c in a separate session, in the home folder, with
-an environment that contains nothing of the caller's. The exit code is that of the command, or 255 if it was
-killed or never ran. LANYARD_LAB_SSH, or `lab set --ssh` for a host, makes it behave badly, in one of MODES.
+LANYARD_LAB names the lab. If it is not set, the lab is that in which this process runs, so that one host
+reaches the next. The words are joined by spaces and passed to /bin/sh -c in a separate session, in the home
+folder, with an environment that contains nothing of the caller's. The exit code is that of the command, or
+255 if it was killed or never ran. LANYARD_LAB_SSH, or `lab set --ssh` for a host, selects one of MODES, in
+which it fails as a remote shell may fail.
 """
 import getopt
 import os
@@ -24,7 +25,7 @@ FAILED = 255
 
 
 def current_lab():
-    """NAME, if this process runs in the namespace 'NAME-h2'."""
+    """Returns NAME if this process runs in a namespace such as 'NAME-h2', otherwise ''."""
     done = subprocess.run(["ip", "netns", "identify"], capture_output=True, text=True, check=False)
     return done.stdout.strip().rpartition("-")[0]
 
@@ -66,8 +67,8 @@ def misbehave(mode, name):
 def enter(lab, host, words, without_input):
     values = environment()
     script = " ".join(words) or "exec /bin/sh"
-    # The environment is set inside the host: `ip` and `unshare` must be found by the caller's PATH and leave
-    # no trace in the command's environment.
+    # The environment is set inside the host. Outside it, `ip` and `unshare` must be found by the caller's
+    # PATH, which the command must not get.
     clean = ["env", "-i", "-C", values["HOME"], *(f"{name}={value}" for name, value in values.items()),
              "/bin/sh", "-c", script]
     # In a separate session, the remote side gets no signals of the caller's terminal, such as Ctrl-C.

@@ -1,7 +1,8 @@
-"""Commands of iproute2, nftables and ethtool that the lab runs in namespaces; whether they are installed.
+"""Runs commands of iproute2, nftables and ethtool in the namespaces of a lab, and checks whether they are
+installed.
 
 A command that fails raises LabError with its words and its output. Only other modules of the lab use this
-one, from any thread.
+module, from any thread.
 """
 import functools
 import os

@@ -1,4 +1,5 @@
-"""Hosts with several interfaces, some of them slow, dead, or the same on another host.
+"""Tests hosts with several interfaces. Some are slow, some are dead, and one has the same address on two
+hosts.
 
 The tests verify which interface connects two processes, and what is reported about it.
 """
@@ -19,10 +20,11 @@ from lab import Lab  # noqa: E402
 BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", HERE.parents[1] / "build" / "release"))
 MIB = 64
 BYTES = MIB << 20
-# Both rates are far below what a busy machine can do, so that the shapers decide. bench/run measures what the
-# choice costs (part rails).
+# Both rates are far below what a busy machine can reach, so that only the limits of the links matter.
+# bench/run measures what the choice costs (part rails).
 FAST_MBIT, SLOW_MBIT = 400, 40
-# The kernel gives up an address that does not answer after two minutes. A faster job has not waited for it.
+# The kernel gives up an address that does not answer after two minutes. A job that ends sooner has not waited
+# for the kernel.
 SOON_MS = 30_000
 
 
@@ -35,7 +37,8 @@ def program(tmp_path_factory):
 
 @pytest.fixture
 def trapped(possible):
-    """Two hosts with a fast and a slow rail, a dead interface, and one that has the same address on both."""
+    """Makes two hosts with a fast rail, a slow rail, a dead interface, and an interface that has the same
+    address on both hosts."""
     with Lab(hosts=2, rails=2, rate=f"{FAST_MBIT}mbit") as lab:
         lab.twin(*lab.hosts)
         lab.dead(*lab.hosts)
@@ -93,7 +96,8 @@ def test_bulk_goes_by_the_fast_interface_whatever_else_there_is(trapped, program
 
 @pytest.mark.parametrize("order", ["", "dead0,docker0,rail1,rail2", "docker0, dead0, rail2"])
 def test_datagrams_go_by_an_interface_that_leads_there(trapped, program, order):
-    """Speed is not measured for datagrams: if several networks look equal, the first to answer is used."""
+    """The speed of networks is not measured for datagrams. If several networks look equal, the first that
+    answers must be used."""
     job = Job(trapped, program, LANYARD_PATHS="self,dgram", LANYARD_LOG="info,paths",
               LANYARD_INTERFACES=order)
     assert "UDP seems" not in job.log and job.log.count("dgram: UDP at ") == 2, job.log

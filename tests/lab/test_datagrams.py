@@ -1,7 +1,7 @@
-"""Failures of datagrams between hosts.
+"""Tests failures of datagrams between hosts.
 
 UDP is blocked, long packets disappear on the way, cables are cut, or processes compute. test_failures.py
-tests connections, and what both have in common.
+tests connections, and failures that affect both in the same way.
 """
 import os
 import pathlib
@@ -36,7 +36,8 @@ def hosts(three_hosts):
 
 
 def test_udp_that_is_closed_is_told_and_tcp_used_instead(hosts):
-    """UDP is blocked at one host. The two others could use it, but all ranks of a job use the same path."""
+    """UDP is blocked at one host. All ranks must use TCP: the two other hosts could use UDP, but the ranks of
+    a job use the same path."""
     words = "--host", "h1:2,h2:2,h3", "-n", "5", "-x", "LANYARD_LOG=info,paths", hosts.program("exchange")
     hosts.lab.set("h2", longest_udp=0)
     code, out, err = hosts.run(*words, environment=DGRAM)
@@ -51,7 +52,8 @@ def test_udp_that_is_closed_is_told_and_tcp_used_instead(hosts):
 
 @pytest.mark.parametrize(("progress", "told"), [("auto", True), ("caller", False)])
 def test_udp_that_is_closed_later_is_told_and_waited_for(hosts, progress, told):
-    """Without a thread that answers, a silent process may only be computing, so nothing is reported."""
+    """UDP is blocked in the middle of a job. This may be reported only if each process has a thread that
+    answers: otherwise a silent process may be computing."""
     values = {**DGRAM, "LANYARD_PEER_TIMEOUT": "2", "LANYARD_PROGRESS": progress}
     process = hosts.start("--host", "h1,h2", "-n", "2", hosts.program("silent"), "going-on", "2",
                           environment=values)
@@ -85,7 +87,8 @@ def test_udp_that_is_open_is_used(hosts):
 
 @pytest.mark.parametrize("path", ["tcp", "dgram"])
 def test_hosts_of_one_kernel_share_its_processors(hosts, path):
-    """Like containers on one machine: each has fewer ranks than processors, and both together have more."""
+    """Two hosts are like containers on one machine. Each has fewer ranks than there are processors, but both
+    together have more."""
     processors = os.cpu_count()
     each = processors // 2 + 1
     settings = {"LANYARD_PATHS": f"self,{path}", "LANYARD_LOG": "info,engine"}
@@ -102,12 +105,13 @@ def test_hosts_of_one_kernel_share_its_processors(hosts, path):
 
 
 def test_way_that_swallows_long_packets(hosts):
-    """Suddenly long packets disappear without an error.
+    """In the middle of a job, long packets begin to disappear without an error.
 
-    The flow finds the size that passes and reports it at the end. tests/sim/flow_test.cc tests in virtual
-    time that it then nearly reaches the line's rate again.
+    The flow (the sender's state) must find the size that passes and report it at the end.
+    tests/sim/flow_test.cc tests in virtual time that the flow then nearly reaches the line's rate again.
     """
-    hosts.lab.set(rate="50mbit")  # slow enough for a busy machine, since the kernel then sends single frames
+    # Slow enough for a busy machine, because with this limit the kernel sends single frames.
+    hosts.lab.set(rate="50mbit")
     process = hosts.start("--host", "h1,h2", "-n", "2", hosts.program("steady"), "6", environment=DGRAM)
     try:
         before = [float(process.stdout.readline()) for _ in range(3)]
@@ -127,7 +131,7 @@ def test_way_that_swallows_long_packets(hosts):
 
 @pytest.mark.parametrize("paths", ["self,dgram", "self,shm,dgram"])
 def test_rank_that_computes_longer_than_the_time_out_is_waited_for(hosts, paths):
-    """Only the kernel of its host answers for it."""
+    """While rank 1 computes, only the kernel of its host answers. The other ranks must wait for rank 1."""
     values = {"LANYARD_PATHS": paths, "LANYARD_PROGRESS": "caller", "LANYARD_PEER_TIMEOUT": "2"}
     code, out, err = hosts.run("--host", "h1:2,h2:2", "-n", "4", "--map-by", "node",
                                hosts.program("computing"), "4", environment=values)
@@ -135,7 +139,7 @@ def test_rank_that_computes_longer_than_the_time_out_is_waited_for(hosts, paths)
 
 
 def cut_off(hosts, words, wait_s, timeout_s, environment=None):
-    """Cuts the cable of a job of two hosts for `wait_s`, or to the end.
+    """Cuts the cable of a job of two hosts for `wait_s` seconds, or to the end if `wait_s` is None.
 
     Returns (exit code, output, errors, seconds from the cut to the end).
     """
@@ -219,7 +223,7 @@ def silent_into_the_cut(hosts, how):
 SILENT = r"process 1 at 10\.\d+\.0\.2:\d+ has not answered for 2 s \(LANYARD_PEER_TIMEOUT\)"
 
 
-# A process that computes acknowledges nothing, so a message that it has received may be among those reported.
+# A process that computes acknowledges nothing, so a message that it has received may be reported, too.
 @pytest.mark.parametrize(("how", "lost"), [
     ("told", "(3 messages of together 300|4 messages of together 304) bytes"),
     ("freed", "(4 messages of together 400|5 messages of together 404) bytes"),

@@ -1,7 +1,7 @@
-"""Failures between hosts: ranks and agents die, messages cross, a host is cut off.
+"""Tests failures between hosts: ranks and agents die, messages cross, a host is cut off.
 
-tests/failures has the failures that one machine can show. tests/launch has the launcher's messages about
-unusable hosts.
+tests/failures tests failures that are possible on one machine. tests/launch tests the launcher's messages
+about unusable hosts.
 """
 import os
 import pathlib
@@ -22,8 +22,9 @@ MOMENTS = ("before-any-contact", "before-it-answers", "after-messages", "after-a
            "sending-bulk", "in-a-collective", "in-finalize")
 PROC_ABORTED = 58
 LONG = "LANYARD_TEST_ALL" in os.environ
-# The longest time from a death to the end of the job, on a machine with other work. It is less than
-# LANYARD_PEER_TIMEOUT, after which the job would end anyway. bench/endings.py measures how long it takes.
+# The limit of the time from a death to the end of the job, on a machine with other work. The limit is less
+# than LANYARD_PEER_TIMEOUT, because after that time the job would end anyway. bench/endings.py measures how
+# long the end really takes.
 PATIENCE_S = 30
 
 
@@ -100,7 +101,8 @@ def test_messages_that_cross_arrive(hosts):
 
 
 def test_host_that_cannot_be_reached_is_lost_after_the_time_that_is_set(hosts):
-    """The launcher's own connection does not cross the cable, so only the ranks notice the cut."""
+    """The cable between the ranks is cut. The launcher's own connection does not use this cable, so only the
+    ranks notice the cut."""
     process = hosts.start("--host", "h1,h2", "-n", "2", hosts.program("dying"), "late", 1,
                           environment={"LANYARD_PEER_TIMEOUT": "2"})
     hosts.wait_for("h2", "dying late 1")
@@ -114,7 +116,7 @@ def test_host_that_cannot_be_reached_is_lost_after_the_time_that_is_set(hosts):
 
 
 def cut_while(hosts, how, seconds, cut_s, timeout_s):
-    """Runs silent.c and cuts the cable for `cut_s`, or to the end.
+    """Runs silent.c and cuts the cable for `cut_s` seconds, or to the end if `cut_s` is None.
 
     Returns (exit code, output, errors, seconds from the cut to the end).
     """
@@ -138,7 +140,8 @@ def cut_while(hosts, how, seconds, cut_s, timeout_s):
     ("freed", "4 messages of together 400 bytes"),
 ][:1 + LONG])
 def test_messages_that_did_not_arrive_are_told_by_finalize(hosts, how, lost):
-    """Their sends are complete, the peer fails while the program computes, and no other call reports it."""
+    """The sends of some messages are complete, but the peer fails while the program computes. No other call
+    reports the failure, so MPI_Finalize must report it."""
     code, out, err, _ = cut_while(hosts, how, 5, None, 2)
     assert (code, out) == (PROC_ABORTED, "cut\n"), err
     assert re.search(r"MPI_Finalize\(\) on rank 0 \(h1\): a process that messages were sent to cannot be "

@@ -1,4 +1,4 @@
-"""The lab's links do what is set: reach, rate, queue, loss, cuts, resets, traps, counters."""
+"""Tests that the lab's links do what is set: reach, rate, queue, loss, cuts, resets, traps, counters."""
 import json
 import subprocess
 import time
@@ -11,7 +11,8 @@ CONGESTION = ["sysctl", "-n", "net.ipv4.tcp_congestion_control"]
 
 
 def eventually(condition, seconds=60):
-    """Whether a condition becomes true in time."""
+    """Returns the value of a condition as soon as it is true, or its last value if it does not become true in
+    time."""
     give_up = time.monotonic() + seconds
     while not (found := condition()) and time.monotonic() < give_up:
         time.sleep(0.02)
@@ -49,7 +50,7 @@ def test_a_command_in_a_host_is_as_if_started_here(lab):
 
 @pytest.mark.parametrize("pair", [("h1", "h2"), ("h2", "h1")])
 def test_the_rate_holds_both_ways(lab, streams, line_rate_mb_s, pair):
-    """No stream is faster than the line, and the line has the set rate.
+    """No stream must be faster than the line, and the line must have the rate that is set.
 
     Whether a stream fills the line depends on the machine's other work. bench/run has a goal for that
     (lab-bandwidth).
@@ -107,7 +108,7 @@ def mean_packet(lab, raw):
 
 def test_loss_is_per_packet_and_ends(lab, raw):
     usual = offloads(lab, "h2")
-    assert mean_packet(lab, raw) > 1514  # without loss, whole segments pass
+    assert mean_packet(lab, raw) > 1514  # without loss, packets are longer than a frame
     lab.set("h2", 1, loss="10%")
     try:
         with check.server(lab, raw, "h2", 1) as port:

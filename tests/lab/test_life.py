@@ -1,6 +1,7 @@
-"""Making and removing labs: nothing stays behind however a lab ends, and several labs can exist at once.
+"""Tests making and removing labs: nothing must stay behind, however a lab ends, and several labs can exist at
+once.
 
-The command line can do everything.
+The command line must be able to do everything.
 """
 import json
 import os
@@ -61,7 +62,7 @@ def test_nothing_stays_behind():
         assert traces()["links"] == before["links"] and traces()["rules"] == before["rules"]
     assert process.wait(timeout=60) == -signal.SIGKILL
     assert traces() == before
-    lab.down()  # a second time is no error
+    lab.down()  # removing a lab again is no error
     assert traces() == before
 
 

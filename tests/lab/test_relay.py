@@ -1,4 +1,4 @@
-"""The relay causes each of its troubles, exact to the byte, and no others."""
+"""Tests that the relay causes each of its troubles, exactly to the byte, and no other troubles."""
 import socket
 import struct
 import sys
@@ -97,7 +97,8 @@ def test_without_trouble_all_passes_and_is_counted(relay):
         assert relay.counts() == {"connections": 2, "open": 2, "refused": 0, "resets": 0, "flips": 0,
                                   "forward_bytes": len(PATTERN) + 5, "backward_bytes": len(PATTERN) + 5}
         client.socket.shutdown(socket.SHUT_WR)
-        assert client.receive(1) == b""  # the end of one direction passes, and the server ends the other
+        # The relay passes the end of one direction on, and the server then ends the other direction.
+        assert client.receive(1) == b""
 
 
 @pytest.mark.parametrize(("direction", "least_s"), [("forward", 0.2), ("backward", 0.2), ("both", 0.4)])
@@ -106,7 +107,7 @@ def test_delay(relay, direction, least_s):
     with Client(relay.address) as client:
         assert least_s <= client.exchange(b"x")[1]
         got, seconds = client.exchange(PATTERN * 32)
-        # A delay is not a rate: if only 64 KiB passed in each delay, this would take 100 s.
+        # A delay must not limit the rate. If only 64 KiB passed in each delay, the exchange would take 100 s.
         assert got == PATTERN * 32 and seconds < 50
         relay.delay("both", 0)
         assert min(client.exchange(b"x")[1] for _ in range(20)) < 0.2

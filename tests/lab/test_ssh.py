@@ -1,4 +1,5 @@
-"""The stand-in for ssh enters hosts as sshd would, accepts the options of launchers, and can refuse."""
+"""Tests that the lab's replacement for ssh (tests/lab/ssh) enters hosts as sshd would, accepts the options
+that launchers pass, and can refuse a login."""
 import os
 import pathlib
 import pwd
@@ -14,7 +15,7 @@ SSH = str(pathlib.Path(__file__).with_name("ssh"))
 
 @pytest.fixture
 def ssh(lab):
-    """A function that runs the stand-in in h1 and returns (exit code, output, errors)."""
+    """Returns a function that runs tests/lab/ssh in h1 and returns (exit code, output, errors)."""
     def run(*words, mode=None, **keywords):
         done = lab.run("h1", [SSH, *words],
                        env={"SECRET": "of the caller", **({"LANYARD_LAB_SSH": mode} if mode else {})},
@@ -65,7 +66,8 @@ def test_no_input_if_asked(ssh):
 
 
 def test_one_host_reaches_the_next(ssh):
-    """Launchers start in a tree. The second call finds its lab by its namespace alone."""
+    """A launcher on one host starts launchers on further hosts. The second call of ssh must find its lab from
+    its namespace alone."""
     assert ssh("h2", SSH, "h3", "'hostname; echo lab=$LANYARD_LAB'") == (0, "h3\nlab=\n", "")
 
 
@@ -103,7 +105,8 @@ def test_a_password_is_asked_for_at_the_terminal(lab):
 
 
 def test_ctrl_c_stays_with_the_caller(lab, tmp_path):
-    """The remote side has a separate session, as with sshd. It ends when the lab does, or by itself."""
+    """Ctrl-C at the caller must not reach the remote side, which has a separate session, as with sshd. The
+    remote side ends by itself, or when the lab ends."""
     done = tmp_path / "done"
     with lab.popen("h1", [SSH, "h2", f"echo ready; sleep 0.5; touch {done}; cat"], stdin=subprocess.PIPE,
                    stdout=subprocess.PIPE, start_new_session=True) as process:

@@ -1,7 +1,7 @@
-"""The programs of tests/mpi, which check themselves, with their ranks on two hosts.
+"""Runs programs of tests/mpi, which check themselves, with their ranks on two hosts.
 
-A few of them run, or all with 2, 3 and 4 ranks if LANYARD_TEST_ALL is set. `tests/mpi4py/run --lab` does the
-same with mpi4py's tests.
+If LANYARD_TEST_ALL is set, all programs run with 2, 3 and 4 ranks. Otherwise only a few programs run.
+`tests/mpi4py/run --lab` runs mpi4py's tests on two hosts.
 """
 import json
 import os
@@ -46,7 +46,7 @@ def hosts(possible):
 
 
 def test_profile_of_several_hosts(hosts, tmp_path):
-    """Rank 0 collects the profile of the other host and shows both hosts."""
+    """Rank 0 must collect the profiles of the ranks on the other host, and the table must show both hosts."""
     tmp_path.chmod(0o777)
     command = ["env", "-u", "LANYARD_LAB", "-C", tmp_path, BUILD / "bin" / "mpirun", "--ssh", HERE / "ssh",
                "--host", "h1:2,h2:1", "-n", "3", "--profile",

@@ -1,6 +1,6 @@
-"""MPI programs across hosts of the lab.
+"""Tests MPI programs across hosts of the lab.
 
-Messages are right while connections are reset, bits are flipped, or a cable is cut for a while.
+Messages must be right although connections are reset, bits are flipped, or a cable is cut for a while.
 """
 import contextlib
 import os
@@ -30,7 +30,7 @@ def torture(tmp_path_factory):
 
 @pytest.fixture
 def hosts(possible):
-    """Two hosts with a rail so fast that resets hit messages of all sizes under way."""
+    """Makes two hosts with a rail so fast that resets occur while messages of all sizes are under way."""
     with Lab(hosts=2, rails=1, rate="1gbit") as made:
         yield made
 
@@ -63,7 +63,8 @@ def test_messages_survive_resets(hosts, torture):
 
 
 def test_messages_survive_a_cut_cable(hosts, torture):
-    """The kernel does not notice the cut, and the host counts as failed only after LANYARD_PEER_TIMEOUT."""
+    """The cable is cut for a shorter time than LANYARD_PEER_TIMEOUT. The kernel does not notice the cut, and
+    the host must not count as failed."""
     cut = 30 if LONG else 3
     process = start(hosts, torture, 3)
     time.sleep(1)
@@ -75,7 +76,7 @@ def test_messages_survive_a_cut_cable(hosts, torture):
 
 @contextlib.contextmanager
 def relay_before(lab, host, port):
-    """Connections of other hosts to this port go through a relay in the host itself."""
+    """Inserts a relay, which runs in the host itself, into connections of other hosts to this port."""
     with RelayProcess(lab, host, (lab.address(host), port), (lab.address(host), port + 1000)) as relay:
         rule = f"iifname != lo tcp dport {port} redirect to :{port + 1000};"
         lab.run(host, [
@@ -90,7 +91,7 @@ def relay_before(lab, host, port):
 def test_messages_survive_flipped_bits(hosts, torture):
     """Bits of the greetings are flipped too.
 
-    Each flip ends its connection, and the next connection that gets further meets the next flip.
+    Each flip ends its connection. A later connection gets as far as the next flip, which ends it again.
     """
     offsets = [40, 130, 250, 5000, *range(100_000, 3_000_000, 100_007)]
     with relay_before(hosts, "h1", 5000) as one, relay_before(hosts, "h2", 5000) as other:
@@ -105,7 +106,7 @@ def test_messages_survive_flipped_bits(hosts, torture):
     assert process.returncode == 0 and out.endswith(" rounds\n"), out + err
     assert int(out.split()[0]) > 0
     damaged = err.count("what came was damaged on its way")
-    assert 5 < damaged <= flips, (flips, err)  # several flips may hit one connection, or greetings
+    assert 5 < damaged <= flips, (flips, err)  # several flips may be in one connection, or in greetings
 
 
 def test_the_rail_carries_the_messages(hosts, torture):

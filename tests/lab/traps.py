@@ -1,4 +1,5 @@
-"""Traps of a network: connections reset from outside, and interfaces that look usable and are not.
+"""Adds traps of networks to a lab: connections that are reset from outside, and interfaces that look usable
+but are not.
 
 Part of Lab.
 
@@ -34,7 +35,8 @@ class Traps:
         return len(call(words, where=self.namespace(host)).splitlines())
 
     def twin(self, *hosts):
-        """Gives hosts the bridge that Docker makes. A container's interface on it gives it a carrier."""
+        """Gives hosts the bridge that Docker makes. An interface like that of a container is connected to the
+        bridge, so the bridge has a carrier."""
         for host in hosts:
             ip(self.namespace(host), f"link add {TWIN} type bridge",
                f"addr add {TWIN_ADDRESS} brd + dev {TWIN}",

@@ -1,4 +1,4 @@
-// Rank 0 sends rank 1 a short message and then long ones, and prints how long they took.
+// Rank 0 sends a short message and then long messages to rank 1, and prints how long they took.
 //     bulk MIB [ROUNDS]     prints "first 12.3 ms" (since MPI_Init) and for each round "bulk 118.2 MB/s"
 #include <mpi.h>
 #include <stdio.h>

@@ -36,7 +36,7 @@ size_t size_of(long round) {
     return sizes[round % static_cast<long>(std::size(sizes))];
 }
 
-// Every rank sends to every other at once. All messages are under way before any is received.
+// All ranks send to all other ranks at the same time. All messages are under way before any is received.
 void all_to_all(long round) {
     std::vector<std::vector<unsigned char>> out(static_cast<size_t>(size)), in(static_cast<size_t>(size));
     std::vector<MPI_Request> requests;
