@@ -3,13 +3,13 @@ only that.
 
 A run has parts: a kind of test and a name, such as ("ctest", "debug") or ("pytest",
 "release-LANYARD_TEST_HARMED"). A failure is identified by its part and by the name under which the part's own
-tool finds it again. If that name is unknown, the whole part counts as failed. If a build failed, everything
-that needs it counts as failed. If the tests could not begin, everything does.
+tool finds it again. If that name is unknown, the whole part counts as failed. If a build failed, all parts
+that need it count as failed. If the tests could not begin, all parts count as failed.
 """
 import json
 import re
 
-ALL = "all"  # in place of names: every test of a part
+ALL = "all"  # stands for all names: every test of a part
 EVERYTHING = ("everything", "")
 FILE = "failed.json"
 MOST_BYTES = 20_000  # limit of the regular expression that names tests for ctest
@@ -31,7 +31,8 @@ class Failed:
         self.parts, self.options = parts, options
 
     def tests(self, kind, name):
-        """ALL, or the names of the part's tests that are to run again, which may be none."""
+        """Returns ALL, or the names of the part's tests that are to run again. The list of names may be
+        empty."""
         broken = [EVERYTHING, *(("build", preset) for preset in needs(kind, name))]
         if any(part in self.parts for part in broken):
             return ALL
@@ -46,8 +47,8 @@ class Failed:
 
 
 def save(folder, cases, options, earlier=None):
-    """Records a run at its end. A run in which no test passed or failed counts as failed as a whole. What an
-    `earlier` run left, and this one could not run, remains recorded."""
+    """Records a run at its end. A run in which no test passed or failed counts as failed as a whole. Tests
+    that failed in an `earlier` run and could not run in this one remain recorded."""
     parts = {}
     for case in cases:
         if case.outcome == "failed":
@@ -63,8 +64,8 @@ def save(folder, cases, options, earlier=None):
 
 
 def kept(kind, name, earlier):
-    """(part, names) of an earlier run that could not run again because of a failure before all tests, such as
-    a build's."""
+    """Returns (part, names) for each part of an earlier run that could not run again, because this run failed
+    before its tests began, for example in a build."""
     if earlier and (kind, name) == EVERYTHING:
         return list(earlier.parts.items())
     if earlier and kind == "build":
@@ -79,7 +80,7 @@ def forget(folder):
 
 
 def load(folder):
-    """What the last run recorded, or None."""
+    """Returns what the last run recorded, or None."""
     try:
         kept = json.loads((folder / FILE).read_text())
     except OSError:
@@ -88,9 +89,9 @@ def load(folder):
 
 
 def node_id(root, classname, name):
-    """The name by which pytest finds a test again, from the words of its JUnit report, such as
-    'tests.launch.test_mpi.TestX' and 'test_y[1::2]'. A file that could not be read is reported with its own
-    name alone. None if there is no such file."""
+    """Returns the name by which pytest finds a test again. It is made from the words of pytest's JUnit
+    report, such as 'tests.launch.test_mpi.TestX' and 'test_y[1::2]'. If pytest could not read a file, the
+    report has only the name of the file. Returns None if no file belongs to the words."""
     words = (classname or name).split(".")
     for end in range(len(words), 0, -1):
         path = "/".join(words[:end]) + ".py"
@@ -100,8 +101,8 @@ def node_id(root, classname, name):
 
 
 def for_ctest(names):
-    """Options that choose only these tests, or no options if the tests are too many to name. ctest has its
-    own kind of regular expressions, hence the escapes."""
+    """Returns options that choose only these tests, or no options if there are too many tests to name. The
+    escapes are needed because ctest has its own kind of regular expressions."""
     pattern = "|".join(re.sub(r"([^\w -])", r"\\\1", name) for name in names)
     return ["-R", f"^({pattern})$"] if len(pattern) < MOST_BYTES else []
 
@@ -114,7 +115,7 @@ def for_mpi4py(names):
 
 
 def of_mpi4py(suite):
-    """Such a name, from a suite such as 'mpi4py-wheel.n3.test_p2p', or None for a suite that is not of a
-    single module."""
+    """Returns the name of a test for for_mpi4py(), made from a suite such as 'mpi4py-wheel.n3.test_p2p'.
+    Returns None if the suite is not that of a single module."""
     found = re.search(r"\.n(\d+)\.(test_\w+)$", suite)
     return f"{found[1]}/{found[2]}" if found else None

@@ -1,11 +1,12 @@
-"""Reads C and C++ text without a compiler: blanks what is no code, and finds the bodies of functions. Used by
-tools/tidy.py.
+"""Reads C and C++ text without a compiler: replaces what is no code by blanks, and finds the bodies of
+functions. Used by tools/tidy.py.
 """
 import re
 
 
 def stripped(text):
-    """C or C++ text with comments, strings and character constants blanked. All lines are kept."""
+    """Returns C or C++ text in which blanks replace comments, strings and character constants. The number of
+    lines stays the same."""
     def blank(match):
         found = match.group(0)
         return re.sub(r"[^\n]", " ", found) if found.startswith("/") else '""' + "\n" * found.count("\n")
@@ -15,15 +16,15 @@ def stripped(text):
 
 
 def without_preprocessor(code):
-    """Directives blanked, so that braces in macros do not count."""
+    """Replaces directives by blanks, so that braces in macros do not count."""
     return re.sub(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", lambda found: "\n" * found.group(0).count("\n"), code,
                   flags=re.MULTILINE)
 
 
 def functions(code):
-    """(name, first line, lines) of every function body in stripped C++ text. A body is an opening brace,
-    outside any function, after a statement with parentheses that is neither a type, a namespace nor an
-    initialiser."""
+    """Yields (name, first line, lines) of every function body in stripped C++ text. A body begins with an
+    opening brace outside any function. The statement before the brace has parentheses, and is no type,
+    namespace or initialiser."""
     code = without_preprocessor(code)
     depth_in_function, stack, statement_start = 0, [], 0
     for found in re.finditer(r"[{};]", code):

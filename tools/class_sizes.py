@@ -1,15 +1,15 @@
-"""The sizes of the classes of a C++ file, and the number of names that a header offers to the files that
-include it.
+"""Counts the sizes of the classes of a C++ file, and the number of names that a header offers to the files
+that include it.
 
-The size of a class is the numbers of its methods and data members.
+The size of a class is two numbers: of its methods, and of its data members.
 
 This is a small reader of declarations, not a compiler. It relies on the code of this repository, which has no
 macros that declare members. It counts the functions that a class declares, except those that are '= default'
 or '= delete', and its data members, except static ones. A nested class counts separately, as 'Outer::Inner'.
-The contents of an unnamed union or struct count for the class around it.
+The contents of an unnamed union or struct count as members of the class around it.
 
 The names that a header offers are the public functions and data members of its classes, static ones included,
-and the functions and variables outside classes. A nested class in a private section offers none.
+and the functions and variables outside classes. A nested class in a private section offers no names.
 """
 import dataclasses
 import re
@@ -27,11 +27,12 @@ class ClassSize:
     members: int = 0
     offered: int = 0
     is_offered: bool = True  # the class can be named from outside
-    is_open: bool = True  # and the section that is being read can be used there
+    is_open: bool = True  # and code outside can use the section that is being read
 
 
 def without_templates(text):
-    """The text with template arguments and parameters, attributes and alignas() blanked."""
+    """Returns the text in which blanks replace template arguments and parameters, attributes and
+    alignas()."""
     text = re.sub(r"operator\s*(?:\(\s*\)|[^\s\w(]+)", "operator_", text).replace("->", " ")
     text = re.sub(r"\[\[.*?\]\]", " ", text, flags=re.DOTALL)
     text = re.sub(r"\b(?:alignas|decltype|noexcept|explicit)\s*\((?:[^()]|\([^()]*\))*\)", " ", text)
@@ -42,7 +43,7 @@ def without_templates(text):
 
 
 def is_function(statement):
-    """Whether this declaration, free of templates, declares a function: its first parenthesis opens the
+    """Returns True if a declaration without templates declares a function: its first parenthesis opens the
     parameters."""
     before, parenthesis, after = statement.partition("(")
     return (bool(parenthesis) and "=" not in before and re.search(r"\w\s*$", before) is not None and
@@ -62,7 +63,7 @@ def split_at_commas(text):
 class Reader:
     def __init__(self, code):
         self.code, self.found = code, []
-        self.outside = ClassSize("", 1)  # what belongs to no class
+        self.outside = ClassSize("", 1)  # counts what belongs to no class
 
     def closing(self, opening):
         depth = 0
@@ -73,8 +74,8 @@ class Reader:
         return len(self.code)
 
     def read(self, start, end, owner):
-        """Reads the declarations between two positions, of the class `owner` or, without one, of a
-        namespace."""
+        """Reads the declarations between two positions. They belong to the class `owner`, or to a namespace
+        if `owner` is None."""
         head, position, parentheses = "", start, 0
         while position < end:
             mark = self.code[position]
@@ -111,7 +112,7 @@ class Reader:
     def function(self, plain, owner):
         declared = not re.search(r"=\s*(?:default|delete)\s*$", plain)
         owner.methods += declared
-        # Defined outside of its class: A::f().
+        # True for a method that is defined outside its class: A::f().
         is_of_a_class = re.search(r"::\s*~?\w+\s*$", plain.partition("(")[0]) is not None
         owner.offered += declared and owner.is_open and not is_of_a_class
 
@@ -142,7 +143,8 @@ class Reader:
 
 
 def is_initialiser(function):
-    """Whether braces after this text belong to a member in a constructor's list: 'A() : a_(1), b_'."""
+    """Returns True if braces after this text belong to a member in a constructor's list: 'A() : a_(1),
+    b_'."""
     after = function[function.find("("):]
     depth = 0
     for position, mark in enumerate(after):
@@ -161,11 +163,13 @@ def read(code):
 
 
 def class_sizes(code):
-    """Of all classes in C++ text whose comments, strings and directives are blanked."""
+    """Returns the sizes of all classes in C++ text in which blanks replace comments, strings and
+    directives."""
     return read(code).found
 
 
 def names_offered(code):
-    """How many names such a text, of a header, offers to the files that include it."""
+    """Returns how many names a header offers to the files that include it. `code` is its text in the same
+    form."""
     reader = read(code)
     return reader.outside.offered + sum(size.offered for size in reader.found)

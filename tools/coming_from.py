@@ -4,11 +4,11 @@
     tools/coming_from.py [--build build/release] [--check]
 
 docs/coming-from.toml contains what users of other libraries type, and the explanations beside it. All
-statements about Lanyard come from its own commands: the spellings that mpirun understands and its messages
-about others (by running it, with --version in the place of a program), what its options do (mpirun --help)
-and what its settings do (lanyard info --settings). So the page is true if it has been generated since the
-last change, which tests/command/test_coming_from.py enforces. With --check nothing is written, and the exit
-code is 1 if the page is out of date.
+statements about Lanyard come from its own commands. mpirun itself shows which spellings it accepts and prints
+its messages about all others (it is run with --version in the place of a program). mpirun --help says what
+the options do, and lanyard info --settings says what the settings do. So the page is true if it has been
+generated since the last change. tests/command/test_coming_from.py checks that it has. With --check nothing is
+written, and the exit code is 1 if the page is out of date.
 """
 import argparse
 import os
@@ -34,7 +34,7 @@ class Trouble(Exception):
 
 
 class Launcher:
-    """What mpirun and lanyard of a build report about themselves."""
+    """Reads what mpirun and lanyard of a build report about themselves."""
 
     def __init__(self, build):
         self.build = build
@@ -52,7 +52,8 @@ class Launcher:
         return done.returncode, done.stdout, done.stderr
 
     def read_options(self):
-        """{each name of an option, without dashes: (all its names as the help shows them, sentence)}."""
+        """Returns {each name of an option, without dashes: (all its names as the help shows them,
+        sentence)}."""
         options = {}
         part = self.help.split("Options (one dash or two, as you like):\n")[1].split("\nExit codes:")[0]
         for head, body in re.findall(r"^  (-\S.*)\n((?:      .*\n)+)", part, re.MULTILINE):
@@ -61,8 +62,8 @@ class Launcher:
         return options
 
     def read_settings(self):
-        """{LANYARD_NAME: (default, sentence)}, and the other variables that mpirun's help and the compiler
-        wrappers name."""
+        """Returns {LANYARD_NAME: (default, sentence)}. It also contains the other variables that mpirun's
+        help and the compiler wrappers name."""
         text = self.run("lanyard", "info", "--settings")[1]
         # The type stands before the semicolon.
         rows = re.findall(r"^(LANYARD_\w+)=(.*)\n    [^;]*; (.*)$", text, re.MULTILINE)
@@ -73,7 +74,8 @@ class Launcher:
         return settings
 
     def judge(self, words):
-        """An empty string if mpirun understands these words before a program, otherwise its message."""
+        """Returns an empty string if mpirun accepts these words before a program, otherwise mpirun's
+        message."""
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "hosts").write_text("a slots=4\nb slots=4\n")
             code, _, err = self.run("mpirun", *words, "--version", folder=folder)
@@ -83,7 +85,8 @@ class Launcher:
 
 
 def show(launcher, spelling, sentences):
-    """A spelling as the table shows it. If mpirun refuses it, its message is added to `sentences`."""
+    """Returns a spelling as the table shows it. If mpirun refuses the spelling, mpirun's message is added to
+    `sentences`."""
     sentence = launcher.judge(shlex.split(spelling))
     if not sentence:
         return f"`{spelling}`"

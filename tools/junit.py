@@ -2,7 +2,8 @@
 summary.
 
 Used by tools/test. If ctest runs a GoogleTest program as one test, the program's own cases count instead. A
-program that ended badly without a failed case (a crash writes no report) counts as one failed test.
+program may fail without a failed case, because a crash writes no report. Such a program counts as one failed
+test.
 """
 import collections
 import json
@@ -13,14 +14,15 @@ import xml.etree.ElementTree as xml
 
 AGAIN = "tools/test --again"
 MOST_NAMES = 40  # how many failures are named at the end
-# A skip of such a test is a failure for root on Linux, because root is refused nothing that the test needs.
+# If root on Linux skips such a test, this is a failure, because nothing that the test needs is refused to
+# root.
 MUST_RUN_AS_ROOT = re.compile(r"(^|[^a-z])(lab|sanitizers?|[atu]b?san|memcheck)([^a-z]|$)", re.IGNORECASE)
 
 
 class Case:
-    """One test: its suite, its name, its outcome (passed, failed, skipped), a sentence, and the output kept
-    for failures. `found_by` says how tools/test finds it again (tools/again.py): the kind and name of its
-    part, and its name there."""
+    """One test: its suite, its name, its outcome (passed, failed, skipped), a sentence, and the output if it
+    failed. `found_by` says how tools/test finds the test again (tools/again.py): the kind and name of the
+    part, and the name of the test in this part."""
 
     def __init__(self, suite, name, outcome, message="", text="", labels=(), found_by=None):
         self.suite, self.name, self.outcome, self.message, self.text = suite, name, outcome, message, text
@@ -29,7 +31,7 @@ class Case:
 
 
 def outcome_of(node):
-    """(outcome, message, text) of a <testcase>."""
+    """Returns (outcome, message, text) of a <testcase>."""
     for tag in ("failure", "error"):
         found = node.find(tag)
         if found is not None:
@@ -43,7 +45,7 @@ def outcome_of(node):
 
 
 def read(path, suite, found_by=None):
-    """The cases of a JUnit file as pytest, GoogleTest and the repository's own scripts write it.
+    """Returns the cases of a JUnit file as pytest, GoogleTest and the repository's own scripts write it.
     found_by(class name, name) returns how each case is found again."""
     cases = []
     for node in xml.parse(path).getroot().iter("testcase"):
@@ -58,12 +60,13 @@ def read(path, suite, found_by=None):
 
 
 def test_folder(build):
-    """The folder in which ctest finds its tests: the one whose CMakeLists.txt enables testing."""
+    """Returns the folder in which ctest finds its tests. It belongs to the CMakeLists.txt that enables
+    testing."""
     return build if (build / "CTestTestfile.cmake").exists() else build / "tests"
 
 
 def ctest_tests(build):
-    """(name, command, properties) of each ctest test of a build folder."""
+    """Yields (name, command, properties) of each ctest test of a build folder."""
     command = ["ctest", "--test-dir", str(test_folder(build)), "--show-only=json-v1"]
     listing = subprocess.run(command, capture_output=True, text=True, check=True)
     for test in json.loads(listing.stdout)["tests"]:
@@ -72,8 +75,8 @@ def ctest_tests(build):
 
 
 def read_ctest(path, details, build, suite):
-    """The cases of ctest's report. A GoogleTest program that ran as one test is replaced by its own cases,
-    from the files in `details`."""
+    """Returns the cases of ctest's report. If a GoogleTest program ran as one test, its own cases replace
+    this test. They are read from the files in `details`."""
     programs = {name: (pathlib.Path(command[0]).name if command else "", properties.get("LABELS", ()))
                 for name, command, properties in ctest_tests(build)}
     times_used = collections.Counter(program for program, _ in programs.values())
@@ -107,8 +110,8 @@ def read_ctest(path, details, build, suite):
 
 
 def skip_reason(output):
-    """The reason in a program's output, from a line 'skipped: reason' or, with GoogleTest, after
-    file:line."""
+    """Returns the reason for a skip that a program has printed: in a line 'skipped: reason' or, with
+    GoogleTest, after file:line."""
     found = re.search(r"^(?:skipped|skip):\s*(.+)$", output, re.IGNORECASE | re.MULTILINE)
     if found:
         return found.group(1).strip()
@@ -117,8 +120,8 @@ def skip_reason(output):
 
 
 def judge_skips(cases, root):
-    """Turns skips for which root has no excuse into failures. mpi4py's own tests skip what a machine lacks,
-    also in a lab."""
+    """Turns skips that root must not have (MUST_RUN_AS_ROOT) into failures. mpi4py's own tests may always
+    skip what a machine lacks, even in a lab."""
     for case in cases:
         if " mpi4py" in case.suite:
             continue

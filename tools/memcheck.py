@@ -1,8 +1,8 @@
 """Runs the GoogleTest programs and the mpi tests of a build under valgrind's memcheck, for 'make test-all'.
 
 A program fails if memcheck reports an error in it, or if it fails under memcheck. Tests about time or load
-have the ctest label "timing". They are left out, because they are meaningless when ten times slower. Tests
-with the label "all" are left out too.
+have the ctest label "timing". They are left out, because they are meaningless if the program runs ten times
+slower. Tests with the label "all" are left out too.
 """
 import os
 import pathlib
@@ -19,8 +19,8 @@ VALGRIND = ["valgrind", "--quiet", f"--error-exitcode={FOUND}", "--leak-check=fu
 
 
 def commands(build):
-    """(name, command, environment, pattern) of each ctest test that can run under valgrind. A test that is
-    meant to fail has a pattern that its output must match."""
+    """Yields (name, command, environment, pattern) of each ctest test that can run under valgrind. A test
+    that is meant to fail has a pattern. Its output must match the pattern."""
     for name, command, properties in junit.ctest_tests(build):
         labels = properties.get("LABELS", ())
         if (not command or "timing" in labels or "all" in labels or
@@ -40,8 +40,8 @@ def is_program(path):
 
 
 def under_valgrind(command):
-    """'mpirun -n 3 PROGRAM ...' becomes 'mpirun -n 3 valgrind PROGRAM ...'. Any other command is started by
-    valgrind itself."""
+    """Changes 'mpirun -n 3 PROGRAM ...' to 'mpirun -n 3 valgrind PROGRAM ...'. Lets valgrind start any other
+    command."""
     if os.path.basename(command[0]) in ("mpirun", "mpiexec"):
         for position, word in enumerate(command[1:], 1):
             if is_program(word):

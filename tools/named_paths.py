@@ -1,9 +1,9 @@
 """Finds files that the repository's comments and pages name but that do not exist. Used by tools/tidy.py.
 
-In a page, it checks paths in backquotes that begin with a folder of the repository. After ': ' such a path
-may name something that the file contains. In comments of C++, it checks names that end like a source file. A
-name with a folder is resolved from the root, from src, from tests, and from the folders around the file. A
-name without a folder may be anywhere.
+In a page, it checks paths in backquotes that begin with a folder of the repository. After such a path and
+': ', the page may name something that the file contains. In comments of C++, it checks names that end like a
+source file. A name with a folder is resolved from the root, from src, from tests, and from the folders around
+the file. A name without a folder may be anywhere.
 """
 import pathlib
 import re
@@ -25,7 +25,7 @@ def has_word(text, word):
 
 
 def in_page(root, path, text):
-    """(line, what is wrong, name) for each path that the page names and that does not exist."""
+    """Yields (line, what is wrong, name) for each path that the page names and that does not exist."""
     folders = {entry.name for entry in root.iterdir() if entry.is_dir() and entry.name[0] != "."} - {"build"}
     for number, line in enumerate(text.splitlines(), 1):
         for named, word in PAGE_PATH.findall(line):
@@ -39,8 +39,8 @@ def in_page(root, path, text):
 
 
 def in_comments(root, path, text, names):
-    """The same for the comments of a source file. `names` are those of all files of the repository, without
-    folders."""
+    """Does the same for the comments of a source file. `names` are the names of all files of the repository,
+    without folders."""
     starts = (root, root / "src", root / "tests", *(root / path).parents)
     for found in COMMENT.finditer(text):
         for named in FILE_NAME.findall(found.group(0)):

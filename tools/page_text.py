@@ -1,4 +1,4 @@
-"""The lines of a page that are text, not code or table rows. Used by tools/tidy.py.
+"""Finds the lines of a page that are text, not code or table rows. Used by tools/tidy.py.
 
 Code is what is between two fences, and indented code: lines with four spaces or more after an empty line.
 """
@@ -9,7 +9,7 @@ INDENT = "    "
 
 
 def text_lines(page):
-    """(number, line) of each line that is text."""
+    """Yields (number, line) of each line that is text."""
     fence, is_code, is_after_blank = "", False, True
     for number, line in enumerate(page.splitlines(), 1):
         mark = FENCE.match(line)

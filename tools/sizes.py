@@ -1,7 +1,7 @@
-"""How large the classes and headers of src are, as tools/tidy.py --sizes prints them.
+"""Lists the largest classes and headers of src. tools/tidy.py --sizes prints this list.
 
-A header is as wide as the number of names that it offers (class_sizes.py): what a file that includes it can
-use, and so what its reader must know.
+The width of a header is the number of names that it offers (class_sizes.py). These are the names that a file
+can use if it includes the header, so its reader must know them.
 """
 import class_sizes
 
@@ -9,7 +9,7 @@ SHOWN = 10
 
 
 def largest(rows):
-    """The rows with the largest first values; those of one size in the order of their names."""
+    """Returns the rows with the largest first values. Rows of one size are in the order of their names."""
     return sorted(rows, key=lambda row: (-row[0], *row[1:3]))[:SHOWN]
 
 

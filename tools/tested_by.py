@@ -1,4 +1,4 @@
-"""Which tests exercise a module of src; used by tools/tidy.py.
+"""Finds out which tests exercise a module of src. Used by tools/tidy.py.
 
 X.h and X.cc of one folder are one module. Its tests are found from its name (X_test.cc, test_X.py, or X.cc in
 tests/fuzz), or are named at the end of the head comment of its header, or of its .cc if it has no header:
@@ -18,13 +18,14 @@ MOST_LINES = 2
 OTHER_SUBJECTS = ("tests/bench/", "tests/tools/")  # test bench/ and tools/, not src
 UNTESTED = {
     "src/base/audience",  # an enumeration
-    "src/base/fmt",  # makes the linker keep functions of fmt; programs that lack them do not link
+    "src/base/fmt",  # makes the linker keep functions of fmt; without it, programs do not link
     "src/net/fabric_absent",  # one error, in builds without libfabric's headers
 }
 
 
 def modules(sources):
-    """{module without suffix: {suffix: text}} of the hand-written `sources`, pairs of path and text."""
+    """Returns {module without suffix: {suffix: text}} of the hand-written `sources`, which are pairs of path
+    and text."""
     found = {}
     for path, text in sources:
         stem, suffix = pathlib.PurePath(path).with_suffix("").as_posix(), pathlib.PurePath(path).suffix
@@ -46,7 +47,8 @@ def named_after(test):
 
 
 def tested_by_name(found, tests):
-    """The modules that a test is named after. A unit test in the folder of one of them is of it alone."""
+    """Returns the modules after which a test is named. If a unit test is in the folder of one of these
+    modules, it belongs to that module alone."""
     tested = set()
     by_name = {}
     for module in found:
@@ -67,15 +69,16 @@ def head(text):
 
 
 def lines_of(module, files):
-    """Of the head comment of a module: its file, its lines `Tested by:` as (number, line), and its length."""
+    """Returns, for the head comment of a module, its file, its lines `Tested by:` as (number, line), and its
+    length."""
     suffix = next(suffix for suffix in SUFFIXES if suffix in files)
     lines = list(head(files[suffix]))
     return module + suffix, [(number, line) for number, line in lines if LINE.match(line)], len(lines)
 
 
 def findings(root, sources, paths):
-    """(path, line, what is wrong, name) for each module without tests, and each `Tested by:` that is wrong.
-    `sources`: (path, text) of the hand-written code. `paths`: those of all files."""
+    """Yields (path, line, what is wrong, name) for each module without tests, and for each line `Tested by:`
+    that is wrong. `sources`: (path, text) of the hand-written code. `paths`: the paths of all files."""
     found = modules(sources)
     by_name = tested_by_name(found, paths)
     for module, files in sorted(found.items()):

@@ -33,7 +33,8 @@ import tested_by  # noqa: E402
 LAYERS = (("base",), ("config",), ("net", "datatype", "bootstrap"), ("path",), ("engine",), ("p2p",),
           ("coll",), ("comm", "rma", "io", "tool"), ("runtime",), ("api",), ("doors",))
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
-# Folders outside the library with the folders that they may include, and the few other headers that they use.
+# Folders outside the library, with the folders that they may include. CROSSINGS lists the few other headers
+# that they may include.
 BESIDE = {"launch": ("base", "config", "bootstrap"), "tools": ("base", "config"),
           "programs": ("base", "config")}
 CROSSINGS = {
@@ -52,7 +53,7 @@ CROSSINGS = {
         "engine/engine.h", "engine/process_idle.h", "net/system_sockets.h", "net/udp_packets.h",
         "p2p/messenger.h", "path/dgram/dgram_path.h", "path/tcp/tcp_path.h")),
 }
-PROGRAMS = "bench/programs/"  # which has the rules of src; its headers are named from the root
+PROGRAMS = "bench/programs/"  # this folder has the rules of src, but its headers are named from the root
 MACROS = {"LANYARD_MUST", "LANYARD_HANDLE_KIND", "LANYARD_ENTRY", "SETTING"}  # no others without need
 FEATURE_MACROS = {"_GNU_SOURCE", "_POSIX_C_SOURCE", "_DEFAULT_SOURCE"}
 
@@ -175,7 +176,7 @@ def check_text(path, text):
 
 
 def check_settings(root):
-    """Every declared setting must be read somewhere outside src/config."""
+    """Checks that every declared setting is read somewhere outside src/config."""
     name = "src/config/settings.inc"
     if not (root / name).exists():
         return
@@ -191,7 +192,7 @@ def check_settings(root):
 
 
 def large_classes(path, text):
-    """A finding for each class of this file that exceeds the limits."""
+    """Yields a finding for each class of this file that exceeds the limits."""
     for size in class_sizes.class_sizes(c_text.without_preprocessor(c_text.stripped(text))):
         if size.methods > METHODS_MAX or size.members > MEMBERS_MAX:
             words = (f"{size.name} has {size.methods} methods and {size.members} data members; at most "
@@ -200,8 +201,8 @@ def large_classes(path, text):
 
 
 def check_large_classes(root, large):
-    """The findings in `large` that ARCHITECTURE.md does not defend, and one for each class that it defends
-    although the class is not large."""
+    """Yields the findings in `large` whose classes ARCHITECTURE.md does not defend. Also yields a finding for
+    each class that ARCHITECTURE.md defends although the class is not large."""
     page = root / "ARCHITECTURE.md"
     defended = {}
     if page.exists():
@@ -221,7 +222,7 @@ def check_large_classes(root, large):
 
 
 def check_pages(root):
-    """Pages have narrow lines and name files that exist."""
+    """Checks that pages have narrow lines and name only files that exist."""
     for page in sorted({*root.glob("*.md"), *root.glob("docs/*.md"), *root.glob("docs/internals/*.md"),
                         *root.glob("*/README.md")}):
         path, text = page.relative_to(root).as_posix(), page.read_text()
@@ -232,7 +233,7 @@ def check_pages(root):
 
 
 def check_comments(root, sources):
-    """Comments name files that exist. `sources`: (path, text) of the code."""
+    """Checks that comments name only files that exist. `sources`: (path, text) of the code."""
     names = named_paths.base_names([*(path for path, _ in sources),
                                     *(page.name for page in root.glob("*.md"))])
     for path, text in sources:
@@ -242,7 +243,8 @@ def check_comments(root, sources):
 
 
 def check_tested_by(root, sources):
-    """Each module of src has tests, which its name or a comment names."""
+    """Checks that each module of src has tests. They are found by the module's name, or a comment names
+    them."""
     written = [(path, text) for path, text in sources if not is_generated(path, text)]
     for path, number, words, name in tested_by.findings(root, written, [path for path, _ in sources]):
         yield Finding("tested-by", path, number, words, name)
@@ -307,7 +309,8 @@ def read_exemptions(text):
 
 
 def first_exemptions(root, name):
-    """The list as it was first committed, or None if git's history does not contain it."""
+    """Returns the list of exemptions as it was first committed, or None if git's history does not contain the
+    list."""
     added = subprocess.run(["git", "-C", root, "log", "--diff-filter=A", "--format=%H", "--", name],
                            capture_output=True, text=True, check=False)
     if added.returncode != 0 or not added.stdout.split():
@@ -318,7 +321,8 @@ def first_exemptions(root, name):
 
 
 def apply_exemptions(root, findings):
-    """Findings that no exemption covers, and one for each exemption that is stale or new."""
+    """Returns the findings that no exemption covers, and a finding for each exemption that is stale or
+    new."""
     name = "tools/tidy_exemptions.txt"
     listed = read_exemptions((root / name).read_text()) if (root / name).exists() else []
     covered = {exemption for finding in findings for exemption in finding.exemptions()}
