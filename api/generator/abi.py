@@ -1,4 +1,4 @@
-"""The ABIs of the front ends, with the properties that the entry points need.
+"""Describes the ABIs of the front ends, with the properties that the entry points need.
 
 The library uses the values of the standard ABI, so the front end for that ABI passes numbers, buffers and
 statuses on unchanged. Any other ABI has its own folder in api/ with its values (values.toml) and its
@@ -14,14 +14,15 @@ from .description import FOLDER
 class StandardAbi:
     name = 'mpi_abi'
     library = 'libmpi_abi.so.1'
-    other_ways = {}      # entry point: a condition, and the front end's function to call instead if the
-                         # condition is true
+    # Maps an entry point to a condition and a function of the front end. If the condition is true, this
+    # function is called instead.
+    other_ways = {}
 
     def __init__(self, description):
         self.chapters, self.functions = description.chapters, description.functions
 
     def door_function(self, function):
-        """The function of the front end that does all the work of an entry point without the core, or
+        """Returns the function of the front end that does all the work of an entry point without the core, or
         None."""
         return function.door
 
@@ -45,7 +46,7 @@ class ForeignAbi(StandardAbi):
         return self.done_by_door.get(function.name, function.door)
 
     def constants_of(self, kind):
-        """The constants of a kind: name, value in this ABI and value in the standard ABI."""
+        """Returns the constants of a kind: name, value in this ABI and value in the standard ABI."""
         groups = self.description.constants.values()
         standard = {n: c['value'] for group in groups for n, c in group['values'].items()}
         names = [n for pattern in self.description.kinds[kind]['constants']

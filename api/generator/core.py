@@ -8,7 +8,8 @@ from .text import NOTICE, wrapped
 
 
 def core_parameter(description, p):
-    """One parameter in the prototype of a typed function; None if it is not passed to that function."""
+    """Returns a parameter as the prototype of a typed function declares it; None if the parameter is not
+    passed to that function."""
     if p.kind == 'varargs':
         return None
     handle = description.handle_of_kind.get(p.kind)
@@ -61,7 +62,7 @@ def core_prototype(description, function):
 
 
 def typed_functions(description):
-    """For each typed function, by name, the first MPI function that it serves.
+    """Maps the name of each typed function to the first MPI function that it serves.
 
     All MPI functions that share a typed function must agree on its prototype.
     """

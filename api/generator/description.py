@@ -23,8 +23,8 @@ class Parameter:
     name: str
     kind: str
     direction: str      # in, out or inout
-    array: str | None   # None for a single value; for an array, what gives its length: a parameter, a
-                        # constant, or '*' for other rules
+    array: str | None   # None for a single value; for an array, the parameter or the constant that states its
+                        # length, or '*' for other rules
     row: int            # for a two-dimensional array, the number of values in each row; otherwise 0
     flags: frozenset
     options: dict

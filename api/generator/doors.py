@@ -45,7 +45,8 @@ def entry_points(abi, description, output):
 
 
 def entry_point(abi, description, function, name, large):
-    """The name of an entry point, its result type, its parameters, and the expression that it returns."""
+    """Returns the name of an entry point, its result type, its parameters, and the expression that it
+    returns."""
     parameters = function.in_form(large)
     prototype = ', '.join(c_parameter(description, p, large) for p in parameters)
     given = ', '.join(p.name for p in parameters if p.kind != 'varargs')

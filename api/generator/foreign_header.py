@@ -1,8 +1,9 @@
 """Generates a C header with the values of an ABI other than the standard's.
 
-The tests compile programs with this header, as the compiler wrapper of an MPI library with that ABI would
-with the library's own. In this way every program of tests/mpi also runs through the front end for that ABI.
-The header is not installed, because users have the header of their MPI library.
+The tests compile programs with this header. So these programs are like programs that the compiler wrapper of
+another MPI library has compiled with the library's own header. In this way every program of tests/mpi also
+runs through the front end for that ABI. The header is not installed, because users have the header of their
+MPI library.
 """
 
 from .description import c_prototype

@@ -1,4 +1,4 @@
-"""The bodies of the MPI functions in src/doors/functions/. Each is a template over the ABI.
+"""Generates the bodies of the MPI functions in src/doors/functions/. Each body is a template over the ABI.
 
 A body checks its arguments, converts handles to objects, calls the typed function and converts the results
 back. Each step is one line of C++ that does nothing after the first error. The arguments are translated
@@ -49,15 +49,15 @@ def has_body(function):
 
 
 def forms(function):
-    """One element for each body that the function needs. False: the body serves MPI_X; True: it serves
-    MPI_X_c; None: it serves both."""
+    """Returns one element for each body that the function needs. False: the body serves MPI_X; True: it
+    serves MPI_X_c; None: it serves both."""
     if not function.large_count:
         return [False]
     return [False, True] if any(p.has('large_only') for p in function.parameters) else [None]
 
 
 def body_name(function, large):
-    """The name of the body that an entry point calls."""
+    """Returns the name of the body that an entry point calls."""
     name = function.name.removeprefix('MPI_').lower()
     return name + '_c' if large and forms(function) != [None] else name
 
@@ -71,7 +71,7 @@ def is_timed(function):
 
 
 def types_of(description, lines):
-    """Aliases for the types of the ABI that the bodies use."""
+    """Returns aliases for the types of the ABI that the bodies use."""
     types = description.types
     known = {**types['integers'], **types['handles'], **types['tool_handles'], **types['enums'],
              **types['callbacks'], 'MPI_Status': None}
@@ -80,7 +80,7 @@ def types_of(description, lines):
 
 
 def translation(description, p):
-    """The kind whose functions KIND_in and KIND_out of the ABI translate a value, or None."""
+    """Returns the kind of a value that the ABI's functions KIND_in and KIND_out translate, or None."""
     kind = description.kinds[p.kind]
     if p.has('unchecked') and p.direction == 'in':
         return None
@@ -100,8 +100,9 @@ class Body:
         self.openings, self.objects, self.roots, self.converts = [], [], [], []
         self.checks, self.buffers, self.stores = [], [], []
         self.arguments, self.statuses = {}, []
-        self.roles = {}  # {role of this process in a rooted collective: its condition}; the body evaluates
-                         # each condition once
+        # Maps the role of this process in a rooted collective to its condition. The body evaluates each
+        # condition once.
+        self.roles = {}
 
     def lines(self):
         names = [name for name, large in self.function.forms() if self.large in (None, large)]
@@ -115,8 +116,8 @@ class Body:
         return wrapped(text, indent, WIDTH - 4)
 
     def parameter(self, p):
-        """One parameter of the body. It is declared as in C, except that a type that differs between the two
-        forms is a template type."""
+        """Returns the declaration of a parameter of the body. It is that of C, except that a type that
+        differs between the two forms is a template type."""
         base, kind = None, self.description.kinds[p.kind]
         if self.large is None and p.kind == 'function':
             small, large = p.options['fn'], callback_type(self.description, p, True)
@@ -197,7 +198,7 @@ class Body:
 
     @staticmethod
     def text_lengths(p):
-        """The constants of the standard and of the ABI that limit the length of a text."""
+        """Returns the constants of the standard and of the ABI that limit the length of a text."""
         constant = core_name(p.array) if p.kind == 'string' and p.array and p.array.startswith('MPI_') else ''
         return constant and f'abi::{constant}, Abi::{constant}'
 
@@ -293,15 +294,15 @@ class Body:
             self.stores.append(f'{p.name}_objects.store_found({p.name});')
 
     def counts_of(self, datatype):
-        """The parameter that counts the elements of a datatype: the nearest count before the datatype, or
-        None if there is one element only."""
+        """Returns the parameter that counts the elements of a datatype. It is the nearest count before the
+        datatype, or None if there is only one element."""
         before = self.parameters[:self.parameters.index(datatype)]
         return next((p for p in reversed(before)
                      if p.kind in ('count', 'large_count') and p.direction == 'in'), None)
 
     def nothing(self, datatype):
-        """The condition under which nothing is communicated: there are no elements, or the other process is
-        MPI_PROC_NULL."""
+        """Returns the condition under which nothing is communicated: there are no elements, or the other
+        process is MPI_PROC_NULL."""
         counts = self.counts_of(datatype)
         if not datatype.has('committed') or not counts:
             return None
@@ -314,7 +315,8 @@ class Body:
         return ' || '.join(conditions)
 
     def length(self, p):
-        """The number of values in an array if it is known before the call, otherwise None."""
+        """Returns the number of values in an array if this number is known before the call, otherwise
+        None."""
         if 'elements' in p.options:
             return ELEMENTS[p.options['elements']].format(f'{self.raising.name}_object')
         length = next((q for q in self.parameters if q.name == p.array), None)
@@ -323,7 +325,7 @@ class Body:
         return f'value_or_0({length.name})' if length.direction == 'inout' else p.array
 
     def where(self, p):
-        """The C++ condition under which this process must check a parameter of a collective call."""
+        """Returns the C++ condition under which this process must check a parameter of a collective call."""
         conditions = []
         if 'at' in p.options:
             conditions.append(self.here(p.options['at']))
@@ -402,8 +404,8 @@ class Body:
             self.buffers.append(condition + f'error = check_not_in_place("{p.name}", {p.name});')
 
     def described_by(self, p):
-        """The count and the datatype that follow a buffer in the list of parameters. Another buffer may be
-        between them and the first."""
+        """Returns the count and the datatype that follow a buffer in the list of parameters. Another buffer
+        may stand between the buffer and the count."""
         rest = self.parameters[self.parameters.index(p) + 1:]
         while rest and rest[0].kind == 'buffer':
             rest = rest[1:]

@@ -22,8 +22,8 @@ def escaped(text):
 
 
 def protected(line):
-    """A line of text. If it begins like a roff request, `\&` is put before it, so that roff prints the
-    line."""
+    """Returns a line of text. If the line begins like a roff request, `\&` is put before it, so that roff
+    prints the line."""
     return '\\&' + line if line[:1] in ('.', "'") else line
 
 
@@ -32,7 +32,7 @@ class Manual:
         self.reference, self.function, self.page = reference, function, reference.page(function)
 
     def text(self, text):
-        """Text with parameter names in italics and MPI names in bold, one sentence per line."""
+        """Returns text with parameter names in italics and MPI names in bold, one sentence per line."""
         marked = re.sub(r'`(.*?)`', r'\\fI\1\\fR', escaped(text))
         marked = re.sub(rf'(?<!fI){MPI_NAME.pattern}', r'\\fB\g<0>\\fR', marked)
         sentences = re.sub(r'(?<=[a-z)`RL0-9][.]) (?=[A-Z\\])', '\n', marked).split('\n')

@@ -22,7 +22,7 @@ def generate(description, output):
 
 
 def linked(text, reference, here=None, chapter=None):
-    """A text with function names as links and other MPI names as code.
+    """Returns a text with function names as links and other MPI names as code.
 
     Links are relative to the folder of `chapter`, or to docs/reference/ if `chapter` is None. The name
     `here`, to which the page itself belongs, is not linked.

@@ -1,4 +1,4 @@
-"""The content of the reference pages, from the description and the texts of api/reference/.
+"""Makes the content of the reference pages, from the description and the texts of api/reference/.
 
 A Page has the content without a format: markdown.py turns Pages into docs/reference/, and manual.py turns
 them into man pages. Texts mark the names of parameters `like this`. MPI names need no mark. Nothing here
@@ -85,12 +85,12 @@ class Reference:
             raise SystemExit(f'api/reference/{stem}.toml: {name} has the unknown call "{words["call"]}"')
 
     def meaning(self, name, constant):
-        """The text that explains a constant; '' if there is none."""
+        """Returns the text that explains a constant; '' if there is none."""
         return constant.get('says') or self.meanings.get(name, '')
 
     def word(self, function, key, default=None):
-        """An attribute of a function: its own, or that of the function that its table names in `like`, or
-        that of its chapter."""
+        """Returns an attribute of a function. If the function's own table does not have it, it is taken from
+        the function that the table names in `like`, or else from the chapter."""
         own = self.words.get(function.name, {})
         if key in own:
             return own[key]
@@ -123,7 +123,7 @@ class Reference:
         return '...' if p.kind == 'varargs' else p.name, DIRECTIONS[p.direction], self.sentence(function, p)
 
     def sentence(self, function, p):
-        """The sentence that explains a parameter; '' if there is none."""
+        """Returns the sentence that explains a parameter; '' if there is none."""
         own = self.words.get(function.name, {})
         says = own.get('parameters', {}).get(p.name)
         if not says and 'like' in own:
@@ -153,7 +153,8 @@ class Reference:
         return next((q.name for q in function.parameters if q.kind == 'root'), 'root')
 
     def _remarks(self, function, p, says):
-        """Remarks that follow from the flags of the parameter, except for what its text `says` already."""
+        """Yields remarks that follow from the flags of the parameter, except for what its text `says`
+        already."""
         for flag in ('in_place', 'committed', 'nullable', 'large_only'):
             if p.has(flag) and not (flag == 'nullable' and self.names_of_null & set(MPI_NAME.findall(says))):
                 yield self.flags[flag].format(function=function.name)
@@ -218,7 +219,7 @@ class Reference:
         return [(name, self.classes[name]['says']) for name in sorted(set(found), key=order.index)]
 
     def _errors_of(self, p, function):
-        """The error classes that the checks of a parameter raise."""
+        """Returns the error classes that the checks of a parameter raise."""
         kind = self.description.kinds[p.kind]
         if self.description.chapters[function.chapter].get('missing'):
             return []  # the texts of such a chapter list its errors themselves

@@ -38,8 +38,8 @@ def standard(abi, description, output):
 
 
 def type_names(description, scope):
-    """Declarations that make the types of an ABI members of its struct, under the names that the bodies
-    use."""
+    """Returns declarations that make the types of an ABI members of its struct, under the names that the
+    bodies use."""
     types = description.types
     names = [*types['integers'], *types['enums'], *types['handles'], *types['tool_handles'], 'MPI_Status',
              *types['callbacks']]
@@ -48,7 +48,7 @@ def type_names(description, scope):
 
 
 def lengths(description, here):
-    """Declarations of the constants that limit the length of a text."""
+    """Returns declarations of the constants that limit the length of a text."""
     values = description.constants['length']['values']
     return [f'    static constexpr size_t {core_name(name)} = {here.get(name, c["value"])};'
             for name, c in values.items()]
@@ -79,10 +79,11 @@ def types(abi, description, output):
 
 
 def predefined(abi, description, group):
-    """The predefined objects of a kind, without the null handle.
+    """Returns the predefined objects of a kind, without the null handle.
 
     Each row has the handle in this ABI, the value in the standard and the name of one object. If two handles
-    stand for the same object, a call that returns a handle returns the last one, which is the larger number.
+    stand for the same object, a call that returns a handle returns the last of the two, which is the larger
+    number.
     """
     named = description.datatypes if group == 'datatype' else description.constants[group]['values']
     rows, seen = [], set()
