@@ -1,8 +1,9 @@
-// Reductions that the standard does not define but that MPICH, Intel MPI and Open MPI all compute:
-// arithmetic, logical and bitwise operations on MPI_CHAR, which is char with the sign that char has here, and
-// logical operations on MPI_AINT, MPI_OFFSET and MPI_COUNT. Every call that reduces is tested. With
-// LANYARD_CHECK=on, the library for the standard's ABI refuses them with an error message, and the library
-// for MPICH's ABI does not. reductions.cc tests every operation on every datatype.
+// Tests reductions that the standard does not define but that MPICH, Intel MPI and Open MPI all compute:
+// arithmetic, logical and bitwise operations on MPI_CHAR, and logical operations on MPI_AINT, MPI_OFFSET and
+// MPI_COUNT. MPI_CHAR is the C type char, which is signed or unsigned as on this machine. Every call that
+// reduces is tested. With LANYARD_CHECK=on, the library for the standard's ABI refuses these reductions with
+// an error message, but the library for MPICH's ABI still computes them. reductions.cc tests every operation
+// on every datatype.
 #include <climits>
 #include <vector>
 
@@ -11,9 +12,10 @@
 namespace {
 
 int rank, size;
-bool refused;  // only what the standard defines is accepted
+bool refused;  // the library accepts only what the standard defines
 
-// Checks the return code of a call that reduces. Returns true if the result is to be compared.
+// Checks the return code of a call that reduces. Returns true if the reduction was computed, so that its
+// result can be compared.
 bool computed(int code, const char *type,
               const std::source_location &where = std::source_location::current()) {
     if (!refused) {
@@ -46,7 +48,8 @@ bool started(int code, MPI_Request &request, const char *type,
     return true;
 }
 
-// The minimum of -1, -2, ... as char, where rank r contributes -1 - r, in all calls and forms.
+// Computes the minimum of -1, -2, ... as char, where rank r contributes -1 - r, with all calls and in all
+// forms.
 void characters() {
     const MPI_Datatype type = MPI_CHAR;
     const char *name = "MPI_CHAR";
@@ -96,7 +99,7 @@ void characters() {
     if (started(MPI_Reduce_scatter_block_init(own.data(), all.data(), 1, type, op, comm, none, &request),
                 request, name))
         expect(size);
-    // A large count uses other algorithms than a small one.
+    // A long reduction uses other algorithms than a short one.
     std::vector<char> long_own(100'000, static_cast<char>(-1 - rank)), long_all(long_own.size());
     if (computed(MPI_Allreduce_c(long_own.data(), long_all.data(), 100'000, type, op, comm), name))
         check(long_all == std::vector<char>(long_own.size(), least(size)), "a long reduction");
@@ -116,7 +119,8 @@ void between_groups() {
     MPI_Comm_free(&part);
 }
 
-// One operation on two operands. `to` is the second operand.
+// Tests one operation on the operands `from` and `to`. MPI_Reduce_local overwrites the second operand, `to`,
+// with the result.
 template <class T>
 void local(MPI_Op op, MPI_Datatype type, const char *name, T from, T to, T wanted) {
     T result = to;
@@ -156,7 +160,8 @@ void locals() {
     logical(MPI_Count{}, MPI_COUNT, "MPI_COUNT");
 }
 
-// Not all of those libraries compute these.
+// Tests reductions that at least one of MPICH, Intel MPI and Open MPI does not compute. Lanyard must refuse
+// them.
 void still_refused() {
     char from[16] = {}, to[16] = {};
     auto refuse = [&](MPI_Datatype type, MPI_Op op,

@@ -1,6 +1,6 @@
-// The same collectives many times in a random order. The arguments of a call differ from those of the call
-// before in one thing or in none, which proves that what the library remembers of one call does not serve
-// another. Some calls stay under way while the next ones begin. The seed is the number of ranks.
+// Calls the same collectives many times in a random order. The arguments of successive calls differ in one
+// thing or not at all. A call must therefore not use what the library remembers of an earlier call with other
+// arguments. Some calls stay under way while the next ones begin. The seed is the number of ranks.
 #include <memory>
 #include <random>
 
@@ -10,8 +10,9 @@ namespace {
 
 int rank, size;
 
-// A datatype for every element of an array, every second or every third one. The datatypes have the same
-// size. They are freed and created again, so that they get the same memory.
+// A datatype that selects all elements of an array, every second element or every third element. These
+// datatypes have the same size. They are freed and created again, so that a new one often lies at the address
+// of an old one.
 struct Spread {
     MPI_Datatype type = MPI_LONG;
     int stride = 1;
@@ -47,14 +48,15 @@ struct Call {
     long value(int from, int to, int i) const { return number * 1000000L + from * 1000 + to * 10 + i; }
     size_t at(int block, int i) const { return static_cast<size_t>((block * v.count + i) * v.stride); }
     MPI_Op op() const { return v.operation == 0 ? MPI_SUM : MPI_MAX; }
-    // The reduction over the ranks below `end`.
+    // The expected reduction of the values of the ranks below `end`.
     long combined(int end, int to, int i) const {
         long sum = 0;
         for (int from = 0; from < end; ++from) sum += value(from, to, i);
         return v.operation == 0 ? sum : value(end - 1, to, i);
     }
-    // How many elements a rank gives or gets where the counts may differ, and the index of its block: in the
-    // order of the ranks or in the opposite order.
+    // In collectives whose counts may differ (the v forms), share() is the number of elements that a rank
+    // sends or receives. block_of() is the index of its block: the blocks lie in the order of the ranks or in
+    // the reverse order.
     int share(int of) const { return v.operation == 1 && of % 2 == 1 ? 0 : v.count; }
     int block_of(int of) const { return v.in_place ? size - 1 - of : of; }
     void divide() {
@@ -98,7 +100,7 @@ struct Call {
                 if (later) MPI_Ialltoall(from, c, spread.type, receive.data(), c, spread.type, comm, r);
                 else MPI_Alltoall(from, c, spread.type, receive.data(), c, spread.type, comm);
                 break;
-            case 6: {  // the block from rank r lies at index r, or in the opposite order
+            case 6: {  // the block from rank r lies at index r, or in reverse order
                 for (int to = 0; to < size; ++to) {
                     counts.push_back(c);
                     places.push_back(block_of(to) * c);
@@ -135,7 +137,7 @@ struct Call {
         }
     }
     bool reduces() const { return v.kind == 1 || v.kind == 2 || v.kind == 7 || v.kind >= 10; }
-    // Reductions use MPI_LONG alone, because the resized datatypes are not predefined.
+    // Reductions use MPI_LONG only, because they are not defined on the resized datatypes.
     void start_reduction(const void *from, MPI_Comm comm) {
         if (v.in_place && v.kind != 7 && (v.kind != 1 || rank == v.root)) {
             receive = send;
@@ -236,7 +238,7 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     check_sequence(MPI_COMM_WORLD, static_cast<unsigned>(size), 3000);
-    // Successive communicators may have the same memory.
+    // The library may allocate successive communicators at the same address.
     for (int i = 0; i < 10; ++i) {
         MPI_Comm some;
         MPI_Comm_split(MPI_COMM_WORLD, i % 2 ? 0 : rank % 2, i % 3 ? rank : -rank, &some);

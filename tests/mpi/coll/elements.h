@@ -1,5 +1,6 @@
-// The data of the collective tests. Every predefined datatype holds small whole numbers, which all its
-// formats represent exactly, so that plain integer arithmetic is the reference. Uses nothing but MPI.
+// Defines elements of predefined datatypes, and their expected values, for the collective tests. The tests
+// fill the elements with small whole numbers. Every number format represents these exactly, so the tests
+// compute the expected results in plain integers. Uses only MPI functions.
 #pragma once
 
 #include <mpi.h>
@@ -25,7 +26,7 @@ enum class Kind {
 };
 
 // A predefined datatype. `allowed` lists the operations defined on it, with a blank before and after each
-// name. In a pair type, the index has a kind of its own.
+// name. In a pair type (a value with an index), the index has a kind and a width of its own.
 struct Row {
     MPI_Datatype type;
     const char *name;
@@ -47,7 +48,8 @@ struct Row {
 
 #include "coll_table.h"
 
-// An element: a number, or a number with its imaginary part or index.
+// The expected value of an element: a number in `a` and, for complex and pair types, the imaginary part or
+// index in `b`.
 struct Plain {
     long a = 0, b = 0;
     bool operator==(const Plain &) const = default;
@@ -132,7 +134,7 @@ public:
         else if (row_.index_width) plain.b = load_number(place + second_, row_.index_kind, row_.index_width);
         return plain;
     }
-    // The part of a value that the datatype holds.
+    // Drops the part of a value that the datatype does not hold.
     Plain cut(Plain plain) const { return row_.complex() || row_.index_width ? plain : Plain{plain.a, 0}; }
 
 private:

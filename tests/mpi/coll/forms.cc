@@ -1,8 +1,8 @@
-// Every collective in the forms that the other programs leave out: blocking and nonblocking with large
+// Tests every collective in the forms that the other programs leave out: blocking and nonblocking with large
 // counts, and persistent with both kinds of counts, with and without MPI_IN_PLACE. All sixteen collectives
-// are under way at once on one communicator, with blocks of unequal sizes, gaps and a permuted order. They
-// are repeated with changed data, and each rank starts the persistent ones in a different order. A plain loop
-// computes the expected result.
+// are under way at once on one communicator, with blocks of unequal sizes, gaps and a permuted order. The
+// collectives are repeated with changed data, and each rank starts the persistent ones in a different order.
+// A plain loop computes the expected result.
 #include "coll/forms.h"
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace {
 
 constexpr int unwritten = -77, collectives = 16;
 
-// Element i of what `from` has for `to` in one turn. Values are small enough that the sum over all ranks
-// fits.
+// Element i of the data that rank `from` sends to rank `to` in one turn. The values are so small that the sum
+// over all ranks fits into an int.
 int value(int turn, int from, int to, int i) { return turn * 100003 + from * 1009 + to * 101 + i % 97; }
 
 
@@ -31,7 +31,7 @@ public:
             // of at least one element between them.
             counts_.push_back(length + r % 3);
             places_.push_back((size_ - 1 - r) * (length + 3));
-            // Two ranks send each other the same number of elements; the number differs between pairs.
+            // Two ranks send each other the same number of elements. This number differs between pairs.
             pair_counts_.push_back(length + (r + rank_) % 3);
             pair_bytes_.push_back(places_.back() * 4);
             spread_bytes_.push_back(places_.back() * 8);
@@ -79,7 +79,8 @@ private:
 
     int *in(int k) { return in_[k].data(); }
     int *out(int k) { return out_[k].data(); }
-    // Whether this rank passes MPI_IN_PLACE. If the collective has a root, only the root may.
+    // Returns whether this rank passes MPI_IN_PLACE as the send buffer. In a collective with a root, only the
+    // root may pass it.
     bool sends_in_place(int k) const {
         return in_place_ && k != 7 && k != 8 && (root(k) < 0 || root(k) == rank_);
     }
@@ -112,7 +113,8 @@ private:
         call(15, Form::bcast, out(15), length_, MPI_INT, last());
     }
 
-    // The order differs on each rank and in each turn. In every fourth turn, one call starts all.
+    // Starts the persistent operations, in an order that differs between ranks and turns. In one turn of
+    // four, a single call starts them all.
     void start(int turn) {
         if (turn % 4 == 0) {
             MPI_Startall(collectives, requests_);
@@ -142,7 +144,8 @@ private:
             for (int r = 0; r < size_; ++r)
                 for (int i = 0; i < length_ + 2; ++i) in(k)[block_at(k, r) + i] = value(turn, rank_, r, i);
         }
-        // These collectives send a single block, which may be longer than the others.
+        // These collectives send one block, the same to all ranks. It may be longer than the blocks of the
+        // others.
         for (int k : {1, 6})
             for (int i = 0; i < length_ + 2; ++i) in(k)[i] = value(turn, rank_, 0, i);
         int at = 0;
@@ -154,7 +157,8 @@ private:
         for (int k = 0; k < 15; ++k)
             if (sends_in_place(k)) put_in_place(k);
     }
-    // Moves what collective k would send to where MPI_IN_PLACE requires it.
+    // Moves the data that collective k would send into the receive buffer, to the position that MPI_IN_PLACE
+    // requires.
     void put_in_place(int k) {
         auto own = static_cast<size_t>(rank_);
         int length = k == 10   ? std::accumulate(counts_.begin(), counts_.end(), 0)
@@ -169,15 +173,16 @@ private:
                 out(k)[(places_[r] + i) * (k - 2)] = in(k)[places_[r] + i];
         std::fill(in_[k].begin(), in_[k].end(), unwritten);
     }
-    // The start of block r: its displacement if the function takes displacements, otherwise the end of the
-    // block before.
+    // The start of block r. If the function takes displacements, this is the block's displacement. Otherwise
+    // the blocks follow each other without gaps.
     int block_at(int k, int r) const {
         bool placed = k == 3 || k == 4 || k == 8;
         return placed ? static_cast<int>(places_[static_cast<size_t>(r)]) : r * length_;
     }
 
-    // Checks that `count` elements of collective k from `place` on are `wanted(i)`, and marks them as
-    // unwritten. verify() then checks that everything else is untouched.
+    // Checks `count` elements of collective k, beginning at index `place`: element i must be `wanted(i)`.
+    // Then marks these elements as unwritten, so that verify() can check that all other elements are
+    // untouched.
     template <class Wanted>
     void expect(int k, int place, int count, Wanted wanted, int stride = 1) {
         for (int i = 0; i < count; ++i) {
@@ -253,7 +258,7 @@ void run(MPI_Comm comm) {
             Collectives<Form>(comm, length, in_place).run(length < 1000 ? 10 : length < 10000 ? 5 : 2);
 }
 
-// Two persistent operations on one communicator, with a blocking collective between their starts.
+// Starts two persistent operations on one communicator, with a blocking collective between their starts.
 void start_around_blocking(MPI_Comm comm) {
     int rank = rank_in(comm), size = size_of(comm), own[2], sum[2], told;
     MPI_Request requests[2];
@@ -286,7 +291,8 @@ void compose(void *in, void *inout, MPI_Count *count, MPI_Datatype *) {
     }
 }
 
-// A user-defined operation with large counts, which must be applied in the order of the ranks.
+// Tests a user-defined operation with large counts. It does not commute, so it must be applied in the order
+// of the ranks.
 void reduce_in_order(MPI_Comm comm) {
     MPI_Op op;
     MPI_Datatype pair;

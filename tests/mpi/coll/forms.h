@@ -1,6 +1,6 @@
-// The forms in which the standard defines each collective: blocking and nonblocking with counts of type
-// MPI_Count, and persistent with both types of counts. A form is a table of functions, so that a test is
-// written once for all forms. Uses MPI functions only.
+// Each form of a collective is a table of MPI functions here, so that a test is written once for all forms.
+// The forms are blocking and nonblocking with counts of type MPI_Count, and persistent with both types of
+// counts. Uses MPI functions only.
 #pragma once
 
 #include <mpi.h>

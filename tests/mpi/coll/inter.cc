@@ -1,6 +1,6 @@
-// Collectives between the groups of an intercommunicator, in every form, with every division of the ranks
-// into two groups and each rank of each group as the root, in several turns with changed data. A plain loop
-// computes the expected result. Errors are tested last.
+// Tests collectives between the groups of an intercommunicator in every form, with every division of the
+// ranks into two groups. Each rank of each group is the root once, and the data change from turn to turn. A
+// plain loop computes the expected result. Errors are tested last.
 #include "coll/forms.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int unwritten = -77;
 
-// Element i of what rank `from` of one group has for rank `to` of the other.
+// Element i of the data that rank `from` of one group sends to rank `to` of the other group.
 int value(int turn, bool second, int from, int to, int i) {
     return turn * 100003 + second * 50021 + from * 1009 + to * 101 + i % 97;
 }
@@ -130,7 +130,8 @@ private:
         for (int i = 0; i < length_; ++i) in_[static_cast<size_t>(i)] = value(turn, second_, rank_, 0, i);
         for (int i = 0; is_root() && i < length_; ++i)
             wanted_[static_cast<size_t>(i)] = sum_of_others(turn, i);
-        // With MPI_PROC_NULL the datatype is ignored; MPI_SUM is not defined on MPI_BYTE.
+        // A rank that passes MPI_PROC_NULL as the root also passes MPI_BYTE, on which MPI_SUM is not defined.
+        // The call must succeed, because this rank's datatype is ignored.
         MPI_Datatype type = root() == MPI_PROC_NULL ? MPI_BYTE : MPI_INT;
         call(Form::reduce, has_root() ? nullptr : in_.data(), is_root() ? out_.data() : nullptr, length_,
              type, MPI_SUM, root());
@@ -144,8 +145,8 @@ private:
         expect("allreduce");
     }
     void reduce_scatter(int turn, bool uneven) {
-        // Both groups reduce the same number of elements. In the uneven form, each rank but the last gets one
-        // element of the result, and the last rank gets all others.
+        // Both groups reduce the same number of elements. In the uneven form, the last rank of a group
+        // receives all elements of the result except the first few, of which each other rank receives one.
         int total = own_ * other_ * (length_ + 1);
         int each = uneven ? 1 : total / own_, mine = uneven && rank_ == own_ - 1 ? total - (own_ - 1) : each;
         std::vector<Count> counts(static_cast<size_t>(own_), each);
@@ -185,8 +186,8 @@ private:
         expect("scatter");
     }
     void allgather(int turn, bool uneven) {
-        // In the even form, the second group's blocks are longer, except in turn 1, where this group
-        // contributes nothing.
+        // In the even form, the blocks of the second group are longer than those of the first. In one turn of
+        // three, the second group contributes nothing instead.
         auto each_of = [&](bool second) {
             return uneven ? -1 : second ? (turn % 3 == 1 ? 0 : length_ + 2) : length_;
         };
@@ -214,7 +215,7 @@ private:
         call(Form::alltoall, in_.data(), length_, MPI_INT, out_.data(), length_, MPI_INT);
         expect("alltoall");
     }
-    // If `typed`, a gap follows each element.
+    // If `typed`, each element is followed by a gap.
     void alltoallv(int turn, bool typed) {
         int step = typed ? 2 : 1;
         room(other_ * (length_ + 3) * step, other_ * (length_ + 3) * step);

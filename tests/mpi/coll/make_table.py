@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the table of predefined datatypes and the operations defined on them, for the tests of collectives.
+"""Writes a table for the tests of collectives: each predefined datatype with the operations defined on it.
 
     make_table.py DATATYPES_TOML OUTPUT
 

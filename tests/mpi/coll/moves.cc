@@ -1,5 +1,5 @@
-// Every operation that moves data, on every predefined datatype and on a derived one with gaps, with and
-// without MPI_IN_PLACE, with even and uneven blocks. The results are compared with what the standard
+// Tests every operation that moves data, on every predefined datatype and on a derived one with gaps, with
+// and without MPI_IN_PLACE, with even and uneven blocks. The results are compared with what the standard
 // requires.
 #include "elements.h"
 
@@ -7,15 +7,15 @@ namespace {
 
 int rank, size;
 
-// Element i of what `from` sends to `to`.
+// Element i of the data that rank `from` sends to rank `to`.
 Plain value(const Row &row, int from, int to, int i) {
     long a = from * 7 + to * 3 + i;
     if (row.kind == Kind::logical) return {a % 2, 0};
     return {a % 100, (from + 2 * to + i) % 50};
 }
 
-// Blocks of two elements each, or of lengths that differ from pair to pair of ranks with a gap behind each
-// block.
+// A layout of blocks. If `even`, each block has two elements. Otherwise the lengths differ between pairs of
+// ranks, and each block is followed by a gap.
 struct Blocks {
     std::vector<int> counts, displacements;
     int elements = 0;

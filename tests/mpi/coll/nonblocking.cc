@@ -1,5 +1,5 @@
-// Nonblocking and persistent collectives. Many are under way at once on two communicators, complete in a
-// different order than they started, and are mixed with blocking collectives. Persistent collectives are
+// Tests nonblocking and persistent collectives. Many are under way at once on two communicators, complete in
+// a different order than they started, and are mixed with blocking collectives. Persistent collectives are
 // started repeatedly, and handles are freed meanwhile.
 #include "elements.h"
 
@@ -24,7 +24,7 @@ void check_many(MPI_Comm first, MPI_Comm second) {
         requests.insert(requests.end(), made, made + 3);
         if (i % 50 == 49) MPI_Barrier(comm);
     }
-    // From the last to the first, in turn with MPI_Wait and MPI_Test.
+    // Completes the requests from the last to the first, alternately with MPI_Wait and MPI_Test.
     for (size_t i = requests.size(); i-- > many;) {
         int flag = 0;
         if (i % 2) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
@@ -96,7 +96,8 @@ void check_persistent(MPI_Comm comm, int count) {
     for (int turn = 0; turn < 20; ++turn) {
         for (int i = 0; i < count; ++i) own[static_cast<size_t>(i)] = turn + i + rank;
         for (int i = 0; i < count; ++i) data[static_cast<size_t>(i)] = rank == size - 1 ? turn * i : -1;
-        // Each rank may start persistent operations in a different order, also around a blocking one.
+        // Each rank may start persistent operations in a different order. A blocking collective may be called
+        // between the starts.
         int between = rank == 0 ? turn : -1;
         if (turn % 4 == 0) {
             MPI_Startall(3, requests);

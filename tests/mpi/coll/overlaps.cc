@@ -1,6 +1,6 @@
-// Buffers of collective operations that share memory although MPI_IN_PLACE was not given. Every call reports
-// the error, in each of its forms. Buffers that only appear to overlap work: adjacent buffers, buffers that
-// lie in each other's gaps, and buffers without elements.
+// Passes buffers that share memory to collective operations, without MPI_IN_PLACE. Every call must report
+// this error, in each of its forms. Buffers that only appear to overlap must work: adjacent buffers, buffers
+// that lie in each other's gaps, and buffers without elements.
 #include <vector>
 
 #include "coll/forms.h"
@@ -9,8 +9,8 @@
 namespace {
 
 int rank, size;
-// `world` serves calls in which every rank reports the error before it communicates. `alone` has one rank and
-// serves calls with a root, in which only the root reports it. `both` is an intercommunicator.
+// `world` is for calls in which every rank reports the error before it communicates. `alone` has one rank. It
+// is for calls in which only the root reports the error. `both` is an intercommunicator.
 MPI_Comm world, alone, both;
 
 struct Blocking {
@@ -170,8 +170,8 @@ struct In {
         works(world, Form::reduce_scatter_block, all, all + each * size, each, MPI_INT, MPI_SUM);
     }
 
-    // Between the groups of an intercommunicator, MPI_IN_PLACE is not allowed, so the message suggests other
-    // memory.
+    // Between the groups of an intercommunicator, MPI_IN_PLACE is not allowed. The error message must
+    // therefore suggest other memory, not MPI_IN_PLACE.
     static void between_groups() {
         if (size < 2) return;
         std::vector<int> memory(static_cast<size_t>(size) * 2);

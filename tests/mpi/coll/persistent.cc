@@ -1,7 +1,8 @@
-// Persistent collectives as requests. Many exist on one communicator. Each turn starts some of them, in a
-// different order on each rank and with nonblocking ones in between. Every call that completes requests is
-// used. They are also started together with persistent messages, and they keep the datatype and the operation
-// alive that the program frees. Requests in the wrong state cause errors.
+// Tests persistent collectives as requests. Many exist on one communicator. In each turn, the ranks start
+// some of them, each rank in a different order and with nonblocking collectives in between. They are
+// completed by every function that completes requests. Persistent collectives are also started together with
+// persistent messages. They must keep a datatype and an operation alive that the program frees. Requests in
+// the wrong state must cause errors.
 #include <algorithm>
 #include <cstdlib>
 #include <random>
@@ -18,7 +19,7 @@ unsigned seed() {
     return set ? static_cast<unsigned>(std::atoi(set)) : 1;
 }
 
-// One of four kinds of operation. The lengths go from zero to more than fits into one frame.
+// One persistent operation, of one of four kinds. The lengths go from zero to more than one frame can carry.
 struct Operation {
     int kind = 0, length = 0, root = 0;
     std::vector<int> in, out;
@@ -104,7 +105,7 @@ void some_in_any_order(MPI_Comm comm) {
         std::shuffle(chosen.begin(), chosen.end(), own);
         std::vector<MPI_Request> started;
         MPI_Request barrier;
-        size_t before = own() % (chosen.size() + 1);  // how many start before the nonblocking one
+        size_t before = own() % (chosen.size() + 1);  // this many start before the nonblocking collective
         for (size_t i = 0; i <= chosen.size(); ++i) {
             if (i == before) MPI_Ibarrier(comm, &barrier);
             if (i == chosen.size()) break;
@@ -172,7 +173,7 @@ void with_freed_handles(MPI_Comm comm) {
 void errors(MPI_Comm comm) {
     MPI_Request barrier, single = MPI_REQUEST_NULL;
     MPI_Barrier_init(comm, MPI_INFO_NULL, &barrier);
-    MPI_Wait(&barrier, MPI_STATUS_IGNORE);  // inactive, so it returns at once
+    MPI_Wait(&barrier, MPI_STATUS_IGNORE);  // it is inactive, so the wait returns at once
     check(barrier != MPI_REQUEST_NULL, "waiting for an inactive request frees it");
     MPI_Start(&barrier);
     check_class(MPI_Start(&barrier), MPI_ERR_REQUEST);

@@ -1,6 +1,6 @@
-// Every reduction operation on every predefined datatype, with and without MPI_IN_PLACE, compared with a
-// plain loop. Where the standard does not allow the operation on the datatype (MPI-5.0 6.9.2), the error is
-// MPI_ERR_OP.
+// Tests every reduction operation on every predefined datatype, with and without MPI_IN_PLACE, and compares
+// the result with a plain loop. If the standard does not allow an operation on a datatype (MPI-5.0 6.9.2),
+// the call must report MPI_ERR_OP.
 #include "elements.h"
 
 namespace {
@@ -38,7 +38,7 @@ const Operation operations[] = {
 
 int rank, size;
 
-// What rank r contributes as element i: small numbers, some of them equal on several ranks.
+// The value that rank r contributes as element i: a small number, the same on some of the ranks.
 Plain contribution(const Row &row, int r, int i) {
     long a = (r * 5 + i * 3) % 3;
     if (row.kind == Kind::logical) return {a > 0, 0};
@@ -55,11 +55,13 @@ Plain expected(const Row &row, const Operation &operation, int ranks, int i) {
 
 constexpr int each = 3;  // elements of each rank's part
 
-// One blocking call that reduces. `sendbuf` is MPI_IN_PLACE or the contribution. The result begins at element
-// 0.
+// One blocking call that reduces. `sendbuf` is MPI_IN_PLACE or the contribution. The result is stored from
+// element 0 on.
 struct Call {
     const char *name;
-    int parts;  // 0: the result has as many elements as the contribution; 1: it is this rank's part of them
+    // 0: the result has as many elements as the contribution. 1: each rank receives only its part of the
+    // result.
+    int parts;
     int (*run)(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op);
 };
 

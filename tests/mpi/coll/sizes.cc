@@ -1,13 +1,13 @@
-// Reductions and broadcasts of sizes from zero to a mebibyte, so that every algorithm that may be chosen is
-// used. The reductions use user-defined operations, commutative and not. Collectives of all kinds follow each
-// other on several communicators.
+// Tests reductions and broadcasts of sizes from zero to 1 MiB, so that every algorithm that may be chosen is
+// used. The reductions use user-defined operations, some of which do not commute. Collectives of all kinds
+// follow each other on several communicators.
 #include "elements.h"
 
 namespace {
 
 int rank, size;
 
-// A function x -> a x + b modulo 2^32. Composition is associative but not commutative.
+// The function x -> a x + b modulo 2^32. Composition of such functions is associative but not commutative.
 struct Line {
     uint32_t a, b;
     bool operator==(const Line &) const = default;

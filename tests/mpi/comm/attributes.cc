@@ -1,5 +1,5 @@
-// Attributes of communicators and datatypes: the current and the deprecated functions, the predefined
-// attributes, and what happens in MPI_Finalize.
+// Tests attributes of communicators and datatypes: the current and the deprecated functions, the predefined
+// attributes, and what MPI_Finalize does with attributes.
 #include "check.h"
 
 #include <vector>
@@ -69,7 +69,7 @@ void communicators() {
     MPI_Comm_delete_attr(comm, key);
     expect({"delete 2"});
 
-    MPI_Comm_set_attr(comm, key, value(13));  // its copy function sets flag to 0
+    MPI_Comm_set_attr(comm, key, value(13));  // the copy function of `key` sets flag to 0 for this value
     MPI_Comm_dup(comm, &copy);
     check_equal(get(copy, key), -1);
     MPI_Comm_free(&copy);
@@ -133,8 +133,8 @@ void datatypes() {
     check_equal(key, MPI_KEYVAL_INVALID);
 }
 
-// A key that is freed while attributes use it. With the saved value of the key, the program can still read
-// and delete these attributes but cannot set any.
+// Tests a key that is freed while attributes use it. With the saved value of the key, the program can still
+// read and delete these attributes but cannot set any.
 template <class Object, auto set, auto get, auto remove>
 void by_a_freed_key(Object of, Object other, int key, void (*free_key)(int)) {
     void *found = nullptr;

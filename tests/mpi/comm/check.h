@@ -1,5 +1,5 @@
-// Checks that name their source location and end the job, and small helpers, for the programs of this folder.
-// They use MPI functions only, so that they also run on other libraries.
+// Defines checks that name their source location and end the job when they fail, and small helpers, for the
+// programs of this folder. They use MPI functions only, so that they also run with other libraries.
 #pragma once
 
 #include <mpi.h>
@@ -50,8 +50,8 @@ inline int size_of(MPI_Comm comm) {
     return size;
 }
 
-// Proves that a communicator works: a message around the ring and a sum over all ranks, which must not mix
-// with other traffic.
+// Checks that a communicator works: sends a message around the ring of ranks and computes a sum over all
+// ranks. Neither may mix with other traffic.
 inline void use(MPI_Comm comm, const std::source_location &where = std::source_location::current()) {
     int rank = rank_in(comm), size = size_of(comm), heard = -1, sum = 0, told = rank + 1;
     MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 7, &heard, 1, MPI_INT, (rank + size - 1) % size, 7,

@@ -1,5 +1,5 @@
-// Every way to create a communicator: which processes belong to it, in which order, that it carries its own
-// messages, and that it can be freed.
+// Tests every way to create a communicator. The tests check which processes belong to the communicator and in
+// which order, that its messages are separate from others, and that it can be freed.
 #include "check.h"
 
 #include <sched.h>
@@ -46,7 +46,8 @@ void duplicates() {
     MPI_Comm_free(&copy);
 }
 
-// Messages on the new communicator may arrive before a slow rank has created it.
+// Rank 0 sends a message on a new communicator at once. The message may arrive before the last rank has
+// created the communicator.
 void early_messages() {
     MPI_Comm copy;
     int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
@@ -152,8 +153,8 @@ void by_processor(MPI_Info info) {
     sched_setaffinity(0, sizeof before, &before);
 }
 
-// Splits the world into smaller and smaller parts of the machine until no part is left. A rank that is in no
-// part leaves, and the others continue without it.
+// Splits the world repeatedly into smaller parts of the machine, until no part is left. A rank that is in no
+// part stops, and the other ranks continue.
 void by_ever_smaller_parts() {
     MPI_Comm whole;
     MPI_Info info;
@@ -212,7 +213,7 @@ void by_resource() {
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     check_congruent(split_by("mpi_hw_resource_type", "mpi_shared_memory"), node);
     MPI_Comm_free(&node);
-    // Each rank is in one part with those that gave the same name.
+    // All ranks that gave the same name are in one part.
     part = split_by("mpi_pset_name", rank == 0 ? "mpi://SELF" : "mpi://WORLD");
     check_equal(size_of(part), rank == 0 ? 1 : size_of(MPI_COMM_WORLD) - 1);
     use(part);
@@ -251,7 +252,7 @@ void splits_by_type() {
     MPI_Info_free(&info);
 }
 
-// The even or the odd ranks, in reverse order.
+// Returns the even or the odd ranks, in reverse order.
 MPI_Group half_of(MPI_Group all, int parity, int size) {
     std::vector<int> ranks;
     for (int rank = size - 1; rank >= 0; --rank)
@@ -284,13 +285,13 @@ void from_groups() {
         check_members(made, even);
         MPI_Comm_free(&made);
     }
-    MPI_Comm_create(MPI_COMM_WORLD, mine, &made);  // different groups in one call
+    MPI_Comm_create(MPI_COMM_WORLD, mine, &made);  // each rank passes a group of its own half
     check_members(made, mine);
     MPI_Comm_free(&made);
     MPI_Comm_create(MPI_COMM_WORLD, MPI_GROUP_EMPTY, &made);
     check(made == MPI_COMM_NULL);
 
-    if (rank % 2 == 0) {  // the others do not take part
+    if (rank % 2 == 0) {  // the odd ranks do not take part
         for (int tag : {0, 5, 32767}) {
             MPI_Comm_create_group(MPI_COMM_WORLD, even, tag, &made);
             check_members(made, even);
@@ -308,7 +309,7 @@ void from_groups() {
     for (MPI_Group *group : {&all, &mine, &even}) MPI_Group_free(group);
 }
 
-// Neighbours create communicators in turn, always from the same parent and with the same tag.
+// Neighbours create communicators one after the other, always from the same parent and with the same tag.
 void overlapping_groups() {
     int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
     MPI_Group all;
@@ -327,7 +328,7 @@ void overlapping_groups() {
     MPI_Group_free(&all);
 }
 
-// More communicators than any table holds: 2,000 in succession, and 200 at once.
+// Creates more communicators than a table of fixed size could hold: 2,000 in succession, and 200 at once.
 void many() {
     for (int i = 0; i < 2000; ++i) {
         MPI_Comm copy;
@@ -376,7 +377,8 @@ void names() {
     check_equal(inter, 0);
 }
 
-// All ranks disconnect. Operations under way on the communicator end with their requests.
+// All ranks disconnect the communicator while operations on it are under way. MPI_Waitall must still complete
+// them.
 void disconnected() {
     MPI_Comm comm, two_groups;
     int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD), received = -1;

@@ -1,4 +1,4 @@
-// Versions, names, time, memory and the facts of the ABI.
+// Tests queries of versions, names, time, memory and properties of the ABI.
 #include "check.h"
 
 #include <cstdint>
@@ -41,8 +41,8 @@ int main(int argc, char **argv) {
     check_equal(MPI_Alloc_mem(0, info, &memory), MPI_SUCCESS);
     check_equal(MPI_Free_mem(memory), MPI_SUCCESS);
     MPI_Info_free(&info);
-    // A communicator can be split by each reported kind of resource. A process gets a part if it runs within
-    // a single instance of that kind.
+    // A communicator can be split by each reported kind of resource, for instance into cores. If a process
+    // runs within one resource of this kind, it gets a part. Otherwise it gets MPI_COMM_NULL.
     MPI_Get_hw_resource_info(&info);
     int kinds = 0;
     MPI_Info_get_nkeys(info, &kinds);

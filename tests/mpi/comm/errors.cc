@@ -1,4 +1,4 @@
-// Error handlers, codes and strings. After a failed call, everything remains usable.
+// Tests error handlers, codes and strings. After a failed call, all objects must remain usable.
 #include "check.h"
 
 #include <cstdarg>
@@ -23,7 +23,7 @@ std::string text_of(int code) {
     return text;
 }
 
-// A call that fails, because the rank is too large.
+// Makes a call that fails because the rank is too large.
 int fail_on(MPI_Comm comm) {
     int data = 0;
     return MPI_Send(&data, 1, MPI_INT, size_of(comm) + 4, 0, comm);
@@ -58,7 +58,7 @@ void called() {
     check_equal(calls, 1);
     check(last_comm == comm);
     check_class(last_code, MPI_ERR_RANK);
-    MPI_Comm_dup(comm, &copy);  // inherits the handler
+    MPI_Comm_dup(comm, &copy);  // the copy inherits the handler
     fail_on(copy);
     check_equal(calls, 2);
     check(last_comm == copy);
@@ -66,7 +66,7 @@ void called() {
     check_equal(calls, 3);
     check_equal(last_code, MPI_ERR_OTHER);
 
-    MPI_Comm_get_errhandler(comm, &got);  // a reference of its own
+    MPI_Comm_get_errhandler(comm, &got);  // `got` is a reference of its own
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
     fail_on(comm);
@@ -131,7 +131,7 @@ void handles() {
     use(MPI_COMM_WORLD);
 }
 
-// Null pointers cause errors and are not dereferenced.
+// Null pointers must cause errors and must not be dereferenced.
 void null_pointers() {
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Op op;

@@ -1,5 +1,5 @@
-// Ends with an error under MPI_ERRORS_ARE_FATAL. The test looks for the error message and for the end of all
-// ranks.
+// Ends with an error under MPI_ERRORS_ARE_FATAL. The test looks for the error message and checks that no rank
+// continues.
 #include "check.h"
 
 int main(int argc, char **argv) {

@@ -1,4 +1,4 @@
-// Groups through the MPI functions. tests/unit/comm tests the group operations themselves.
+// Tests the MPI functions for groups. tests/unit/comm tests the group operations behind them.
 #include "check.h"
 
 #include <vector>
@@ -11,7 +11,7 @@ int count_of(MPI_Group group) {
     return size;
 }
 
-// The members of a group as ranks in MPI_COMM_WORLD.
+// Returns the members of a group as ranks in MPI_COMM_WORLD.
 std::vector<int> members(MPI_Group group) {
     MPI_Group world;
     MPI_Comm_group(MPI_COMM_WORLD, &world);

@@ -1,5 +1,5 @@
-// Hints of communicators. The tests check which hints a communicator keeps, which hints a duplicate
-// has, and that a call that violates an assertion reports the violation.
+// Tests hints of communicators: which hints a communicator keeps, which hints a duplicate has, and that a
+// call that violates an assertion reports the violation.
 #include "check.h"
 
 #include <string>
@@ -59,7 +59,8 @@ void kept() {
     check(hint(comm, assertions[1]) == "false" && hint(comm, assertions[0]) == "true",
           "one hint was taken back");
 
-    // A duplicate must have the hints that its constructor gets, and none of the original's.
+    // A duplicate must have the hints that are passed to its constructor. It must not have hints of the
+    // original.
     MPI_Comm_dup(comm, &copy);
     check(hint(copy, assertions[0]) == "false");
     MPI_Comm_free(&copy);
@@ -79,7 +80,7 @@ void kept() {
     MPI_Comm_free(&comm);
 }
 
-// Makes every call that creates a communicator and takes an info object.
+// Calls every constructor of communicators that has an info argument.
 void of_all_constructors() {
     MPI_Info info;
     MPI_Info_create(&info);
@@ -200,7 +201,7 @@ void matched() {
     }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     check(exact == sent, "messages went to other receives");
-    // receives with wildcards must get the messages in the order in which these were sent
+    // receives with wildcards must get the messages in the order in which they were sent
     check(any == sent, "messages were matched in another order");
     MPI_Comm_free(&with);
     MPI_Comm_free(&without);

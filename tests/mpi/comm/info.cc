@@ -1,5 +1,5 @@
-// Info objects before MPI is initialised, while it is active and after it is finalised, and the contents of
-// MPI_INFO_ENV.
+// Tests info objects before MPI is initialised, while it is active and after it is finalised. Also tests the
+// contents of MPI_INFO_ENV.
 #include "check.h"
 
 namespace {
@@ -109,7 +109,7 @@ constexpr const char *environment_keys[] = {
     "command", "argv", "maxprocs", "soft",         "host",
     "arch",    "wdir", "file",     "thread_level", "mpi_memory_alloc_kinds"};
 
-// MPI_Info_create_env returns the same values as MPI_INFO_ENV has after MPI_Init.
+// MPI_Info_create_env must return the same values that MPI_INFO_ENV has after MPI_Init.
 void check_environment(MPI_Info told, const std::source_location &where = std::source_location::current()) {
     for (const char *key : environment_keys)
         check(get(told, key) == get(MPI_INFO_ENV, key),

@@ -1,5 +1,5 @@
-// Intercommunicators: created in each way, from groups of any sizes, used for messages, copied, split, merged
-// and compared. Wrong calls are tested too.
+// Tests intercommunicators: they are created in each way, from groups of any sizes, used for messages,
+// copied, split, merged and compared. Wrong calls are tested too.
 #include "check.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ int remote_size(MPI_Comm comm) {
     return remote;
 }
 
-// The members of a group as ranks in MPI_COMM_WORLD.
+// Returns the members of a group as ranks in MPI_COMM_WORLD.
 std::vector<int> members(MPI_Group group) {
     int count = 0;
     MPI_Group world;
@@ -44,7 +44,8 @@ std::vector<int> remote_members(MPI_Comm comm) {
     return ranks;
 }
 
-// Checks that the communicator connects these two groups and that messages travel between every pair.
+// Checks that the communicator connects these two groups, and that each rank of one group can send a message
+// to each rank of the other.
 void check_inter(MPI_Comm comm, const std::vector<int> &own, const std::vector<int> &other,
                  const std::source_location &where = std::source_location::current()) {
     int inter = -1;
@@ -87,8 +88,8 @@ std::vector<int> all_ranks(int begin, int end, int step = 1) {
     return ranks;
 }
 
-// The first `low` ranks of MPI_COMM_WORLD, and the other ranks in reverse order. `last_leads` selects the
-// last rank of each group as its leader, otherwise the first.
+// An intercommunicator between the first `low` ranks of MPI_COMM_WORLD and the other ranks in reverse order.
+// The leader of a group is its last rank if `last_leads`, otherwise its first rank.
 struct Halves {
     std::vector<int> own, other;
     MPI_Comm local = MPI_COMM_NULL, inter = MPI_COMM_NULL;
@@ -122,7 +123,7 @@ void made_of_two() {
         }
 }
 
-// Creating an intercommunicator takes none of the program's messages that have the same tag.
+// Creating an intercommunicator must not receive a message of the program that has the same tag.
 void beside_messages() {
     int number = -1;
     MPI_Request request;
@@ -136,8 +137,8 @@ void beside_messages() {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-// A ring of three groups, each connected with the next and the previous one, as in the standard's example.
-// Group 0 begins with the next group, the other two with the previous one.
+// Creates a ring of three groups, as in the standard's example. Each group is connected with the next and the
+// previous group. Group 0 begins with the next group, and the other two groups begin with the previous group.
 void ring_of_three() {
     if (size < 3) return;
     int color = rank % 3;
@@ -147,7 +148,7 @@ void ring_of_three() {
     auto join = [&](int other, int tag, MPI_Comm *made) {
         MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, other, tag, made);
     };
-    // The pairs are (0,1), (1,2) and (2,0). Group 0 and group 2 both create the pair (2,0) last.
+    // Groups 0 and 1 are connected first, then groups 1 and 2, and last groups 2 and 0.
     if (color == 0) {
         join(above, 1, &with[1]);
         join(below, 3, &with[0]);
@@ -159,7 +160,8 @@ void ring_of_three() {
         join(above, 3, &with[1]);
     }
     std::vector<int> own = all_ranks(color, size, 3);
-    // Pair by pair, because a rank waits for messages from the other group.
+    // Uses one pair of groups after the other, because in check_inter() a rank waits for messages from the
+    // other group.
     auto use_pair = [&](int first) {
         if (color == first) check_inter(with[1], own, all_ranks(above, size, 3));
         if (color == (first + 1) % 3) check_inter(with[0], own, all_ranks(below, size, 3));
@@ -183,7 +185,7 @@ void made_of_groups() {
                                                      MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter),
                     MPI_SUCCESS);
         check_inter(inter, own, other);
-        // This proves that the communicator has the given error handler.
+        // This error is returned, which shows that the communicator has the error handler passed above.
         check_class(MPI_Send(nullptr, 0, MPI_INT, remote_size(inter), 0, inter), MPI_ERR_RANK);
         MPI_Comm_free(&inter);
     }
@@ -207,7 +209,7 @@ void copied() {
         check_equal(same, MPI_CONGRUENT);
         MPI_Comm_compare(copy, halves.local, &same);
         check_equal(same, MPI_UNEQUAL);
-        // This proves that the copy has the error handler of the original.
+        // This error is returned, which shows that the copy has the error handler of the original.
         check_class(MPI_Send(nullptr, 0, MPI_INT, remote_size(copy), 0, copy), MPI_ERR_RANK);
         char name[MPI_MAX_OBJECT_NAME];
         int length = -1;
@@ -224,7 +226,8 @@ void divided() {
     Halves halves(size / 2, true);
     const std::vector<int> &own = halves.own, &other = halves.other;
     MPI_Comm part;
-    // Splits by the parity of the rank. Ranks whose colour occurs in one group only get no communicator.
+    // Splits by the parity of the rank. A rank gets no communicator if no rank of the other group has its
+    // parity.
     int place = rank_in(halves.inter);
     check_equal(MPI_Comm_split(halves.inter, place % 2, -place, &part), MPI_SUCCESS);
     auto those = [&](const std::vector<int> &group) {
@@ -257,7 +260,7 @@ void divided() {
         MPI_Comm_free(&part);
     }
 
-    // Only the last rank of each local group.
+    // Creates a communicator that contains only the last rank of each group.
     MPI_Group group, last;
     MPI_Comm_group(halves.inter, &group);
     int last_rank = static_cast<int>(own.size()) - 1;
@@ -307,9 +310,10 @@ void errors() {
     check_class(MPI_Intercomm_merge(comm, 0, &made), MPI_ERR_COMM);
     check_class(MPI_Intercomm_create(comm, size, comm, 0, 0, &made), MPI_ERR_RANK);
     check_class(MPI_Intercomm_create(comm, -1, comm, 0, 0, &made), MPI_ERR_RANK);
-    // An error that the leader finds is reported on all ranks of its group.
+    // An error that only the leader can find is reported on all ranks of its group.
     check_class(MPI_Intercomm_create(comm, 0, comm, size, 0, &made), MPI_ERR_RANK);
-    check_class(MPI_Intercomm_create(comm, 0, comm, 0, 0, &made), MPI_ERR_GROUP);  // with itself
+    // both groups would contain the same ranks
+    check_class(MPI_Intercomm_create(comm, 0, comm, 0, 0, &made), MPI_ERR_GROUP);
     check_class(MPI_Intercomm_create(comm, 0, comm, 0, -3, &made), MPI_ERR_TAG);
     MPI_Comm_group(comm, &group);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);

@@ -1,5 +1,6 @@
-/* A call of a function that a tool defines reaches the tool. All other calls reach the library, and the
- * library itself never calls the tool. */
+/* Checks that a tool between the program and the library (interposed.c) works. A call of a function that the
+ * tool defines must reach the tool. All other calls must reach the library. The library itself must never
+ * call the tool. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -33,7 +34,7 @@ int main(int argc, char **argv) {
     }
     check(tool_sends == 5 && tool_sent == 15, "MPI_Send is not the tool's");
 
-    /* The library does not use the tool's functions inside its own. */
+    /* The library must not call the tool's functions inside its own functions. */
     MPI_Sendrecv(sent, 3, MPI_INT, (rank + 1) % size, 9, got, 3, MPI_INT, (rank + size - 1) % size, 9,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

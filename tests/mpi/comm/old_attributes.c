@@ -1,4 +1,4 @@
-/* The attribute functions of MPI-1, which are deprecated but still in use. */
+/* Tests the attribute functions of MPI-1, which are deprecated but still in use. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// Small functions that report or store one fact: about the ABI and Fortran, handles as integers, removal of
-// error codes, hints of a communicator, its topology and its parent, threads, and window keys.
+// Tests small functions that report or store one fact: about the ABI and Fortran, handles as integers,
+// removal of error codes, hints of a communicator, its topology and its parent, threads, and window keys.
 #include "check.h"
 
 #include <cstring>
@@ -35,7 +35,7 @@ void abi() {
     MPI_Info_free(&info);
 }
 
-// What one Fortran binding sets once, every other caller gets.
+// A Fortran binding sets these facts once. After that, every caller must get the same values.
 void fortran() {
     int is_true = -1, is_false = 0, got_true = 7, got_false = 7, known = -1;
     MPI_Abi_get_fortran_booleans(sizeof is_true, &got_true, &got_false, &known);
@@ -125,7 +125,8 @@ void integers() {
     MPI_Comm_free(&comm);
 }
 
-// Strings, codes and classes are removed in the reverse order of their creation. What is still in use stays.
+// Strings, codes and classes are removed in the reverse order of their creation. A code that still has a
+// string, or a class that still has a code, must not be removed.
 void removed_codes() {
     int error_class, code, of_standard, later;
     MPI_Add_error_class(&error_class);

@@ -1,6 +1,7 @@
-// Several threads of each rank create communicators at the same time: each thread from its own parent, and
-// all threads from one parent. For the latter they use MPI_Comm_create_group, MPI_Comm_create_from_group and
-// the corresponding functions for intercommunicators, whose tags keep the threads apart.
+// Several threads of each rank create communicators at the same time. Each thread creates some from its own
+// parent. All threads also create some from one common parent, with MPI_Comm_create_group,
+// MPI_Comm_create_from_group and the corresponding functions for intercommunicators. The tags of these
+// functions keep the threads apart.
 #include "check.h"
 
 #include <thread>
@@ -10,7 +11,8 @@ namespace {
 
 constexpr int threads = 3, rounds = 30;
 
-// The leaders of all threads communicate in one communicator and use the tags of MPI_Comm_create_group.
+// The leaders of all threads communicate in MPI_COMM_WORLD. They use the same tags as the calls of
+// MPI_Comm_create_group.
 void make_inter(int number, MPI_Comm half) {
     int rank = rank_in(MPI_COMM_WORLD), sum = 0, others = 0, own = rank_in(half) + 1;
     MPI_Comm inter, merged;

@@ -1,6 +1,6 @@
-/* Datatypes, packing and operations through the C interface on one process: what they report about
- * themselves, what a message to the same process makes of them, and the errors for what is not allowed. Exits
- * with 0 if everything conforms to the standard. */
+/* Tests datatypes, packing and operations through the C interface on one process: what they report about
+ * themselves, what arrives in a message to the same process, and the errors for calls that are not allowed.
+ * Exits with 0 if everything conforms to the standard. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-// The datatypes of Fortran kinds, datatypes found by their size, and pairs of value and index. The same
-// request returns the same handle. The tests cover what the datatypes report about themselves, reductions and
-// messages with them, and requests for kinds and sizes that do not exist.
+// Tests the datatypes of Fortran kinds (MPI_Type_create_f90_real and others), datatypes found by their size,
+// and pairs of value and index. The same arguments must always return the same handle. The tests cover
+// queries of these datatypes, reductions and messages with them, and arguments for which no datatype exists.
 #include <vector>
 
 #include "comm/check.h"
@@ -60,7 +60,8 @@ void kinds() {
     expect(MPI_Type_create_f90_complex(6, 5000, &type), MPI_ERR_ARG, "range 5000");
 }
 
-// In reductions, in messages without a commit, and inside other datatypes, which return the same handle.
+// Uses these datatypes in reductions, in messages without a commit, and inside other datatypes. For such an
+// outer datatype, MPI_Type_get_contents must return the same handle.
 void use_them() {
     int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
     MPI_Datatype real, integer, complex, made, inner;

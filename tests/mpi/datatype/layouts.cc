@@ -1,6 +1,7 @@
-// Every constructor of datatypes, with int and with large counts, compared with a plain list of the places of
-// its integers: extents, messages around the ring of ranks (out of the layout, and into it with the gaps
-// untouched), and packing.
+// Compares every constructor of datatypes, with int and with large counts, with a plain list of the
+// displacements of the datatype's integers. The tests check extents, packing, and messages around the ring of
+// ranks: from the layout into contiguous memory, and from contiguous memory into the layout, where the gaps
+// must stay untouched.
 #include <algorithm>
 #include <functional>
 #include <vector>
@@ -9,16 +10,16 @@
 
 namespace {
 
-// A datatype of integers and its expected layout: the place of each integer in bytes, in the order of the
-// type map.
+// A datatype of integers and its expected layout: `places` has the displacement of each integer in bytes, in
+// the order of the type map.
 struct Layout {
     std::string name;
     std::function<void(MPI_Datatype *)> make, make_large;
     std::vector<MPI_Aint> places;
-    MPI_Aint lower = 0, extent = 0;  // if extent is 0, the places determine the bounds
+    MPI_Aint lower = 0, extent = 0;  // if extent is 0, `places` determines the bounds
 };
 
-// `middle`: integers before the buffer's start. `elements`: elements of the datatype in a message.
+// `middle`: integers of memory before the buffer's start. `elements`: elements of the datatype in a message.
 constexpr int middle = 600, elements = 3;
 
 int *at(std::vector<int> &memory, MPI_Aint bytes) { return memory.data() + middle + bytes / 4; }
@@ -61,7 +62,7 @@ std::vector<Layout> indexed_layouts() {
     };
 }
 
-// Datatypes built from datatypes, and datatypes whose extent differs from the end of their data.
+// Returns datatypes built from datatypes, and datatypes whose extent does not end where their data end.
 std::vector<Layout> nested_layouts() {
     static const int lengths[] = {1, 2}, starts[] = {0, 2};
     static const MPI_Aint bytes[] = {8, 40};
@@ -92,13 +93,14 @@ std::vector<Layout> nested_layouts() {
         MPI_Type_indexed_c(2, large_lengths, large_starts, vector, type);
         MPI_Type_free(&vector);
     };
-    // Only explicit bounds determine the bounds of the struct: those of its second member.
+    // The struct's second member has explicit bounds. Then these alone determine the bounds of the struct.
     return {{"resized", resized, resized_large, {0}, -4, 12},
             {"struct", structure, structure_large, {8, 40, 52}, 36, 24},
             {"indexed of vectors", indexed, indexed_large, {0, 8, 24, 32, 36, 44}}};
 }
 
-// A box in an array of 4 x 5 x 6. `order` determines which index varies fastest in memory.
+// Returns datatypes that select a box in an array of 4 x 5 x 6. `order` determines which index varies fastest
+// in memory.
 std::vector<Layout> subarrays() {
     static const int sizes[] = {4, 5, 6}, inner[] = {2, 3, 2}, starts[] = {1, 2, 3};
     static const MPI_Count large_sizes[] = {4, 5, 6}, large_inner[] = {2, 3, 2}, large_starts[] = {1, 2, 3};
@@ -124,9 +126,9 @@ std::vector<Layout> subarrays() {
     return layouts;
 }
 
-// The part that one of 2 x 3 processes has of an array of 7 x 11 x 2: blocks along the first index, pairs
-// dealt cyclically along the second, and the third index not divided. In both orders, processes are numbered
-// with the last index fastest.
+// Returns, for each of 2 x 3 processes, its part of an array of 7 x 11 x 2: blocks along the first index,
+// pairs dealt cyclically along the second, and the third index not divided. Whichever order the array has in
+// memory, the processes are numbered with the last index fastest.
 std::vector<Layout> darrays() {
     static const int sizes[] = {7, 11, 2}, grid[] = {2, 3, 1},
                      arguments[] = {MPI_DISTRIBUTE_DFLT_DARG, 2, MPI_DISTRIBUTE_DFLT_DARG},
@@ -183,7 +185,8 @@ void check_extents(const Layout &layout, MPI_Datatype type, const std::string &w
           what + " has another size");
 }
 
-// What successive elements of the datatype read from memory, in the order of the type map.
+// Returns the integers that successive elements of the datatype select in memory, in the order of the type
+// map.
 std::vector<int> gathered(const Layout &layout, std::vector<int> &memory, MPI_Aint extent) {
     std::vector<int> plain;
     for (int n = 0; n < elements; ++n)
@@ -263,7 +266,7 @@ void check_layout(const Layout &layout, MPI_Datatype type, const std::string &wh
     pack(type, mine, plain, own_memory, what);
 }
 
-// Addresses of variables as displacements from MPI_BOTTOM.
+// Uses addresses of variables as displacements from MPI_BOTTOM.
 void absolute_addresses() {
     int first = 11, second[2] = {22, 33}, lengths[] = {1, 2}, arrived[3] = {};
     MPI_Aint places[2];
@@ -283,8 +286,8 @@ void absolute_addresses() {
     MPI_Type_free(&type);
 }
 
-// For a derived datatype, MPI_Type_get_contents returns a handle that the program owns and must free. It
-// outlives the other handles.
+// If a datatype was built from a derived datatype, MPI_Type_get_contents returns a handle of the derived one,
+// which the program owns and must free. This handle must stay valid when the other handles are freed.
 void contents_of_nested() {
     MPI_Datatype vector, nested, inner;
     MPI_Type_vector(2, 1, 3, MPI_INT, &vector);

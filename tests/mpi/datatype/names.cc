@@ -1,6 +1,7 @@
-// The names of the predefined datatypes are those of their constants. If a datatype has two constants, its
-// name is the one that the standard does not call a synonym. The table contains every datatype that has a
-// reduction or a size, including the optional ones and those of Fortran and C++.
+// Checks the names of the predefined datatypes. A name must be that of the datatype's constant. If a datatype
+// has two constants, it must be the one that the standard does not call a synonym. The table contains every
+// datatype that has a size or on which a reduction is defined, including the optional datatypes and those of
+// Fortran and C++.
 #include "coll/elements.h"
 
 namespace {
@@ -24,7 +25,7 @@ int main(int argc, char **argv) {
         ++types;
     }
     if (types < 50) fail("only " + std::to_string(types) + " datatypes are supported");
-    // All constants of a datatype give the same name.
+    // A datatype with several constants must give the same name for all of them.
     for (MPI_Datatype type : {MPI_LONG_LONG, MPI_LONG_LONG_INT}) expect_name(type, "MPI_LONG_LONG_INT");
     for (MPI_Datatype type : {MPI_C_COMPLEX, MPI_C_FLOAT_COMPLEX}) expect_name(type, "MPI_C_COMPLEX");
     expect_name(MPI_UNSIGNED_LONG_LONG, "MPI_UNSIGNED_LONG_LONG");

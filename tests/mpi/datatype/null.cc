@@ -1,7 +1,7 @@
-// MPI_DATATYPE_NULL where nothing is transferred: with a count of 0, or with MPI_PROC_NULL. It works in every
-// kind of call that communicates with a datatype, even if another rank passes a datatype for the same empty
-// transfer. With LANYARD_CHECK=on, the library for the standard's ABI refuses it, as every library does if
-// something is to be transferred.
+// Tests MPI_DATATYPE_NULL in calls that transfer nothing, because the count is 0 or the peer is
+// MPI_PROC_NULL. It must work in every kind of call that communicates with a datatype, even if another rank
+// passes a datatype for the same empty transfer. With LANYARD_CHECK=on, the library for the standard's ABI
+// refuses MPI_DATATYPE_NULL even then. If something is to be transferred, every library refuses it.
 #include <vector>
 
 #include "coll/forms.h"
@@ -10,7 +10,7 @@
 namespace {
 
 int rank, size, left, right;
-bool refused;  // only what the standard defines is accepted
+bool refused;  // the library accepts only what the standard defines
 
 const MPI_Datatype none = MPI_DATATYPE_NULL;
 
@@ -23,7 +23,7 @@ void expect_refused(int code, const std::source_location &where = std::source_lo
     check(sentence.find(" is MPI_DATATYPE_NULL") != std::string::npos, sentence, where);
 }
 
-// Returns whether the call worked. If only what the standard defines is accepted, it must report the error.
+// Returns whether the call worked. If `refused`, the call must report the error.
 bool works(int code, const std::source_location &where = std::source_location::current()) {
     if (refused)
         expect_refused(code, where);
@@ -42,7 +42,7 @@ void finish(MPI_Request &request, bool persistent) {
 using SendCall = int (*)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
 using StartCall = int (*)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
 
-// Empty messages from this rank to the next, and messages of any count to MPI_PROC_NULL.
+// Tests empty messages from this rank to the next, and messages of any count to MPI_PROC_NULL.
 void point_to_point() {
     const MPI_Comm world = MPI_COMM_WORLD;
     int number = 0;
@@ -70,7 +70,7 @@ void point_to_point() {
         if (works(init(&number, 4, none, MPI_PROC_NULL, 3, world, &request))) finish(request, true);
     if (works(MPI_Irecv(&number, 4, none, MPI_PROC_NULL, 3, world, &request))) finish(request, false);
     if (works(MPI_Recv_init(&number, 4, none, MPI_PROC_NULL, 3, world, &request))) finish(request, true);
-    // The other side names a datatype. A message that is not empty is too long.
+    // The sender names a datatype. If its message is not empty, the message is too long for the receive.
     MPI_Isend(&number, 0, MPI_DOUBLE, right, 4, world, &request);
     if (works(MPI_Recv(nullptr, 0, none, left, 4, world, MPI_STATUS_IGNORE)))
         MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -167,8 +167,8 @@ struct Blocking {
     static constexpr auto scatterv = MPI_Scatterv;
 };
 
-// Collectives without data, each called twice, because the second call may use what the first one left.
-// `type` is what this rank passes as the datatype.
+// Calls collectives without data. Each is called twice, because the second call may reuse what the library
+// remembers of the first. `type` is the datatype that this rank passes.
 template <class Form>
 class Collectives {
 public:
@@ -202,7 +202,8 @@ public:
         }
     }
 
-    // The w form has a datatype for each block. Only the block from a rank to itself has data and a datatype.
+    // The w form has a datatype for each block. Here, only the block from a rank to itself has data and a
+    // datatype.
     void some_types() {
         std::vector<MPI_Datatype> types(ranks_, none);
         auto self = static_cast<size_t>(rank_in(comm_));
@@ -252,8 +253,8 @@ private:
 template <class Form>
 void collectives(MPI_Comm comm) {
     Collectives<Form> all(comm);
-    // If the null datatype is refused, ranks that pass MPI_INT could wait for ranks whose calls have failed.
-    // In that case, all ranks must pass the null datatype.
+    // If the null datatype is refused, all ranks must pass it. Otherwise ranks that pass MPI_INT could wait
+    // for ranks whose calls have failed.
     all.run(none);
     if (!refused) all.run(rank % 2 ? none : MPI_INT);
     if (size_of(comm) != 1 || !refused) all.some_types();
@@ -272,7 +273,7 @@ void neighbors() {
     works(MPI_Neighbor_alltoall(nullptr, 0, none, nullptr, 0, none, ring));
     works(MPI_Neighbor_alltoallv(nullptr, zeros, places, none, nullptr, zeros, places, none, ring));
     works(MPI_Neighbor_alltoallw(nullptr, zeros, bytes, types, nullptr, zeros, bytes, types, ring));
-    // Each rank sends only to its right neighbour, if it has one.
+    // Each rank sends to its right neighbour only. The last rank sends nothing.
     int counts[2] = {0, rank + 1 < size}, got[2] = {rank > 0, 0}, last = rank + 1 == size;
     MPI_Datatype send_types[2] = {none, last ? none : MPI_INT},
                  receive_types[2] = {rank > 0 ? MPI_INT : none, none};

@@ -1,7 +1,7 @@
-// Datatypes that span more than 5 GiB of reserved addresses, of which only the pages with data use memory.
-// Every constructor that reaches so far is sent around the ring, packed and unpacked. Counts and sizes in
-// statuses exceed 2^31. A number that does not fit is reported as MPI_UNDEFINED where the standard says so,
-// and as an error elsewhere. It never wraps around.
+// Tests datatypes that span more than 5 GiB of reserved addresses. Only the pages with data use memory. The
+// datatypes of every constructor that can span so much are sent around the ring, packed and unpacked. Counts
+// and sizes in statuses exceed 2^31. A number that does not fit into the result is reported as MPI_UNDEFINED
+// where the standard says so, and as an error elsewhere. It must never wrap around.
 #include <sys/mman.h>
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace {
 constexpr MPI_Count gib = MPI_Count{1} << 30, span = 5 * gib;
 int rank, to, from;
 
-// Addresses without memory behind them until they are touched.
+// A range of addresses whose pages get memory only when they are touched.
 class Space {
 public:
     explicit Space(MPI_Count bytes) : bytes_(static_cast<size_t>(bytes)) {
@@ -37,7 +37,7 @@ private:
 struct Far {
     const char *name;
     std::function<void(MPI_Datatype *)> make;
-    std::vector<MPI_Count> places;  // of its integers, in order
+    std::vector<MPI_Count> places;  // displacements of the datatype's integers, in the order of the type map
     MPI_Count extent;
 };
 
@@ -109,7 +109,7 @@ void round_trip(const Far &far) {
     MPI_Type_get_extent_c(type, &lower, &extent);
     check(extent == far.extent, far.name);
     MPI_Type_size_c(type, &size);
-    if (far.places.empty()) {  // too much data to move
+    if (far.places.empty()) {  // the datatype has too much data to move
         check(size > gib, far.name);
         MPI_Type_free(&type);
         return;
@@ -146,7 +146,7 @@ void round_trip(const Far &far) {
     MPI_Type_free(&type);
 }
 
-// Counts that exceed int although little or no data is moved.
+// Tests counts that do not fit into an int although little or no data is moved.
 void large_counts() {
     MPI_Datatype nothing;
     MPI_Type_contiguous(0, MPI_INT, &nothing);
@@ -160,7 +160,7 @@ void large_counts() {
     check(count == 0);
     MPI_Type_free(&nothing);
 
-    // A receive with room for far more than arrives.
+    // The receive has room for far more than arrives.
     space.at(0) = rank;
     MPI_Sendrecv_c(space.data(), 1, MPI_INT, to, 3, space.data() + gib, span / 4, MPI_INT, from, 3,
                    MPI_COMM_WORLD, &status);
@@ -243,7 +243,8 @@ void what_says_nothing() {
     check_equal(depth, 1'001);
     expect(result, MPI_ERR_NO_MEM, "more than 1000 deep");
 
-    // No datatype allows so many bytes, and a product that overflows is never taken for a small number.
+    // These datatypes and messages have more bytes than MPI_Count can represent. The product of count and
+    // size overflows, so the call must report an error. It must not use the overflowed, small product.
     expect(MPI_Send_c(few, MPI_Count{1} << 61, MPI_DOUBLE, to, 9, MPI_COMM_WORLD), MPI_ERR_COUNT,
            "more than 2^63 bytes");
     MPI_Type_create_resized(MPI_INT, 0, 0, &same_byte);
@@ -295,7 +296,7 @@ void what_does_not_fit() {
     expect(MPI_Type_create_subarray_c(1, far, one, one, MPI_ORDER_C, MPI_INT, &type), MPI_ERR_ARG, too_large);
     expect(MPI_Type_create_resized(MPI_INT, 0, INT64_MAX, &type), MPI_ERR_ARG, too_large);
 
-    // A datatype that contains the same byte many times has a size, and a message of it has a length.
+    // This datatype contains the same byte 2^50 times. It has a size, and a message of it has a length.
     MPI_Type_create_resized(MPI_BYTE, 0, 0, &same_byte);
     MPI_Type_contiguous_c(MPI_Count{1} << 50, same_byte, &heap);
     MPI_Type_commit(&heap);

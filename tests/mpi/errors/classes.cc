@@ -1,10 +1,11 @@
-// For each error class of the standard: a call that raises it, and a word of the message that
-// MPI_Error_string returns. With --list, the program lists without MPI the classes that it raises, and for
-// each class that it omits the reason or the function that the library lacks. test_classes.py compares this
-// list with mpi.h.
+// For each error class of the standard, makes a call that raises it, and checks that MPI_Error_string returns
+// a message with a certain word. With --list, the program prints, without MPI, the classes that it raises and
+// the classes that it omits. For each omitted class it also prints the reason, or the function that the
+// library lacks. test_classes.py compares this list with mpi.h.
 #include "comm/check.h"
 
-// The sanitizers must return a null pointer, so that the library reports the lack of memory.
+// An allocation that fails must return a null pointer with sanitizers too, so that the library can report the
+// lack of memory.
 extern "C" [[gnu::visibility("default")]] const char *__asan_default_options() {
     return "allocator_may_return_null=1";
 }
@@ -187,7 +188,7 @@ const Raised raised[] = {
     {CLASS(MPI_ERR_ABI), logicals_twice, "set already"},
 };
 
-// A class that no function here raises: either a function is missing, or the text begins with "-" and gives
+// A class that no function here raises. The text is the function that the library lacks, or "-" followed by
 // the reason.
 struct Left {
     const char *name, *function_or_reason;
@@ -244,7 +245,7 @@ void try_one(const Raised &row) {
     check(error_class == row.error_class, std::string("not ") + row.name + " but " + text);
     check(text.find(row.word) != std::string::npos,
           std::string(row.name) + ": \"" + text + "\" does not say \"" + row.word + "\"");
-    // The class itself is a code as well, with its own text.
+    // The class is also an error code, with a text of its own.
     check(text_of(row.error_class).rfind(std::string(row.name) + ": ", 0) == 0);
 }
 
@@ -266,7 +267,7 @@ int main(int argc, char **argv) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     for (const Raised &row : raised) {
         try_one(row);
-        use(comm);  // a failed call leaves everything usable
+        use(comm);  // all objects must remain usable after a failed call
     }
     MPI_Comm_free(&comm);
     MPI_Finalize();

@@ -1,12 +1,14 @@
-// Handles that the program has freed while their objects live on in other objects or in operations under way.
-// Every use of such a handle is refused, a second free included, and the object completes its work.
+// Tests handles that the program has freed while their objects are still used by other objects or by
+// operations under way. Every use of such a handle must be refused, including a second free. The object must
+// still complete its work.
 #include "comm/check.h"
 
 namespace {
 
 int words_of_type_in_op = 0;
 
-// Queries the datatype that it is given, whose handle was freed while the operation was under way.
+// A reduction operation that queries its datatype. The program freed the handle of this datatype while the
+// operation was under way.
 void add(void *in, void *inout, int *count, MPI_Datatype *type) {
     int size = -1;
     check_equal(MPI_Type_size(*type, &size), MPI_SUCCESS);
@@ -155,7 +157,7 @@ void request_under_way() {
     check_class(MPI_Cancel(&again), MPI_ERR_REQUEST);
     check_class(MPI_Request_free(&again), MPI_ERR_REQUEST);
     MPI_Send(&sent, 1, MPI_INT, 0, 9, MPI_COMM_SELF);
-    // This message arrives after the one to `got`.
+    // The empty message below arrives after the one to `got`.
     MPI_Sendrecv(nullptr, 0, MPI_INT, 0, 10, nullptr, 0, MPI_INT, 0, 10, MPI_COMM_SELF, MPI_STATUS_IGNORE);
     check_equal(got, 5);
 }

@@ -1,6 +1,6 @@
-// Error handlers of all kinds of objects, the program's own error classes, codes and strings and their
-// removal, and errors before MPI_Init and after MPI_Finalize, which reach the initial error handler (here
-// mpi_errors_return).
+// Tests error handlers of all kinds of objects, and the creation and removal of the program's own error
+// classes, codes and strings. Errors before MPI_Init and after MPI_Finalize must reach the initial error
+// handler, which is mpi_errors_return here.
 #include "comm/check.h"
 
 namespace {
@@ -104,7 +104,7 @@ void own_codes() {
     check_error(MPI_Add_error_code(error_class, &code), MPI_ERR_ARG, "not an error class");
 }
 
-// The code that a user-defined error handler stores is the one that the call returns.
+// A user-defined error handler can change the error code. The call must return the changed code.
 int own_code = 0;
 void change(MPI_Comm *, int *code, ...) { *code = own_code; }
 
@@ -127,14 +127,14 @@ void changed_code() {
 int request_calls = 0, request_code = 0;
 void on_request(MPI_Comm *comm, int *code, ...) {
     int rank;
-    // The communicator lives although the program has freed it
+    // The communicator still exists although the program has freed it.
     check_equal(MPI_Comm_rank(*comm, &rank), MPI_SUCCESS);
     ++request_calls;
     request_code = *code;
 }
 
-// If one of several requests fails, the error handler gets the code of that request. The communicator of a
-// request lives until the request is completed.
+// If one of several requests fails, the error handler must get the code of that request. The communicator of
+// a request must exist until the request is completed.
 void of_requests() {
     for (bool several : {false, true}) {
         MPI_Comm comm;

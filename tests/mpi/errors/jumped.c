@@ -1,5 +1,5 @@
-/* An error handler leaves the library by longjmp many times. Later calls work, and the communicator can be
- * freed. */
+/* An error handler leaves the library by longjmp many times. Later calls must work, and it must be possible
+ * to free the communicator. */
 #include <mpi.h>
 #include <setjmp.h>
 #include <stdio.h>

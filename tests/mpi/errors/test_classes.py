@@ -1,6 +1,6 @@
-"""Checks that the program classes.cc raises every error class of mpi.h or omits it for a stated reason.
+"""Checks the program classes.cc: it raises each error class of mpi.h or omits it for a stated reason.
 
-The reason is either a sentence or a function that the library lacks.
+The reason is a sentence or the name of a function that the library lacks.
 """
 import json
 import os

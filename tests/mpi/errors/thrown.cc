@@ -1,6 +1,6 @@
-// Functions of the program throw: error handlers, reduction operations, attribute functions and the functions
-// of generalised requests. The exception leaves the call that would have reported an error, and everything
-// remains usable: the other ranks, the object and the library.
+// Functions of the program throw exceptions: error handlers, reduction operations, attribute functions and
+// the functions of generalised requests. The exception must leave the call that would have reported an error.
+// The other ranks, the object and the library must remain usable.
 #include "errors/thrown.h"
 
 #include <exception>
@@ -9,8 +9,8 @@
 
 namespace {
 
-int throwing = 0;  // the number that functions throw; if 0, they do not throw
-int called = 0;    // number of calls since it was set
+int throwing = 0;  // the number in the exceptions; if 0, the functions do not throw
+int called = 0;    // number of calls since `throwing` was set
 void arm(int number) { throwing = number, called = 0; }
 void pass() {
     ++called;
@@ -34,7 +34,7 @@ MPI_Errhandler set_handler(MPI_Comm comm, MPI_Comm_errhandler_function *function
     return made;
 }
 
-// More requests than an entry point keeps on its stack, of which one fails.
+// Waits for more requests than an entry point keeps on its stack. One of the requests fails.
 void wait_for_many(MPI_Comm comm) {
     constexpr int many = 200;
     int sent[2] = {1, 2}, place[many];
@@ -102,8 +102,8 @@ void add(void *in, void *inout, int *count, MPI_Datatype *) {
     for (int i = 0; i < *count; ++i) static_cast<int *>(inout)[i] += static_cast<int *>(in)[i];
 }
 
-// A reduction that throws on the ranks where the function is called, and nowhere else. The next reduction is
-// not affected.
+// Runs a reduction. It must throw on exactly the ranks on which the user-defined function is called. The next
+// reduction must not be affected.
 template <class Reduce>
 void reduction(int number, Reduce reduce) {
     arm(number);
@@ -157,7 +157,7 @@ void blocking(MPI_Op op, int count) {
     use(s.comm);
 }
 
-// Only the call that completes the operation throws.
+// Nonblocking reductions: only the call that completes the operation must throw.
 void nonblocking(MPI_Op op, int count) {
     Sums s(op, count);
     MPI_Request request;
@@ -196,7 +196,7 @@ void nonblocking(MPI_Op op, int count) {
     });
 }
 
-// The request is freed, so no call throws the exception.
+// The request is freed before the operation is complete, so no call can throw the exception.
 void of_a_freed_request() {
     MPI_Op op;
     MPI_Op_create(add, 1, &op);
@@ -269,7 +269,7 @@ void attributes_of_communicators() {
     MPI_Request request;
     MPI_Comm_idup(comm, &made, &request);
     must_throw(60, [&] { MPI_Wait(&request, MPI_STATUS_IGNORE); });
-    // It throws on one rank only. The other ranks have their communicator.
+    // The copy function throws on one rank only. The other ranks get their communicator.
     copy_throws = rank_in(comm) == 0 ? 61 : 0;
     check_equal(throws(61, [&] { MPI_Comm_dup(comm, &made); }), copy_throws != 0);
     if (!copy_throws) MPI_Comm_free(&made);
@@ -300,7 +300,8 @@ void attributes_of_datatypes() {
     MPI_Type_free_keyval(&keyval);
 }
 
-// A function that calls MPI, whose error handler throws. The exception passes through the library twice.
+// A copy function that calls MPI. The error handler of that call throws, so the exception passes through the
+// library twice.
 int fails_within(MPI_Comm comm, int, void *, void *, void *, int *) {
     int number = 0;
     return MPI_Send(&number, 1, MPI_INT, nobody(), 0, comm);

@@ -1,4 +1,4 @@
-// For programs whose functions throw through MPI: the exception, and a check that a call throws it.
+// Defines, for programs whose functions throw through MPI, the exception and a check that a call throws it.
 #pragma once
 
 #include <stdexcept>
@@ -10,7 +10,7 @@ struct Thrown : std::runtime_error {
     explicit Thrown(int n) : std::runtime_error("thrown with " + std::to_string(n)), number(n) {}
 };
 
-// Returns whether the call throws. What it throws must be Thrown with this number.
+// Returns whether the call throws. The exception must be a Thrown with this number.
 template <class Call>
 bool throws(int number, Call call, const std::source_location &where = std::source_location::current()) {
     try {

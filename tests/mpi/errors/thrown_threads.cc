@@ -1,6 +1,6 @@
-// Functions of the program throw in several threads at once. Each exception leaves a call of the thread that
-// it concerns, whichever thread ran the function. A thread that ends in an error handler or in an attribute
-// function leaves MPI usable for the others.
+// Functions of the program throw in several threads at once. Each exception must leave a call of the thread
+// whose operation it concerns, whichever thread ran the function. If a thread ends in an error handler or in
+// an attribute function, the other threads must still be able to use MPI.
 #include <pthread.h>
 
 #include <thread>
@@ -10,7 +10,8 @@
 
 namespace {
 
-// Throws the number of the thread that started the reduction, which is the first element of the data.
+// A reduction operation that throws the number of the thread that started the reduction. This number is the
+// first element of the data.
 void refuse(void *in, void *, int *, MPI_Datatype *) { throw Thrown(*static_cast<int *>(in)); }
 
 void throwing_handler(MPI_Comm *comm, int *, ...) {

@@ -1,6 +1,6 @@
-// Partitioned communication: different partitions on the two sides, derived datatypes, all ways to mark
-// partitions as ready, the order of matching, requests freed early, MPI_PROC_NULL, and every error. Ranks
-// send around a ring, and a single rank sends to itself.
+// Tests partitioned communication: different partitions on the two sides, derived datatypes, all ways to mark
+// partitions as ready, the order of matching, requests freed early, MPI_PROC_NULL, and every error. The ranks
+// send around a ring. A single rank sends to itself.
 #include <vector>
 
 #include "comm/check.h"
@@ -9,7 +9,7 @@ namespace {
 
 int rank, size, to, from;
 
-// Bytes that differ by sender, place and round.
+// Returns a byte that depends on the sender, on its index `at` in the message, and on the round.
 unsigned char byte_of(int sender, int round, size_t at) {
     return static_cast<unsigned char>(at * 7 + (at >> 8) + sender * 31 + round * 101);
 }
@@ -44,7 +44,8 @@ void make_ready(MPI_Request request, int partitions, Ready way) {
     }
 }
 
-// `bytes` in all, in `sent` and `received` partitions on the two sides, for several rounds.
+// Transfers `bytes` bytes in several rounds. The sender divides them into `sent` partitions and the receiver
+// into `received` partitions.
 void rounds(size_t bytes, int sent, int received, Ready way) {
     std::vector<unsigned char> out(bytes + 1), in(bytes + 1);
     MPI_Request requests[2];
@@ -73,15 +74,15 @@ void rounds(size_t bytes, int sent, int received, Ready way) {
         check_equal(statuses[1].MPI_SOURCE, from);
         check_equal(statuses[1].MPI_TAG, 3);
         int flag = 0;
-        MPI_Parrived(requests[1], 0, &flag);  // inactive again
+        MPI_Parrived(requests[1], 0, &flag);  // the request is inactive again
         check(flag);
     }
     MPI_Request_free(&requests[0]);
     MPI_Request_free(&requests[1]);
 }
 
-// Integers at every second place on one side and in groups of three on the other, so that partitions begin
-// within elements.
+// One side has one integer in every two places, and the other has three in every four, so partitions begin
+// within elements of the datatypes.
 void layouts() {
     constexpr int numbers = 6 * 5000;
     MPI_Datatype every_second, threes;
@@ -105,7 +106,8 @@ void layouts() {
     MPI_Pready(1, requests[0]);
     MPI_Pready_range(0, 0, requests[0]);
     int flag = 1;
-    if (size == 1) MPI_Parrived(requests[1], 2, &flag);  // half of it is in partition 2 of the sender
+    // the receiver's partition 2 begins in the sender's partition 2, which is not ready yet
+    if (size == 1) MPI_Parrived(requests[1], 2, &flag);
     check(size > 1 || !flag);
     MPI_Pready(2, requests[0]);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
@@ -119,8 +121,8 @@ void layouts() {
     MPI_Request_free(&requests[1]);
 }
 
-// Requests match in the order of their creation, not of their start. One pair is freed without having been
-// started.
+// Requests match in the order of their creation, not in the order of their start. One pair of requests is
+// freed without having been started.
 void order() {
     constexpr int pairs = 4;
     MPI_Request sends[pairs], receives[pairs];
@@ -140,7 +142,7 @@ void order() {
         MPI_Wait(&receives[i], MPI_STATUS_IGNORE);
         check_equal(in[i], from * 10 + i);
     }
-    // Messages under way are visible to no probe and no other receive.
+    // Neither a probe nor another receive may find partitioned messages that are under way.
     int flag = 1, stray;
     MPI_Request any;
     MPI_Irecv(&stray, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &any);
@@ -155,7 +157,7 @@ void order() {
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i : {0, 2, 3}) {
         MPI_Start(&receives[i]);
-        MPI_Request_free(&sends[i]);  // under way, so it continues
+        MPI_Request_free(&sends[i]);  // the send is under way and must continue
         MPI_Wait(&receives[i], MPI_STATUS_IGNORE);
         MPI_Request_free(&receives[i]);
     }

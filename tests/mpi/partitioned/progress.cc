@@ -1,7 +1,7 @@
-// Partitions are transferred while both programs compute. Rank 0 sends to rank 1, and neither calls MPI until
-// rank 1 has seen the last byte in its memory and has sent rank 0 a signal. In one round the receive is
-// started first, in the other the send. Runs over connections, where the library's helper thread makes the
-// progress.
+// Partitions must be transferred while both programs compute. Rank 0 sends to rank 1. Rank 1 does not call
+// MPI until it has seen the last byte in its memory and has sent rank 0 a signal. Rank 0 does not call MPI
+// until this signal. In one round the receive is started first, and in the other round the send. The test
+// uses TCP, where the library's helper thread makes the progress.
 #include <signal.h>
 #include <unistd.h>
 

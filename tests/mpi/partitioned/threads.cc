@@ -1,5 +1,5 @@
-// Several threads mark partitions as ready at once, while another thread of the rank waits for the send and
-// one queries which partitions have arrived.
+// Several threads mark partitions as ready at once. Meanwhile, another thread of the rank waits for the send,
+// and one more thread queries which partitions have arrived.
 #include <atomic>
 
 #include "threads/crew.h"

@@ -1,6 +1,7 @@
-// Messages between memory of MPI_Alloc_mem, which the processes of a node share, and other memory: all
-// combinations, layouts and sizes, with memory that is freed and allocated again in between, with parts of
-// it, and with more pieces than can be shared. Every byte is checked.
+// Tests messages from and to memory of MPI_Alloc_mem, which the processes of a node share. The tests combine
+// this memory with other memory in all ways, with many layouts and sizes. The memory is freed and allocated
+// again in between. Messages also use parts of it, and more pieces of it than can be shared. Every byte is
+// checked.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -40,8 +41,8 @@ void compare(const unsigned char *seen, size_t bytes, int from, int round, const
                               std::to_string(bytes) + ", round " + std::to_string(round));
 }
 
-// Around the ring with each function, from each kind of memory to each, also at places within the allocated
-// memory.
+// Sends messages around the ring with each function, from each kind of memory to each kind, also from and to
+// addresses within the allocated memory.
 void ring() {
     int next = (rank + 1) % size, last = (rank + size - 1) % size, round = 0;
     std::vector<unsigned char> own_from(longest), own_to(longest);
@@ -66,7 +67,8 @@ void ring() {
             }
 }
 
-// Blocking sends to receives that are posted or not, into contiguous memory and into every second block.
+// Tests blocking sends, with receives that are posted before or after the send, into contiguous memory and
+// into blocks with gaps.
 void layouts() {
     if (size < 2 || rank > 1) return;
     MPI_Datatype spread;
@@ -98,7 +100,7 @@ void layouts() {
     MPI_Type_free(&spread);
 }
 
-// More pieces than can be shared, and many messages at a time.
+// Allocates more pieces of memory than can be shared, and sends many messages at a time.
 void many() {
     constexpr int pieces = 50;
     constexpr size_t bytes = 70'000;

@@ -1,6 +1,7 @@
-// For the point-to-point programs: memory of a message, in one piece or in strips, which is filled with a
-// pattern and verified byte for byte, gaps included; the sizes around the limits of every protocol; and a way
-// to find out what the other side has done. Uses MPI functions only.
+// Defines, for the point-to-point programs: Area, the memory of a message, in one piece or in strips, which
+// is filled with a pattern and verified byte for byte, gaps included; the sizes around the limits of every
+// protocol; and tell_and_hear(), by which a rank waits until another rank has reached a certain place. Uses
+// MPI functions only.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +9,8 @@
 
 #include "comm/check.h"
 
-// The limits are the inline payload (24), one cell, the eager limit (16 KiB), bulk frames (256 KiB), the size
-// from which both sides copy, and the pieces that they copy.
+// Returns sizes around these limits: the inline payload (24 bytes), one cell, the eager limit (16 KiB), bulk
+// frames (256 KiB), the smallest message that both sides copy, and the pieces that they copy.
 inline const std::vector<size_t> &all_sizes() {
     static const std::vector<size_t> sizes = {0,      1,      23,     24,      25,
                                               63,     64,     65,     639,     640,
@@ -23,7 +24,7 @@ inline const std::vector<size_t> &all_sizes() {
 constexpr size_t strip = 64, stride = 80;
 constexpr int sync_tag = 999;
 
-// The memory of one message of `bytes` bytes. With strips, each 64 bytes are followed by a gap of 16.
+// The memory of one message of `bytes` bytes. With strips, each 64 bytes are followed by a gap of 16 bytes.
 class Area {
 public:
     Area(size_t bytes, bool strided)
@@ -81,8 +82,8 @@ private:
     static constexpr unsigned char unwritten = 0xee;
     static constexpr const char *untouched =
         "\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee";
-    // The bytes of the message with this seed, from `first` on. They are a piece of one table, so that the
-    // pattern costs only a copy.
+    // Returns the bytes of the message with this seed, beginning with byte `first`. They lie in one table, so
+    // that filling a message with the pattern costs only a copy.
     static const unsigned char *pattern(size_t first, unsigned seed) {
         static const std::vector<unsigned char> table = [] {
             std::vector<unsigned char> bytes((6 << 20) + 256 * 31);
@@ -101,8 +102,8 @@ private:
     MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-// Notifies `to` that this rank has arrived here, and waits for the same from `from`. What `from` sent before
-// has then arrived.
+// Notifies `to` that this rank has arrived here, and waits for the same notification from `from`. After that,
+// all earlier messages from `from` have arrived too.
 inline void tell_and_hear(int to, int from, MPI_Comm comm = MPI_COMM_WORLD) {
     MPI_Sendrecv(nullptr, 0, MPI_BYTE, to, sync_tag, nullptr, 0, MPI_BYTE, from, sync_tag, comm,
                  MPI_STATUS_IGNORE);
@@ -120,7 +121,7 @@ inline void check_status(const MPI_Status &status, int source, int tag, MPI_Coun
     check_equal(cancelled, 0, where);
 }
 
-// The status of a null or inactive request (MPI-5.0 3.7.3).
+// Checks for the status that a null or inactive request has (MPI-5.0 3.7.3).
 inline void check_empty(const MPI_Status &status,
                         const std::source_location &where = std::source_location::current()) {
     check_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, where);

@@ -1,13 +1,14 @@
-// Buffered sends and the attached buffer: sends that return before any receive is posted, the exact room they
-// need, the error when the buffer is full, room that becomes free again, flush, detach, which waits for the
-// contents of the buffer, and the buffers of communicators.
+// Tests buffered sends and the attached buffer: sends that return before any receive is posted, the exact
+// room that they need, the error when the buffer is full, room that becomes free again, and flush. Detaching
+// a buffer must wait until its contents have been sent. Communicators can have buffers of their own.
 #include "area.h"
 
 namespace {
 
 int rank, size, to, from;
 
-// The send returns at once although the receive is posted later, and the program may reuse its memory.
+// The send must return at once although the receive is posted later. The program may then reuse the memory of
+// the message.
 void leaves_at_once() {
     for (size_t bytes : all_sizes())
         for (bool strided : {false, true}) {
@@ -34,8 +35,8 @@ void leaves_at_once() {
         }
 }
 
-// Five messages fill the buffer, because they are too long to leave before they are received. The sixth is
-// refused. When one message has been received, there is room again.
+// Five messages fill the buffer, because they are so long that they stay there until they are received. The
+// sixth is refused. When one message has been received, its room must become free.
 void used_up() {
     constexpr size_t bytes = 100000, count = 5;
     MPI_Comm comm;
@@ -51,14 +52,14 @@ void used_up() {
                     MPI_SUCCESS);
     }
     check_class(MPI_Bsend(out.data(), out.count(), out.type(), to, 99, comm), MPI_ERR_BUFFER);
-    MPI_Barrier(comm);  // nothing is received before all sends have been refused
+    MPI_Barrier(comm);  // no rank receives before the sixth send of every rank has been refused
     auto receive = [&](unsigned message) {
         in.clear();
         MPI_Recv(in.data(), in.count(), in.type(), from, static_cast<int>(message), comm, MPI_STATUS_IGNORE);
         in.verify(message);
     };
     receive(3);
-    tell_and_hear(from, to);  // the fourth message of this rank has been received as well
+    tell_and_hear(from, to);  // message 3 of this rank has been received as well
     int result = MPI_ERR_BUFFER, error_class = MPI_ERR_BUFFER;
     out.fill(7);
     for (int tries = 0; tries < 100000 && error_class != MPI_SUCCESS; ++tries) {
@@ -76,7 +77,7 @@ void used_up() {
     MPI_Comm_free(&comm);
 }
 
-// Detach returns when the messages have left the buffer, so that its memory may be reused.
+// Detach returns when the messages have left the buffer. The program may then reuse the memory of the buffer.
 void detach_waits() {
     constexpr size_t bytes = 200000;
     std::vector<char> attached(bytes + MPI_BSEND_OVERHEAD);
@@ -138,8 +139,8 @@ void room_found_by_the_library() {
     check(given == MPI_BUFFER_AUTOMATIC && given_size == 0, "MPI_BUFFER_AUTOMATIC comes back, with size 0");
 }
 
-// A communicator's buffer serves only the messages of this communicator. Its flush waits for messages sent
-// before it, not for later ones.
+// A communicator's buffer is used only for the messages of this communicator. A flush of the buffer waits for
+// messages that were sent before the flush, not for later messages.
 void buffer_of_a_communicator() {
     constexpr int bytes = 100000;
     MPI_Comm own, other;
@@ -166,7 +167,7 @@ void buffer_of_a_communicator() {
     int done = 1;
     MPI_Test(&first, &done, MPI_STATUS_IGNORE);
     check(!done, "a flush does not complete before the message is received");
-    MPI_Barrier(MPI_COMM_WORLD);  // no message has been received so far
+    MPI_Barrier(MPI_COMM_WORLD);  // no rank has received a message before this barrier
     in.clear();
     MPI_Recv(in.data(), in.count(), in.type(), from, 1, own, MPI_STATUS_IGNORE);
     in.verify(1);
@@ -196,7 +197,7 @@ void buffer_of_a_communicator() {
     MPI_Comm_free(&other);
 }
 
-// The nonblocking flush of the process's buffer.
+// Tests the nonblocking flush of the buffer that is attached to the process.
 void flush_by_request() {
     constexpr int bytes = 100000;
     std::vector<char> attached(bytes + MPI_BSEND_OVERHEAD);

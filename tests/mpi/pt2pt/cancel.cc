@@ -1,6 +1,6 @@
-// Cancelling receives and sends. What is not matched yet is withdrawn and leaves no trace. What is matched
-// continues as if the cancellation had not been requested (MPI-5.0 3.8.4). A cancelled send needs an answer
-// from its receiver, so the receivers here call MPI.
+// Tests the cancellation of receives and sends. An operation that is not matched yet is withdrawn and leaves
+// no trace. A matched operation continues as if the cancellation had not been requested (MPI-5.0 3.8.4). A
+// cancelled send needs an answer from its receiver, so the receivers here call MPI.
 #include "area.h"
 
 namespace {
@@ -51,7 +51,7 @@ void persistent_receive() {
     MPI_Request_free(&request);
 }
 
-// A request freed right after its cancellation, and several requests in one MPI_Waitall.
+// Frees a request right after its cancellation, and completes several cancelled requests in one MPI_Waitall.
 void freed_and_several() {
     int in[3];
     MPI_Request requests[3];
@@ -68,9 +68,9 @@ void freed_and_several() {
           "MPI_Waitall tells which were cancelled");
 }
 
-// Sends that wait at the sender, to the next rank, which has posted no receive for them.
+// Cancels synchronous sends to the next rank, which has posted no receive for them.
 void unmatched_sends(int to, int from) {
-    int tag = 100;  // different for each message, since a rank may be ahead of the next one
+    int tag = 100;  // different for each message, because a rank may be ahead of the next rank
     for (size_t bytes : {size_t{8}, size_t{1000}, size_t{100000}, size_t{1} << 20}) {
         Area out(bytes, false), strips(bytes, true), in(bytes, false);
         MPI_Request requests[2];
@@ -79,13 +79,13 @@ void unmatched_sends(int to, int from) {
         strips.fill(1);
         MPI_Issend(out.data(), out.count(), out.type(), to, tag, MPI_COMM_WORLD, &requests[0]);
         MPI_Issend(strips.data(), strips.count(), strips.type(), to, tag, MPI_COMM_WORLD, &requests[1]);
-        tell_and_hear(to, from);  // all have arrived
+        tell_and_hear(to, from);  // all messages have arrived
         MPI_Cancel(&requests[0]);
         MPI_Cancel(&requests[1]);
         MPI_Waitall(2, requests, statuses);
         check(was_cancelled(statuses[0]) && was_cancelled(statuses[1]),
               "an unmatched synchronous send can be cancelled");
-        tell_and_hear(to, from);  // all are withdrawn
+        tell_and_hear(to, from);  // all messages have been withdrawn
         int flag = 1;
         MPI_Iprobe(from, tag, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
         check(!flag, "a cancelled message is gone");
@@ -100,8 +100,8 @@ void unmatched_sends(int to, int from) {
     }
 }
 
-// The receive is already posted, or a matched probe has the message. It is too late to cancel, and the data
-// are right.
+// The receive is already posted, or a matched probe has found the message. Then the send can no longer be
+// cancelled, and the data must be correct.
 void matched_sends(int to, int from) {
     for (size_t bytes : {size_t{8}, size_t{1000}, size_t{100000}, size_t{1} << 20}) {
         Area out(bytes, false), in(bytes, false);
@@ -131,7 +131,7 @@ void matched_sends(int to, int from) {
     }
 }
 
-// A standard send may have left before it can be cancelled. It is either received or cancelled.
+// A standard send perhaps leaves before it can be cancelled. It must be either received or cancelled.
 void either_or(int to, int from) {
     int tag = 200;
     for (size_t bytes : {size_t{8}, size_t{1000}, size_t{100000}}) {

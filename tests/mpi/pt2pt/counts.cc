@@ -1,6 +1,6 @@
-// Point-to-point with counts of type MPI_Count. Every send function meets every receive function around the
-// ring of ranks, in one piece and in strips, with sizes for each protocol. Receives through a matched probe,
-// exchanges and attached buffers are tested too.
+// Tests point-to-point functions with counts of type MPI_Count. Every send function is combined with every
+// receive function, around the ring of ranks, in one piece and in strips, with sizes for each protocol.
+// Receives through a matched probe, exchanges and attached buffers are tested too.
 #include <functional>
 
 #include "pt2pt/area.h"
@@ -10,7 +10,8 @@ namespace {
 int rank, size, next, previous;
 MPI_Comm comm;
 
-// Starts to send an area's message to the next rank. A blocking function leaves MPI_REQUEST_NULL.
+// A function that starts to send an area's message to the next rank. If the function blocks, the request is
+// MPI_REQUEST_NULL afterwards.
 struct Sender {
     const char *name;
     bool ready, persistent;
@@ -90,7 +91,8 @@ void exchange(const Sender &sender, const Receiver &receiver, size_t bytes, bool
         if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
-// Receive functions that block until the message has arrived. The send must not block.
+// Tests receive functions that block until the message has arrived. The messages are sent with nonblocking
+// functions.
 void receive_blocking(size_t bytes, bool strided) {
     Area out(bytes, strided), in(bytes, strided);
     for (int turn = 0; turn < 3; ++turn) {

@@ -1,6 +1,7 @@
 // The program frees datatypes and communicators as soon as a call has started with them, while the message is
-// under way. The message still uses them as they were, although others are created in their place at once.
-// Messages go around the ring, from and to strips, in all protocols.
+// under way. The message must still use them as they were, although other datatypes and communicators are
+// created at once and may get their memory. Messages go around the ring, from and to strips, in all
+// protocols.
 #include <memory>
 
 #include "area.h"
@@ -10,8 +11,8 @@ namespace {
 int rank, to, from;
 MPI_Comm comm;  // the communicator of the current exchange
 
-// Datatypes of the same construction with other layouts. They take the places of datatypes that were freed
-// too early.
+// Datatypes that are constructed in the same way but have other layouts. If the library frees a datatype too
+// early, one of these gets its memory.
 class Others {
 public:
     Others() {
@@ -98,7 +99,7 @@ void exchanged(Exchange &one) {
     one.finish();
 }
 
-// The send request is freed as well. The receiver reports that the message has arrived.
+// The send request is freed as well. The test knows from the receiver that the message has arrived.
 void forgotten(Exchange &one) {
     MPI_Irecv(one.in.data(), 1, one.in.type(), from, 1, comm, &one.requests[0]);
     MPI_Isend(one.out.data(), 1, one.out.type(), to, 1, comm, &one.requests[1]);
@@ -150,7 +151,7 @@ void partitioned(Exchange &one) {
     for (MPI_Request &request : one.requests) MPI_Request_free(&request);
 }
 
-// A broadcast from rank 0 instead of messages.
+// Uses a broadcast from rank 0 instead of a message.
 void spread(Exchange &one) {
     if (rank == 0) one.in.fill(one.seed);
     MPI_Ibcast(one.in.data(), 1, one.in.type(), 0, comm, &one.requests[0]);

@@ -1,6 +1,7 @@
-// Messages of 5 GiB in which every word depends on its place, so that no piece can be in another's place.
-// (large.cc has the same bytes in many places and needs little memory.) Two ranks have a buffer each. The
-// program needs 10 GiB of memory, and skips if they are not available.
+// Sends messages of 5 GiB in which every 8-byte word depends on its position. If a piece is stored at the
+// position of another piece, the data are therefore wrong. (large.cc has the same bytes in many places and
+// needs little memory.) Each of the two ranks has one buffer. The program needs 10 GiB of memory. If they are
+// not available, the test is skipped.
 #include <unistd.h>
 
 #include <cstdint>
@@ -11,7 +12,7 @@ namespace {
 
 constexpr MPI_Count bytes = MPI_Count{5} << 30;
 constexpr MPI_Count words = bytes / 8;
-// The messages with gaps, in words. They have 4.7 GiB.
+// The shape of messages with gaps, in words. Such a message has 4.7 GiB of data.
 constexpr MPI_Count strip = 7680, step = 8192, strips = words / step;
 constexpr uint64_t unwritten = 0xeeeeeeeeeeeeeeee;
 constexpr uint64_t needed_kib = (2 * bytes + (bytes >> 2)) >> 10;
@@ -22,7 +23,8 @@ uint64_t word_at(MPI_Count place, uint64_t seed) {
     return (static_cast<uint64_t>(place) + seed) * 0x9e3779b97f4a7c15 ^ seed << 56;
 }
 
-// A message in parts of `count` words. Each part begins `apart` words behind the one before.
+// The shape of a message: `parts` parts of `count` words each. A part begins `apart` words behind the part
+// before it.
 struct Shape {
     MPI_Count parts, count, apart;
 };
@@ -48,7 +50,7 @@ void verify(const Shape &shape, uint64_t seed) {
     }
 }
 
-// The count and the datatype of a message of this shape.
+// The count and the datatype for a message of this shape.
 struct Elements {
     MPI_Count count;
     MPI_Datatype type;
@@ -65,13 +67,13 @@ struct Elements {
     Elements &operator=(const Elements &) = delete;
 };
 
-// The sender waits in its send, or after it, or does not call MPI for a while, so that the receiver may have
-// to copy everything itself.
+// The sender waits in its send call, or waits after it, or does not call MPI for a while. In the last case
+// the receiver perhaps has to copy everything itself.
 enum class Sender { blocks, waits, is_away };
 constexpr unsigned away_s = 5;
 
-// One message between the two ranks. The receive is posted before the message is sent, or after a probe has
-// found the message.
+// Sends one message from rank `from` to the other. The receive is posted before the message is sent, or after
+// a probe has found the message.
 void message(int from, uint64_t seed, const Shape &out, const Shape &in, bool posted_first, Sender sender) {
     int rank = rank_in(MPI_COMM_WORLD), other = 1 - rank, tag = static_cast<int>(seed);
     MPI_Request request = MPI_REQUEST_NULL;

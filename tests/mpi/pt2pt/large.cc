@@ -1,7 +1,7 @@
-// Messages of more than 2^31 elements and bytes, without the memory. The middle of the buffers is one block
-// of memory mapped many times, and the pattern has the block's length. Only the ends have memory of their
-// own, so a length or offset that is cut to 32 bits anywhere shows. Needs 64-bit addresses and about 10 MiB
-// per rank.
+// Sends messages of more than 2^31 elements and bytes without needing so much memory. The middle of each
+// buffer is one block of memory mapped many times, and the pattern repeats with the block's length. Only the
+// two ends of a buffer have memory of their own. If a length or offset is cut to 32 bits anywhere, the ends
+// are therefore wrong. Needs 64-bit addresses and about 10 MiB per rank.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 namespace {
 
 constexpr size_t block = size_t{2} << 20;
-constexpr size_t blocks = 1025;  // together more than 2^31 bytes
+constexpr size_t blocks = 1025;  // all blocks together have more than 2^31 bytes
 constexpr size_t head = 4096, tail = 5000;
 constexpr MPI_Count message = head + blocks * block + tail;
 
@@ -78,7 +78,7 @@ void check_large(MPI_Status &status, int source) {
     check_equal(status.MPI_SOURCE, source);
 }
 
-// More than 2^31 elements, with the calls that take an MPI_Count.
+// Sends more than 2^31 elements with the calls that take an MPI_Count.
 void by_large_count(Window &window, bool sends, int other) {
     MPI_Status status;
     if (sends) {
@@ -94,8 +94,8 @@ void by_large_count(Window &window, bool sends, int other) {
     window.verify(1);
 }
 
-// Few elements of a long datatype, with the calls that take an int. The receive is posted before the message
-// is sent.
+// Sends few elements of a long datatype with the calls that take an int. The receive is posted before the
+// message is sent.
 void by_long_type(Window &window, bool sends, int other) {
     MPI_Datatype type;
     MPI_Type_contiguous_c(message, MPI_BYTE, &type);
@@ -122,7 +122,7 @@ void by_long_type(Window &window, bool sends, int other) {
     MPI_Type_free(&type);
 }
 
-// Counts beyond 2^31 that transfer nothing.
+// Uses counts beyond 2^31 that transfer nothing.
 void empty_elements() {
     MPI_Datatype nothing;
     MPI_Type_contiguous(0, MPI_INT, &nothing);

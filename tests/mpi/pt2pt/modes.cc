@@ -1,6 +1,6 @@
-// Every way to send (standard, synchronous, ready, buffered; blocking, nonblocking, persistent) to every
-// rank, itself included, with every size around a protocol's limit, in one piece and in strips, before and
-// after the receive is posted.
+// Tests every way to send (standard, synchronous, ready, buffered; blocking, nonblocking, persistent) to
+// every rank including the sender, with every size around a protocol's limit, in one piece and in strips,
+// before and after the receive is posted.
 #include <memory>
 
 #include "area.h"
@@ -57,7 +57,7 @@ void expected(Way way, Pair pair, Area &out, Area &in, int tag) {
     check(sending == MPI_REQUEST_NULL, "a finished send leaves no request");
 }
 
-// The message, or its announcement, arrives before the receive is posted. A persistent send is used twice.
+// The message, or its offer, arrives before the receive is posted. A persistent send is used twice.
 void unexpected(Way way, Pair pair, Area &out, Area &in, int tag) {
     MPI_Request sending = MPI_REQUEST_NULL;
     MPI_Status status;
@@ -81,13 +81,13 @@ void every_way(Pair pair, size_t bytes, bool strided_out, bool strided_in) {
     bool both_kinds = strided_out && strided_in, long_message = bytes > 100000;
     for (Mode mode : {Mode::standard, Mode::synchronous, Mode::ready, Mode::buffered})
         for (Form form : {Form::blocking, Form::nonblocking, Form::persistent}) {
-            // One form of each mode is enough for long messages, which use the same protocol in all forms,
-            // and for strips on both sides.
+            // All forms of a mode use the same protocol for long messages. So one form of each mode is enough
+            // for long messages, and for messages with strips on both sides.
             if ((long_message || both_kinds) &&
                 static_cast<int>(form) != (static_cast<int>(mode) + static_cast<int>(bytes)) % 3)
                 continue;
             expected({mode, form}, pair, out, in, tag++);
-            // Whether the send returns before the receive is posted.
+            // The sends that return before the receive is posted.
             bool returns = form != Form::blocking || mode == Mode::buffered;
             if (mode != Mode::ready && returns) unexpected({mode, form}, pair, out, in, tag++);
         }

@@ -1,6 +1,6 @@
-// The order of matching. Messages of one sender do not overtake each other, whatever their sizes. Receives
-// match in the order in which they were posted, with wildcards and without. The last tests send floods of
-// messages before any receive is posted.
+// Tests the order of matching. Messages of one sender do not overtake each other, whatever their sizes.
+// Receives match in the order in which they were posted, with wildcards and without. The last tests send
+// thousands of messages before any receive is posted.
 #include <algorithm>
 #include <random>
 
@@ -40,7 +40,7 @@ void no_overtaking() {
     for (int i = 0; i < rounds * (size - 1); ++i) {
         MPI_Status status;
         int count, source = i % 3 ? MPI_ANY_SOURCE : -1;
-        if (source == -1) {  // sometimes the next message of a particular rank
+        if (source == -1) {  // sometimes receive the next message of a particular rank
             source = 1 + i % (size - 1);
             if (next[static_cast<size_t>(source)] == rounds) source = MPI_ANY_SOURCE;
         }
@@ -55,10 +55,11 @@ void no_overtaking() {
     }
 }
 
-// Receives of one rank to itself, posted in this order. The contents show which receive each message matched.
+// A rank posts these receives, in this order, for messages to itself. The contents show which message each
+// receive has matched.
 void posting_order() {
     struct Wanted {
-        int source, tag, message;  // number of the message that belongs here
+        int source, tag, message;  // number of the message that this receive must match
     };
     const Wanted wanted[] = {{0, 1, 2}, {MPI_ANY_SOURCE, 2, 0},           {0, MPI_ANY_TAG, 1},
                              {0, 2, 3}, {MPI_ANY_SOURCE, MPI_ANY_TAG, 4}, {0, 3, 5}};
@@ -72,8 +73,8 @@ void posting_order() {
     for (int i = 0; i < 6; ++i) check_equal(in[i], wanted[i].message);
 }
 
-// Hundreds of receives and messages in random order, with wildcards, compared with the plain rule: a message
-// matches the first posted receive that fits.
+// Posts hundreds of receives and sends hundreds of messages, both in random order and with wildcards. The
+// result must follow the rule: a message matches the first posted receive that fits.
 void random_order(unsigned seed) {
     std::mt19937 random(seed);
     constexpr int messages = 400, tags = 12;
@@ -83,7 +84,8 @@ void random_order(unsigned seed) {
     receive_tag = message_tag;
     std::shuffle(message_tag.begin(), message_tag.end(), random);
     std::shuffle(receive_tag.begin(), receive_tag.end(), random);
-    // The wildcards are at the end, so that each exact receive finds its message in any order.
+    // The receives with wildcards are the last ones, so that each exact receive finds its message in any
+    // order.
     for (size_t i = messages - 100; i < messages; ++i) receive_tag[i] = MPI_ANY_TAG;
     std::vector<MPI_Request> requests(messages);
     for (size_t i = 0; i < messages; ++i)
@@ -103,8 +105,8 @@ void random_order(unsigned seed) {
                               std::to_string(seed));
 }
 
-// Thousands of messages without posted receives, more than any credit and any ring holds. They are received
-// by tag, the last one first.
+// Sends thousands of messages for which no receive is posted: more than the credit allows and more than a
+// ring holds. They are received by tag, the last message first.
 void flood(int messages, size_t bytes) {
     std::vector<unsigned char> out(bytes), in(bytes);
     std::vector<MPI_Request> requests(static_cast<size_t>(messages));

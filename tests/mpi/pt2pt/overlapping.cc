@@ -1,7 +1,8 @@
-// Many random messages at once. The sends use overlapping parts of one buffer. The receives are posted in a
-// different order into adjacent parts of another buffer. They are completed by every function that completes
-// one or some. All ranks draw the same script from the seed, so each knows which message each receive must
-// get: for one sender and tag, the first message sent matches the first receive posted.
+// Sends many random messages at once. The sends use overlapping parts of one buffer. The receives are posted
+// in a different order, into adjacent parts of another buffer. The requests are completed by every function
+// that completes one or several. All ranks draw the same script from the seed, so each rank can compute which
+// message each of its receives must get: for one sender and tag, the first message sent matches the first
+// receive posted.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -25,14 +26,14 @@ void tell_seed() {
 
 struct Message {
     int from, to, tag;
-    size_t bytes, place;  // in the sender's text
+    size_t bytes, place;  // `place` is the offset of the message in its sender's text
 };
 
 using Random = std::mt19937_64;
 size_t below(Random &random, size_t limit) { return random() % limit; }
 
-// Two thirds of the sizes are of all magnitudes with equal probability, the others are close to the limits of
-// protocols.
+// Two thirds of the sizes are of all magnitudes with equal probability. The other sizes are close to the
+// limits of protocols.
 size_t draw_bytes(Random &random) {
     static constexpr size_t limits[] = {24, 64, 640, 4096, 16384, 65536, 262144, 1 << 20, longest};
     if (below(random, 3) == 0)
@@ -41,8 +42,8 @@ size_t draw_bytes(Random &random) {
     return std::min(longest, magnitude + below(random, magnitude));
 }
 
-// The text of rank `of`. Its period is not a power of two, so that data shifted by whole pages or pieces are
-// wrong.
+// The text of rank `of`, from which this rank sends its messages. The text's period is not a power of two, so
+// that data that are shifted by whole pages or pieces are detected.
 std::vector<unsigned char> text_of(int of) {
     std::vector<unsigned char> text(text_bytes);
     Random random(static_cast<uint64_t>(of) * 77 + 1);
@@ -53,17 +54,18 @@ std::vector<unsigned char> text_of(int of) {
 
 struct Script {
     std::vector<Message> messages;
-    std::vector<size_t> sends;     // of this rank, in the order in which they begin
+    std::vector<size_t> sends;     // the messages of this rank, in the order in which it sends them
     // The messages to this rank, in the order in which their receives are posted.
     std::vector<size_t> receives;
 };
 
-// All ranks know the order of each rank's sends. Each rank chooses the order in which it posts its receives.
+// Draws the script. The order of each rank's sends is drawn by all ranks alike. Each rank alone draws the
+// order in which it posts its receives.
 Script draw_script(Random &own) {
     Random random(seed);
     Script script;
     size_t count = 1 + below(random, static_cast<size_t>(40 * size));
-    std::map<std::pair<int, int>, std::vector<size_t>> sent;  // to this rank, by sender and tag
+    std::map<std::pair<int, int>, std::vector<size_t>> sent;  // messages to this rank, by sender and tag
     for (size_t i = 0; i < count; ++i) {
         auto from = static_cast<int>(below(random, static_cast<size_t>(size))),
              to = static_cast<int>(below(random, static_cast<size_t>(size)));
@@ -101,7 +103,8 @@ public:
             if (below(own_, 4) == 0) complete(false);
         }
         while (left_ > 0) complete(true);
-        for (size_t i = 0; i < receives; ++i) verify(i);  // nothing arrived later either
+        // no message may have changed after its receive was complete
+        for (size_t i = 0; i < receives; ++i) verify(i);
         for (size_t i = 0; i <= receives; ++i)
             check(memory_[i < receives ? places_[i] - 1 : memory_.size() - 1] == unwritten,
                   "a byte between two messages was written to");
@@ -152,8 +155,8 @@ private:
         }
         --left_;
     }
-    // One call that may complete requests. If everything that other ranks wait for has begun, the call may
-    // block.
+    // Makes one call that may complete requests. The call may block only if everything that other ranks wait
+    // for has begun.
     void complete(bool may_wait) {
         std::vector<MPI_Status> statuses(requests_.size());
         std::vector<int> indices(requests_.size());
@@ -175,10 +178,12 @@ private:
     const std::vector<std::vector<unsigned char>> &texts_;
     Random own_;
     Script script_;
-    std::vector<size_t> places_;  // of the receives, in memory_, with a byte before each
+    // places of the receives in memory_; one unused byte lies before each
+    std::vector<size_t> places_;
     std::vector<unsigned char> memory_;
     std::vector<MPI_Request> requests_;
-    std::vector<size_t> receive_of_;  // for each request: the number of the receive, of_send, or over
+    // for each request: the number of its receive, or of_send or over
+    std::vector<size_t> receive_of_;
     size_t left_ = 0;
 };
 

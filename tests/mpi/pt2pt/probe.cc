@@ -1,4 +1,4 @@
-// MPI_Probe, MPI_Iprobe, MPI_Mprobe and MPI_Improbe, receives of the messages they found,
+// Tests MPI_Probe, MPI_Iprobe, MPI_Mprobe and MPI_Improbe, receives of the messages that these find,
 // MPI_MESSAGE_NO_PROC, and wildcards.
 #include "area.h"
 
@@ -9,7 +9,8 @@ struct Ring {
     MPI_Comm other;  // a communicator of the same ranks
 };
 
-// A message of `bytes` bytes to the next rank. It is sent with a request, so that it can wait.
+// A message of `bytes` bytes that is being sent to the next rank. The send is nonblocking, because it perhaps
+// has to wait for its receive.
 struct Sending {
     Area area;
     MPI_Request request;

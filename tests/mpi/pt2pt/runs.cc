@@ -1,6 +1,6 @@
-// Long messages into memory in runs of many lengths, the gaps between which must stay unchanged. The receiver
-// unpacks short runs; long runs, and a small number of runs, are read straight into place. The senders wait
-// in the call or do not.
+// Sends long messages into memory that consists of runs with gaps between them. The gaps must stay unchanged.
+// The runs have many lengths: if they are short, the receiver unpacks them; if they are long, or there are
+// few, their data are read straight into place. Some senders wait in the call, and some do not.
 #include <algorithm>
 #include <cstdlib>
 #include <vector>

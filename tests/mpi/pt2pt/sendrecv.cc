@@ -1,5 +1,5 @@
-// MPI_Sendrecv, MPI_Sendrecv_replace and their nonblocking forms: rings with every size, strips, wildcards,
-// and MPI_PROC_NULL at the ends of a line.
+// Tests MPI_Sendrecv, MPI_Sendrecv_replace and their nonblocking forms: rings with every size, strips,
+// wildcards, and MPI_PROC_NULL at the ends of a line.
 #include "area.h"
 
 namespace {
@@ -22,7 +22,7 @@ void both_ways(size_t bytes, bool strided_out, bool strided_in) {
     MPI_Wait(&request, &status);
     check_status(status, ring_from, 2, static_cast<MPI_Count>(bytes));
     in.verify(static_cast<unsigned>(ring_from));
-    // The messages of MPI_Sendrecv match ordinary sends and receives.
+    // The messages of MPI_Sendrecv must match ordinary sends and receives.
     in.clear();
     MPI_Isend(out.data(), out.count(), out.type(), ring_to, 3, MPI_COMM_WORLD, &request);
     MPI_Sendrecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, in.data(), in.count(), in.type(), ring_from, 3,
@@ -49,7 +49,7 @@ void in_place(size_t bytes, bool strided) {
     area.verify(static_cast<unsigned>(ring_from + 1));
 }
 
-// A line instead of a ring. Its ends communicate with MPI_PROC_NULL.
+// Communicates along a line instead of a ring. At its ends, the ranks communicate with MPI_PROC_NULL.
 void line(int size) {
     int right = own_rank + 1 < size ? own_rank + 1 : MPI_PROC_NULL,
         left = own_rank > 0 ? own_rank - 1 : MPI_PROC_NULL;
@@ -72,7 +72,7 @@ void line(int size) {
     check_equal(value, left == MPI_PROC_NULL ? own_rank * 10 : left * 10);
 }
 
-// Several operations at once, completed together.
+// Starts several operations at once and completes them together.
 void several() {
     constexpr int count = 20;
     int out[count], in[count];
@@ -101,7 +101,7 @@ void types_freed(int size) {
                   &request);
     MPI_Type_free(&pair_out);
     MPI_Type_free(&pair_in);
-    for (int i = 0; i < 10; ++i) {  // other datatypes take their place
+    for (int i = 0; i < 10; ++i) {  // these datatypes may get the memory of the freed ones
         MPI_Datatype other;
         MPI_Type_contiguous(3 + i + size, MPI_DOUBLE, &other);
         MPI_Type_free(&other);

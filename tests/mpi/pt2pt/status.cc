@@ -1,6 +1,6 @@
-// Statuses: MPI_Request_get_status and its forms for all, any and some, which leave the requests unchanged;
-// MPI_ERROR in the statuses that each call returns; the functions that read and set a status; and counts of
-// whole and partial elements.
+// Tests statuses: MPI_Request_get_status and its forms for all, any and some, which leave the requests
+// unchanged; MPI_ERROR in the statuses that each call returns; the functions that read and set a status; and
+// counts of whole and partial elements.
 #include <climits>
 
 #include "area.h"
@@ -70,7 +70,8 @@ void several() {
     for (int i : {1, 2, 3}) check_equal(in[i], out[i]);
 }
 
-// The later wait fails. Until then, the statuses contain its error class.
+// The receive fails. Until a wait reports the failure, MPI_Request_get_status and its forms return its error
+// class in the statuses.
 void of_a_failure() {
     int in = 0, flag = 0, outcount = 0, indices[2];
     const int out[2] = {1, 2};
@@ -90,9 +91,9 @@ void of_a_failure() {
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
 }
 
-constexpr int no_code = 123456;  // what MPI_ERROR held before
+constexpr int no_code = 123456;  // the value of MPI_ERROR before a call
 
-// Statuses to pass to a call, with a recognisable content.
+// Statuses to pass to a call, filled with recognisable values.
 struct Given {
     MPI_Status all[2];
 
@@ -106,13 +107,14 @@ struct Given {
             check_equal(all[i].MPI_ERROR, MPI_SUCCESS, where);
         }
     }
-    // A call on one request, or on none, leaves MPI_ERROR unchanged unless the status is empty.
+    // Checks a status after a call on one request or on none. Such a call leaves MPI_ERROR unchanged unless
+    // it returns an empty status.
     void expect_unsaid(const std::source_location &where = std::source_location::current()) const {
         check_equal(all[0].MPI_ERROR, no_code, where);
     }
 };
 
-// Every call that returns a status for null or inactive requests, which these two are.
+// Passes `two`, two null or inactive requests, to every call that returns a status.
 void empty_ones(const MPI_Request *two) {
     int flag = 0, index = 0;
     MPI_Request requests[] = {two[0], two[1]};
@@ -142,7 +144,7 @@ void empty() {
     MPI_Recv_init(&numbers[0], 1, MPI_INT, 0, 0, MPI_COMM_SELF, &requests[0]);
     MPI_Send_init(&numbers[1], 1, MPI_INT, 0, 0, MPI_COMM_SELF, &requests[1]);
     empty_ones(requests);
-    MPI_Startall(2, requests);  // and after they have become inactive again
+    MPI_Startall(2, requests);  // the same after the requests have become inactive again
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     empty_ones(requests);
     for (MPI_Request &request : requests) MPI_Request_free(&request);
@@ -153,7 +155,7 @@ void empty() {
     for (MPI_Request &request : requests) MPI_Request_free(&request);
 }
 
-// Calls whose status is not empty, or which have no request, leave MPI_ERROR unchanged.
+// Calls leave MPI_ERROR unchanged if their status is not empty or if they have no request.
 void unsaid() {
     int in = 0, flag = 0, index = 0;
     const int out = 3;
@@ -233,7 +235,8 @@ void set_counts() {
     check_equal(large, many);
 }
 
-// A receive that gets a part of an element: the count is undefined, and the number of elements is correct.
+// A receive gets a part of an element. Then the count is undefined, but the number of basic elements is
+// correct.
 void partial() {
     MPI_Datatype pair, types[] = {MPI_INT, MPI_DOUBLE};
     int lengths[] = {1, 1}, out = 1, value = -1;

@@ -1,5 +1,5 @@
-// Every wait and test: of no requests, of null and inactive requests, of some, any and all; the contents of
-// the statuses; errors of several requests; and requests freed while they are active.
+// Tests every wait and test function: with no requests, with null and inactive requests, for some, any and
+// all; the contents of the statuses; errors of several requests; and requests freed while they are active.
 #include <array>
 
 #include "area.h"
@@ -16,7 +16,7 @@ Statuses spoiled() {
     return statuses;
 }
 
-// The results of every call if there is nothing to wait for, for any number of requests.
+// Checks the results of every function for `count` requests of which none is active.
 void nothing_to_wait_for(int count, Requests &requests) {
     int index = 5, flag = 0, outcount = 5, indices[several];
     Statuses statuses = spoiled();
@@ -62,7 +62,7 @@ void null_and_inactive() {
     check(requests[0] == MPI_REQUEST_NULL, "a freed request is null");
 }
 
-// Requests of this rank to itself: null, inactive, complete and open ones together.
+// Requests for messages of this rank to itself: null, inactive, complete and incomplete requests together.
 struct Mixture {
     Requests requests;
     int in[several] = {}, out[several] = {10, 11, 12, 13, 14, 15, 16};
@@ -142,8 +142,8 @@ void wait_and_test_all() {
     mixture.expect(0);
 }
 
-// One of several requests is truncated. The others complete, and each status reports the result of its
-// request.
+// The message of one of several requests is truncated. The other requests complete, and each status reports
+// the result of its own request.
 void errors_of_several() {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_SELF, &comm);
@@ -166,7 +166,8 @@ void errors_of_several() {
     MPI_Comm_free(&comm);
 }
 
-// Every rank sends many messages to every rank. MPI_Waitsome finds them in the order in which they arrive.
+// Every rank sends many messages to every rank. MPI_Waitsome returns their receives in the order in which the
+// messages arrive.
 void many(int rank, int size) {
     constexpr int each = 150;
     auto total = static_cast<size_t>(size * each);
@@ -200,7 +201,7 @@ void many(int rank, int size) {
     check_equal(index, MPI_UNDEFINED);
 }
 
-// Requests freed while active: the transfer continues (MPI-5.0 3.7.3).
+// Frees requests while they are active. Their transfers must continue (MPI-5.0 3.7.3).
 void freed(int rank, int size) {
     int to = (rank + 1) % size, from = (rank + size - 1) % size;
     for (size_t bytes : {size_t{8}, size_t{10000}, size_t{300000}}) {
@@ -218,8 +219,9 @@ void freed(int rank, int size) {
         MPI_Request_free(&request);
         MPI_Issend(out.data(), out.count(), out.type(), to, 2, MPI_COMM_WORLD, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
-        // The peer's freed receive has the bytes of this rank. The empty message proves that this rank's
-        // freed receive is complete, because its sender sends it afterwards.
+        // The peer's freed receive has got the bytes of this rank, because the send above is complete. The
+        // peer sends its empty message only after such a send, so when that message has arrived, this rank's
+        // freed receive is complete too.
         MPI_Irecv(nullptr, 0, MPI_BYTE, from, 3, MPI_COMM_WORLD, &last);
         MPI_Send(nullptr, 0, MPI_BYTE, to, 3, MPI_COMM_WORLD);
         MPI_Wait(&last, MPI_STATUS_IGNORE);

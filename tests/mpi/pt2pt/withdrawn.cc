@@ -1,6 +1,6 @@
-// Receives that are cancelled while their messages arrive. Each is either cancelled, and the message matches
-// the next receive, or complete with the right data, in all protocols. A cancelled receive has written
-// nothing.
+// Cancels receives while their messages arrive, in all protocols. Each receive must either be cancelled, and
+// then the message matches the next receive, or complete with the right data. A cancelled receive must have
+// written nothing.
 #include <memory>
 #include <random>
 
@@ -11,7 +11,7 @@ namespace {
 
 int rank, size, to, from;
 uint64_t seed;
-std::mt19937_64 own, script;  // all ranks draw the same from `script`
+std::mt19937_64 own, script;  // all ranks draw the same numbers from `script`
 
 void tell_seed() {
     auto number = static_cast<unsigned long long>(seed);
@@ -25,7 +25,7 @@ bool was_cancelled(const MPI_Status &status) {
     return flag == 1;
 }
 
-// Waits a random time up to `seconds`, often none. The library may or may not be called meanwhile.
+// Waits for a random time up to `seconds`, often not at all. Calls the library meanwhile, or does not.
 void linger(double seconds) {
     if (own() % 3 == 0) return;
     bool calls = own() % 2 == 0;
@@ -50,7 +50,7 @@ MPI_Request receive(Area &area, int tag) {
     return request;
 }
 
-// Waits for a receive that was cancelled. Returns whether the cancellation succeeded.
+// Completes a receive for which MPI_Cancel was called. Returns whether the cancellation succeeded.
 bool ends_cancelled(MPI_Request &request, Area &area, unsigned content, int tag) {
     MPI_Status status;
     int flag = 0;
@@ -67,7 +67,7 @@ bool ends_cancelled(MPI_Request &request, Area &area, unsigned content, int tag)
 
 enum class When { racing, before, after };  // when to cancel, relative to the message
 
-// One message and two receives. The second receive gets the message if the first does not.
+// Sends one message and posts two receives. The second receive gets the message if the first does not.
 bool one(size_t bytes, When when, unsigned content) {
     bool strided = script() % 2, second_waits = script() % 2;
     int tag = static_cast<int>(content % 900);
@@ -75,7 +75,8 @@ bool one(size_t bytes, When when, unsigned content) {
     out.fill(content);
     MPI_Request sending, second = MPI_REQUEST_NULL, first = receive(first_in, tag);
     if (second_waits) second = receive(second_in, tag);
-    if (when != When::before) tell_and_hear(from, to);  // it is posted, so the message need not wait for it
+    // the receive is posted, so the message will not have to wait for it
+    if (when != When::before) tell_and_hear(from, to);
     if (when != When::before) sending = send(out, tag);
     if (when == When::after) tell_and_hear(to, from);  // the message has arrived
     if (when == When::racing) linger(100e-6 + static_cast<double>(bytes) * 0.5e-9);
@@ -101,8 +102,8 @@ bool one(size_t bytes, When when, unsigned content) {
     return cancelled;
 }
 
-// Several messages with one tag, and several receives of which some are cancelled. The other receives get the
-// messages in order, and the remaining messages match later receives.
+// Sends several messages with one tag, and cancels some of several receives. The receives that are not
+// cancelled must get the messages in order, and the remaining messages must match later receives.
 void several(size_t bytes, unsigned content) {
     constexpr size_t count = 6;
     std::vector<std::unique_ptr<Area>> out, in;

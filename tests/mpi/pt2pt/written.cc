@@ -1,6 +1,7 @@
-// A long message to a receive that was posted before its program computes. The blocking send completes
-// without the receiver (LANYARD_WRITE_PROTOCOL), which the sender reports by a signal. The message is
-// complete when the receiver reads it, and the next messages match the receives after it.
+// Sends a long message to a receive that was posted before the receiver computes. The blocking send must
+// complete while the receiver computes (LANYARD_WRITE_PROTOCOL). The sender reports this by a signal. When
+// the receiver then waits, it must have the complete message, and the next message must match the next
+// receive.
 #include <signal.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -21,7 +22,7 @@ unsigned char value(size_t i, int round) {
     return static_cast<unsigned char>(i * 5 + (i >> 9) + static_cast<size_t>(round) * 31);
 }
 
-// Notifications travel apart from the messages, in a fixed order.
+// The two ranks notify each other by an empty message and by a signal, apart from the messages under test.
 void send_all(int round, pid_t receiver) {
     std::vector<unsigned char> first(bytes), second(bytes);
     for (size_t i = 0; i < bytes; ++i) first[i] = value(i, round), second[i] = value(i, round + 100);
@@ -31,8 +32,7 @@ void send_all(int round, pid_t receiver) {
     MPI_Send(second.data(), bytes - 1, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
 }
 
-// Computes for 0.3 s. If the first send must complete without the receiver, computes until it has, for at
-// most 30 s.
+// Computes for 0.3 s. If `must_write`, computes instead until the first send is complete, for at most 30 s.
 void receive_all(int round, bool must_write) {
     std::vector<unsigned char> first(bytes), second(bytes);
     MPI_Request requests[2];
@@ -53,8 +53,8 @@ void receive_all(int round, bool must_write) {
         check(second[i] == value(i, round + 100), "byte " + std::to_string(i) + " of the second message");
 }
 
-// Whether every process can read the memory of the one before it. Otherwise no process can be written to
-// either.
+// Returns whether every process can read the memory of the process before it. If not, no process can write to
+// another's memory either.
 bool memory_is_reachable() {
     long own[2] = {getpid(), reinterpret_cast<long>(&rounds)}, other[2];
     int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD), value = 0;

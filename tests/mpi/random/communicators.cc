@@ -1,5 +1,5 @@
-// Communicators that are created, duplicated, split, given attributes and freed, each together with the list
-// of its members (world.h).
+// Creates, duplicates, splits and frees communicators, and sets and deletes their attributes. Each
+// communicator has a list of its members (world.h), with which the results are compared.
 #include <algorithm>
 #include <numeric>
 
@@ -36,7 +36,7 @@ void check_attributes(const World &world, const Comm &comm) {
     }
 }
 
-// Checks that the handle agrees with the list of members in size, rank and group.
+// Checks that the size, rank and group of the communicator agree with the list of its members.
 void check_members(const World &world, const Comm &comm) {
     int place = world.place_in(comm);
     check((comm.handle != MPI_COMM_NULL) == (place >= 0), "a communicator has another member than it must");
@@ -103,8 +103,8 @@ void split(World &world, const Comm parent) {
     }
 }
 
-// A communicator of some members in any order, created by MPI_Comm_create, or by MPI_Comm_create_group, which
-// the other members do not call.
+// Creates a communicator of some members in any order with MPI_Comm_create or MPI_Comm_create_group. The
+// other members do not take part in MPI_Comm_create_group.
 Comm create(World &world, const Comm &parent) {
     std::vector<int> places(parent.members.size());
     std::iota(places.begin(), places.end(), 0);
@@ -124,7 +124,8 @@ Comm create(World &world, const Comm &parent) {
     return made;
 }
 
-// The first members in their order, as a grid that is a ring in the first dimension and a line in the second.
+// Arranges the first members, in their order, as a grid that is a ring in the first dimension and a line in
+// the second.
 Comm arrange(World &world, const Comm &parent) {
     int rows = between(world.script, 1, parent.size()),
         columns = between(world.script, 1, parent.size() / rows);
@@ -177,8 +178,9 @@ void free_communicator(World &world, size_t number) {
     Comm &comm = world.comms[number];
     if (comm.handle != MPI_COMM_NULL) {
         check_attributes(world, comm);
-        // Operations may still be under way on the communicator. Its attributes are deleted at once or when
-        // these operations end, so the test deletes them first, to count them.
+        // Operations may still be under way on the communicator. MPI_Comm_free then perhaps deletes the
+        // attributes only when these operations end. So that they can be counted, the test deletes them
+        // first.
         for (auto [key, value] : comm.attributes) MPI_Comm_delete_attr(comm.handle, world.keys[key]);
         MPI_Comm_free(&comm.handle);
         check(comm.handle == MPI_COMM_NULL, "MPI_Comm_free left a handle");
@@ -198,7 +200,7 @@ void change_attribute(World &world) {
     long before = living_attributes;
     if (remove) MPI_Comm_delete_attr(comm.handle, world.keys[key]);
     else MPI_Comm_set_attr(comm.handle, world.keys[key], reinterpret_cast<void *>(value));
-    // Replacing a value deletes the old one, like MPI_Comm_delete_attr.
+    // If a value is replaced, the old value is deleted as by MPI_Comm_delete_attr.
     if (key == 2)
         check(living_attributes == before - was_there,
               "the callback that deletes was not called just when it must");

@@ -1,5 +1,5 @@
-// Completion of requests: those of a round of messages, and collective operations that continue beside the
-// script (world.h).
+// Completes requests: those of the point-to-point messages of one action, and those of collective operations
+// that continue while other actions run (world.h).
 #include "world.h"
 
 namespace random_calls {

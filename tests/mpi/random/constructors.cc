@@ -1,5 +1,6 @@
 // Builds random types (types.h) from the whole signature down to its parts, with one constructor for each
-// step. Beside each constructor, its definition in chapter 5.1 computes the reference as a list of places.
+// step. Beside each constructor, the test computes the expected type map from the constructor's definition in
+// chapter 5.1 of the standard.
 #include <algorithm>
 #include <numeric>
 
@@ -9,7 +10,7 @@ namespace random_calls {
 
 namespace {
 
-// A datatype under construction. It is not committed, and the code that builds on it frees it.
+// A datatype under construction. It is not committed. The code that builds another datatype from it frees it.
 struct Part {
     MPI_Datatype handle;
     Map map;
@@ -78,7 +79,8 @@ private:
         return made;
     }
 
-    // Some parts, in the order of the signature and anywhere in memory.
+    // Builds a struct of several parts. The parts are in the order of the signature, but can lie anywhere in
+    // memory.
     Part structure(const Signature &signature) {
         std::vector<Part> parts;
         Numbers counts, spans;
@@ -90,7 +92,8 @@ private:
             if (next - done == signature.size()) --next;
             size_t same = done;
             while (same < next && signature[same] == signature[done]) ++same;
-            // Either a count beside a basic type, or a type of its own.
+            // If the member repeats one basic type, it is either this type with a count, or a datatype of its
+            // own.
             bool repeated = same == next && random_.chance(50);
             parts.push_back(build(repeated ? Signature{signature[done]}
                                            : Signature(&signature[done], &signature[next - 1] + 1)));
@@ -105,7 +108,8 @@ private:
         Places bytes;
         Part made{MPI_DATATYPE_NULL, {}};
         for (size_t i = 0; i < parts.size(); ++i) {
-            // Converts the place of the part's first byte into the part's displacement.
+            // places[i] is the place of the part's first byte, in units of `step`. The part's displacement is
+            // this place minus the part's lower bound.
             MPI_Aint low = parts[i].map.low();
             bytes.push_back((places[i] - (low - (low < 0 ? step - 1 : 0)) / step) * step);
             for (int k = 0; k < counts[i]; ++k)
@@ -117,8 +121,8 @@ private:
         return made;
     }
 
-    // Places for blocks of these lengths, which do not overlap and are in any order. The lowest place may be
-    // negative.
+    // Returns places for blocks of these lengths. The blocks do not overlap and are in any order. The lowest
+    // place may be negative.
     Numbers scatter(const Numbers &lengths) {
         Numbers order(lengths.size()), places(lengths.size());
         std::iota(order.begin(), order.end(), 0);
@@ -132,7 +136,7 @@ private:
         return places;
     }
 
-    // Random lengths of blocks with this sum.
+    // Returns random lengths of blocks. Their sum is `sum`.
     Numbers partition(int sum) {
         Numbers lengths;
         for (int left = sum; left > 0; left -= lengths.back())
@@ -157,7 +161,7 @@ private:
         }
     }
 
-    // Blocks of old elements: lengths[i] elements at bytes[i].
+    // Returns the map of blocks of elements of `old`: lengths[i] elements at bytes[i].
     static Map blocks(const Map &old, const Places &bytes, const Numbers &lengths) {
         Map map;
         for (size_t i = 0; i < bytes.size(); ++i)
@@ -214,7 +218,8 @@ private:
         return made;
     }
 
-    // The elements, for which takes(index) holds, of an array of these sizes, in the order of memory.
+    // Returns the map of those elements of an array of these sizes for which takes(index) is true, in the
+    // order of memory.
     template <class Takes>
     static Map of_array(const Map &old, const Numbers &sizes, bool rows_last, Takes takes) {
         int total = std::accumulate(sizes.begin(), sizes.end(), 1, std::multiplies<>());
@@ -223,7 +228,8 @@ private:
             Numbers index(sizes.size());
             int rest = place;
             for (size_t k = 0; k < sizes.size(); ++k) {
-                size_t dimension = rows_last ? k : sizes.size() - 1 - k;  // the fastest index first
+                // the index that varies fastest comes first
+                size_t dimension = rows_last ? k : sizes.size() - 1 - k;
                 index[dimension] = rest % sizes[dimension];
                 rest /= sizes[dimension];
             }
@@ -253,7 +259,8 @@ private:
         return made;
     }
 
-    // One process's part of a distributed array, drawn until it has the wanted number of elements.
+    // Builds one process's part of a distributed array. Draws arrays until the part has the wanted number of
+    // elements.
     Part darray(const Part &old, int times) {
         for (int attempt = 0; attempt < 30; ++attempt) {
             size_t dimensions = random_.between(1, 2);

@@ -1,5 +1,5 @@
-// Operations that need no other rank: groups compared with lists of ranks, info objects compared with a map,
-// packing compared with a plain copy, and calls that must fail.
+// Calls operations that need no other rank. Compares groups with lists of ranks, info objects with a map, and
+// packing with a plain copy. Also makes calls that must fail.
 #include <algorithm>
 #include <numeric>
 
@@ -15,7 +15,7 @@ bool holds(const Ranks &ranks, int rank) {
     return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }
 
-// A group, with its members as ranks in MPI_COMM_WORLD.
+// A group, and its members as ranks in MPI_COMM_WORLD.
 struct Group {
     MPI_Group handle;
     Ranks members;
@@ -61,7 +61,8 @@ public:
     }
 
 private:
-    // Some members in any order, or all others.
+    // Makes a group of some members in any order (MPI_Group_incl), or of all members except these
+    // (MPI_Group_excl).
     void some(const Group &old, Group &made) {
         Ranks places(old.members.size());
         std::iota(places.begin(), places.end(), 0);
@@ -76,7 +77,8 @@ private:
         for (int i = 0; without && i < static_cast<int>(old.members.size()); ++i)
             if (!holds(places, i)) made.members.push_back(old.members[static_cast<size_t>(i)]);
     }
-    // Every member or every second one of a range, upwards or downwards, or all others.
+    // Takes a range of members, all or one in two of them, upwards or downwards (MPI_Group_range_incl). Or
+    // takes all members except these (MPI_Group_range_excl).
     void ranges(const Group &old, Group &made) {
         int size = static_cast<int>(old.members.size()), triple[1][3] = {{0, 0, 1}};
         bool without = world_.own.chance(50);
@@ -168,7 +170,7 @@ void change_infos(World &world) {
     MPI_Info_free(&copy);
 }
 
-// Elements packed from one layout in several calls, and unpacked into another.
+// Packs elements from one layout in several calls, and unpacks them into another layout.
 void pack_and_unpack(World &world) {
     Random &own = world.own;
     Signature signature = random_signature(own, 10);
@@ -178,7 +180,7 @@ void pack_and_unpack(World &world) {
     std::vector<std::byte> packed;
     bool has_long = std::any_of(signature.begin(), signature.end(),
                                 [](const Basic *basic) { return basic->handle == MPI_LONG; });
-    bool external = !has_long && own.chance(50);  // there MPI_LONG is shorter
+    bool external = !has_long && own.chance(50);  // MPI_LONG is shorter in external32 than in memory
     MPI_Aint external_bytes = 0, external_place = 0;
     MPI_Pack_size(count, from->handle, MPI_COMM_WORLD, &bytes);
     MPI_Pack_external_size("external32", count, from->handle, &external_bytes);
@@ -193,8 +195,8 @@ void pack_and_unpack(World &world) {
         else MPI_Pack(area.address(), count, from->handle, packed.data(), room, &place, MPI_COMM_WORLD);
         area.check_it("what is packed");
     }
-    // By definition, each element has its size in this format, here the same as in memory, with the most
-    // significant byte first.
+    // By definition, external32 stores each number with the most significant byte first. Each number has the
+    // same size there as in memory, because MPI_LONG is excluded.
     if (external) {
         std::vector<std::byte> wanted(packed.size());
         size_t element = 0, at = 0;

@@ -1,11 +1,12 @@
-// Random sequences of MPI calls on real processes, compared with plain references: messages, communicators,
-// datatypes, collective operations, groups and everything else that world.h lists.
+// Runs random sequences of MPI calls on real processes: messages, communicators, datatypes, collective
+// operations, groups and everything else that world.h lists. The results are compared with a plain
+// computation.
 //
 //     mpi-random [PERCENT [THREADS]]
 //
-// runs for PERCENT of LANYARD_TEST_SECONDS, with one sequence for each seed from LANYARD_TEST_SEED on. If a
-// sequence fails or hangs, the program prints its seed, which repeats it. With THREADS, 2 to THREADS threads
-// of each process run sequences of their own at once.
+// runs for PERCENT of LANYARD_TEST_SECONDS. Each sequence has a seed of its own, beginning with
+// LANYARD_TEST_SEED. If a sequence fails or hangs, the program prints its seed, with which it can be
+// repeated. With THREADS, 2 to THREADS threads of each process run sequences at once.
 #include <unistd.h>
 
 #include <csignal>
@@ -22,7 +23,7 @@ thread_local Where where;
 
 namespace {
 
-// The limit for one sequence, which takes less than a second without sanitizers.
+// The longest time for one sequence. Without sanitizers, a sequence takes less than a second.
 constexpr int patience_seconds = 300;
 
 struct Action {
@@ -54,7 +55,7 @@ const Action &draw_action(Random &script) {
 }
 
 constexpr int most_threads = 8;
-uint64_t current_seed = 0;  // of all threads
+uint64_t current_seed = 0;  // the seed of all threads
 
 void run_sequence(uint64_t seed, MPI_Comm parent, MPI_Errhandler handler, bool alone) {
     where.name = "beginning";
@@ -82,7 +83,7 @@ void run_threads(uint64_t seed, int limit, MPI_Comm *parents, MPI_Errhandler han
     for (std::thread &one : crew) one.join();
 }
 
-// Prints where this thread is. Also called in a signal handler.
+// Prints which action this thread performs. Also called in a signal handler.
 void tell_where() {
     char text[200];
     auto seed = static_cast<unsigned long long>(current_seed);

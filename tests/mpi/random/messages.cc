@@ -1,11 +1,12 @@
-// A round of messages between members of some communicators (world.h). All ranks go through one list of
-// messages and begin their sends and receives in its order. A receive must get what the standard promises: of
-// each sender, the first message that fits (3.5).
+// Exchanges one round of messages between members of some communicators (world.h). All ranks draw the same
+// list of messages and begin their sends and receives in the order of this list. A receive must get the
+// message that the standard promises: of one sender's messages, the first one that fits (3.5).
 //
-// All receives of one member in one round and communicator have the same style, so that no wildcard takes the
-// message that another receive needs. The receives, in the order in which they were begun, then take each
-// sender's messages in the order in which they were sent. A send to a member that receives with wildcards is
-// waited for only at the end, because a later message may match the receive that belongs to it in the list.
+// In one round, all receives of a member in one communicator have the same style: exact, or with the same
+// wildcards. So no wildcard matches a message that another receive needs. The receives, in the order in which
+// they were begun, then match each sender's messages in the order in which these were sent. A message to a
+// member that receives with wildcards may match a receive that stands later in the list than the message's
+// own entry. Such a send is therefore waited for only at the end.
 #include <algorithm>
 #include <deque>
 #include <tuple>
@@ -45,7 +46,7 @@ struct Send {
     TypePointer type;
     MPI_Request request = MPI_REQUEST_NULL;
     bool persistent = false, done = false;
-    bool early = false;  // may be waited for before the end
+    bool early = false;  // the program may wait for it before the end
 };
 
 class Round {
@@ -68,7 +69,7 @@ public:
         complete();
         detach_buffers();
         check_receives();
-        // The next round's messages must not match this round's wildcards.
+        // This barrier keeps the next round's messages from matching this round's wildcards.
         for (size_t number : comms_)
             if (MPI_Comm comm = world_.comms[number].handle; comm != MPI_COMM_NULL) MPI_Barrier(comm);
     }
@@ -105,7 +106,7 @@ private:
         message.unit = unit_of(message);
         if (!exact && message.way >= Way::now) message.way = Way::plain;
         if (message.take == Take::truncated && (!exact || message.units < 2)) message.take = Take::later;
-        // The receive of a message to the same rank is posted before the message is sent.
+        // If a rank sends a message to itself, it posts the receive first.
         if (itself && message.take != Take::persistent) message.take = Take::later;
         if (!exact) room_[{number, message.to}] = std::max(room_[{number, message.to}], message.units);
         if (exact && !itself && styles_[{number, message.from}] == Style::exact && script.chance(20)) {
@@ -123,7 +124,7 @@ private:
                 static_cast<size_t>(message.units) * message.unit->size() * 16 + MPI_BSEND_OVERHEAD + 16;
     }
 
-    // Messages that may match the same receive have the same elements.
+    // Messages that may match the same receive have the same signature.
     std::shared_ptr<const Signature> unit_of(const Message &message) {
         auto &unit =
             units_[key_of(message.comm, message.to, style(message) == Style::exact ? message.from : -1,
@@ -152,8 +153,9 @@ private:
     const Comm &comm_of(size_t number) const { return world_.comms[number]; }
     int me(const Message &message) const { return world_.place_in(comm_of(message.comm)); }
 
-    // Buffers for buffered sends: memory attached to the communicator, automatic buffering, or the buffer of
-    // the process, which threads would share.
+    // Attaches buffers for buffered sends: memory attached to the communicator, automatic buffering, or the
+    // buffer of the process. Threads would share the buffer of the process, so it is used only if this thread
+    // is alone.
     void attach_buffers() {
         for (size_t number : comms_) {
             MPI_Comm comm = world_.comms[number].handle;
@@ -221,7 +223,7 @@ private:
         receive.comm = message.comm;
         receive.source = how == Style::any_source || how == Style::any ? MPI_ANY_SOURCE : message.from;
         receive.tag = how == Style::any_tag || how == Style::any ? MPI_ANY_TAG : message.tag;
-        // Any message that fits may arrive, including one that is longer than this one.
+        // Any message that fits this receive may arrive, so the receive has room for the longest of them.
         if (how == Style::exact)
             for (const Message *other : expected_.at(key(message)))
                 receive.room = std::max(receive.room, other->units);
@@ -284,7 +286,8 @@ private:
         check(units >= 0 && units <= receive.room, "a probe tells a wrong length");
     }
 
-    // Two messages in opposite directions, sent with MPI_Sendrecv or MPI_Isendrecv by each side.
+    // Exchanges two messages in opposite directions. Each side sends and receives with MPI_Sendrecv or
+    // MPI_Isendrecv.
     void exchange(const Message &there, const Message &back) {
         if (me(there) != there.from && me(there) != there.to) return;
         const Message &out = me(there) == there.from ? there : back,
@@ -306,8 +309,8 @@ private:
         receive.done = true;
     }
 
-    // An action between two messages: a wait, a receive that no message matches, or a receive that is
-    // cancelled and posted again.
+    // Does something between two messages: waits, begins a receive that no message matches, or cancels a
+    // receive and posts it again.
     void disturb() {
         Random &own = world_.own;
         if (own.chance(20)) return receive_nothing();
@@ -373,8 +376,8 @@ private:
             if (send->persistent) MPI_Request_free(&send->request);
     }
 
-    // The definition: each sender has a list of messages, and the receives take the first of them, in the
-    // order of the receives.
+    // Checks the receives by the definition. For each sender there is a list of its messages. In the order in
+    // which they were begun, each receive must have got the first message of the list of its sender.
     void check_receives() {
         for (auto &one : receives_) {
             Receive &receive = *one;

@@ -1,4 +1,4 @@
-// Collective operations that move data (world.h). The result is compared with the definition: block d of
+// Calls collective operations that move data (world.h). The result must follow the definition: block d of
 // member o goes to member d (or to all), whatever the layouts on both sides.
 #include "sides.h"
 
@@ -41,7 +41,7 @@ public:
         make_sent(sends || me_ == root_);
         make_received(receives || me_ == root_);
         auto round = std::make_shared<uint64_t>(0);
-        // The operation outlives this object, so it has copies of what it needs.
+        // The operation may outlive this object, so it has copies of everything that it uses.
         ongoing_->fill = [fill = fill_, round] { fill(++*round); };
         ongoing_->check = [check = check_, round] { check(*round); };
         if (form_ != Form::again) ongoing_->fill();
@@ -50,11 +50,12 @@ public:
     }
 
 private:
-    // The contents of block `block` of member `from`.
+    // Returns the contents of block `block` of member `from`.
     static Content content(uint64_t key, uint64_t round, int from, int block) {
         return {key + round * 1000000 + static_cast<uint64_t>(from) * 1000 + static_cast<uint64_t>(block)};
     }
-    // Whether a member sends the same to all, or a different block to each.
+    // Returns whether a member sends the same block to all members. Otherwise it sends a different block to
+    // each.
     bool one_for_all() const {
         return kind_ == Kind::bcast || kind_ == Kind::gather || kind_ == Kind::gatherv ||
                kind_ == Kind::allgather || kind_ == Kind::allgatherv;

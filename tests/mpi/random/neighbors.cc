@@ -1,5 +1,5 @@
-// Neighbourhood collectives on random graphs (world.h). All ranks know the list of edges, each of which
-// carries one block.
+// Calls neighbourhood collectives on random graphs (world.h). All ranks have the same list of edges. Each
+// edge carries one block.
 #include "sides.h"
 
 namespace random_calls {
@@ -69,7 +69,8 @@ public:
         };
         if (form_ != Form::again) ongoing_->fill();
         call(graph, out.empty() ? 0 : out[0].length, in.empty() ? 0 : in[0].length);
-        MPI_Comm_free(&graph);  // while the operation continues
+        // the communicator is freed while the operation continues
+        MPI_Comm_free(&graph);
         go_on(world_, std::move(ongoing_), form_);
     }
 
@@ -113,7 +114,8 @@ private:
     Form form_;
     int me_;
     Signature unit_;
-    // What each member sends to all its neighbours, and the edges of the graph.
+    // The blocks that each member sends, in the form of edges, if it sends the same block to all its
+    // neighbours; and the edges of the graph.
     std::vector<Edge> spoken_, edges_;
     Side sent_, received_;
 };

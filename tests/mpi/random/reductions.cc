@@ -1,5 +1,5 @@
-// Reductions of all forms with predefined and user-defined operations, one of which does not commute. The
-// reference combines the contributions of all members one after the other (6.9).
+// Calls reductions of all forms with predefined and user-defined operations. One user-defined operation does
+// not commute. The expected result combines the contributions of all members one after the other (6.9).
 #include <algorithm>
 
 #include "world.h"
@@ -15,7 +15,8 @@ struct Placed {
     int value, place;
 };
 
-// An operation on elements of a type, for the library and for the reference: right = left op right.
+// An operation on elements of a type, for the library and for the computation of the expected result: right =
+// left op right.
 struct Arithmetic {
     MPI_Datatype type;
     MPI_Op op;
@@ -41,7 +42,7 @@ void draw_matrix(Random &random, void *element) {
                                        static_cast<uint32_t>(two), static_cast<uint32_t>(two >> 32)};
 }
 
-// Associative modulo 2^32, and not commutative.
+// Multiplies matrices modulo 2^32. This is associative but does not commute.
 void multiply(const void *left, void *right) {
     const Matrix &x = *static_cast<const Matrix *>(left);
     Matrix &y = *static_cast<Matrix *>(right);
@@ -80,7 +81,8 @@ constexpr auto either = [](auto a, auto b) { return a | b; };
 constexpr auto one_of = [](auto a, auto b) { return a ^ b; };
 constexpr auto all_true = [](auto a, auto b) { return a && b; };
 
-// The last two are user-defined. Their datatype and operation are created when they are used.
+// Draws an operation from a table. The last two operations are user-defined. Their MPI objects are created
+// when they are used.
 const Arithmetic &pick(Random &random) {
     static const Arithmetic table[] = {
         arithmetic<int64_t, sum>(MPI_INT64_T, MPI_SUM),
@@ -149,13 +151,14 @@ private:
     struct State {
         Arithmetic arithmetic;
         uint64_t key, round;
-        int me, count, first, mine;  // of all elements this member gets `mine`, from `first` on
+        // this member receives `mine` elements of the result, beginning with element `first`
+        int me, count, first, mine;
         bool in_place;
         std::vector<std::byte> in, out;
-        int last = 0;  // the contributions of members up to this one are combined
+        int last = 0;  // the result combines the contributions of members 0 to `last`
         bool receives = true;
 
-        // The contribution of one member in one round.
+        // Returns the contribution of one member in the current round.
         std::vector<std::byte> contribution(int member) const {
             std::vector<std::byte> all(in.size());
             Random random(key + round * 1000 + static_cast<uint64_t>(member));
@@ -226,7 +229,7 @@ private:
             begin(form_, o, MPI_Reduce_scatter, MPI_Ireduce_scatter, MPI_Reduce_scatter_init, in, out,
                   shares, type, op, comm);
         }
-        if (own) {  // while the operation continues
+        if (own) {  // the objects are freed while the operation continues
             MPI_Op_free(&op);
             MPI_Type_free(&type);
         }

@@ -1,5 +1,5 @@
-// One side of a collective operation, which is what a rank sends or receives: blocks in memory, in the form
-// that the MPI functions take.
+// Defines Side, which describes the data that a rank sends or receives in a collective operation. The data
+// are blocks in memory, described by the arguments that MPI functions have.
 #pragma once
 
 #include "world.h"
@@ -9,15 +9,15 @@ namespace random_calls {
 struct Side {
     Area *area = nullptr;
     MPI_Datatype type = MPI_DATATYPE_NULL;
-    // One element for each block. The arrays live as long as the operation. Places are in extents, or in
-    // bytes if each block has its own type.
+    // Each array has one element for each block, and exists as long as the operation. `places` counts in
+    // extents of the datatype, or in bytes if each block has its own type.
     const int *counts = nullptr, *places = nullptr;
     const MPI_Aint *addresses = nullptr;
     const MPI_Datatype *types = nullptr;
 };
 
-// Blocks with `lengths` elements of this signature, in a layout that this rank chooses: adjacent or with gaps
-// (`with_places`), and each in a different layout (`typed`).
+// Makes blocks with `lengths` elements of this signature. This rank chooses the layout. The blocks are
+// adjacent, or have gaps if `with_places`. If `typed`, each block has a different layout.
 Side make_side(World &world, Ongoing &ongoing, const Signature &unit, const std::vector<int> &lengths,
                bool with_places, bool typed);
 

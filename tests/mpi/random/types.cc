@@ -48,7 +48,8 @@ Type::~Type() {
     if (combiner != MPI_COMBINER_NAMED) MPI_Type_free(&made);
 }
 
-// Only a few different elements, so that a signature often has the same one several times in a row.
+// Draws from a few different elements only, so that a signature often has the same element several times in a
+// row.
 Signature random_signature(Random &random, int most) {
     static const Basic basics[] = {{MPI_BYTE, 1, 1},
                                    {MPI_CHAR, 1, 1},
@@ -86,7 +87,7 @@ Area::Area(Random &random, std::vector<Block> blocks) : blocks_(std::move(blocks
         low = std::min(low, block.at + map.true_low());
         high = std::max(high, block.at + map.true_high() + (block.count - 1) * map.extent());
     }
-    origin_ = (-low + 15) / 16 * 16;  // with the alignment of the memory
+    origin_ = (-low + 15) / 16 * 16;  // a multiple of the alignment of the memory
     memory_.resize(static_cast<size_t>(origin_ + high) + 16);
     Random noise(random.next());
     for (std::byte &byte : memory_) byte = static_cast<std::byte>(noise.next());

@@ -1,6 +1,6 @@
-// Random datatypes, each with its definition: its type map (5.1), a plain list from which everything else
-// follows. Two datatypes with equal signatures are made from one signature. Used by the program of random
-// calls.
+// Builds random datatypes for the program of random calls. Each datatype has a type map (5.1), a plain list
+// from which the expected results are computed. Two datatypes that must have equal signatures are built from
+// one signature.
 #pragma once
 
 #include <memory>
@@ -33,11 +33,11 @@ struct Entry {
     MPI_Aint at;
 };
 
-// A type map with its bounds. If a part has explicit bounds (MPI_Type_create_resized, arrays), only these
-// count.
+// A type map with its bounds. If a part has explicit bounds (MPI_Type_create_resized, arrays), the bounds of
+// the map follow from the explicit bounds only.
 struct Map {
     std::vector<Entry> entries;
-    // The ends of parts without explicit bounds, with their padding, which all libraries include.
+    // The upper ends of the parts without explicit bounds. They include the padding that all libraries add.
     std::vector<MPI_Aint> part_ends;
     bool bounded = false;
     MPI_Aint given_low = 0, given_high = 0;
@@ -65,17 +65,18 @@ public:
 using TypePointer = std::shared_ptr<Type>;
 
 Signature random_signature(Random &random, int most);
-// A datatype of this signature, built by random constructors. Successive elements do not overlap. The size
-// and bounds that the library reports are compared with the definition.
+// Returns a datatype of this signature, built by random constructors. Successive elements do not overlap.
+// Checks the size and bounds that the library reports.
 TypePointer random_type(Random &random, const Signature &signature);
 
-// Bytes that depend on a key and on their place, so that data in a wrong place are detected.
+// Generates bytes that depend on a key and on their position, so that data in a wrong position are detected.
 struct Content {
     uint64_t key;
     void write(std::byte *to, size_t element, int bytes) const;
 };
 
-// Memory for blocks of typed elements, filled with noise, and a copy of what it must contain, gaps included.
+// Memory for blocks of typed elements, filled with noise, and a second copy with the contents that the memory
+// must have, including the gaps.
 class Area {
 public:
     struct Block {
@@ -87,11 +88,11 @@ public:
     Area(Random &random, const TypePointer &type, int count) : Area(random, {Block{0, type, count}}) {}
 
     void *address() { return memory_.data() + origin_; }
-    // Writes the elements of a block, both in memory and in what it must contain. `first` is the number of
-    // the first element in the content.
+    // Writes the elements of a block, both in memory and in the expected contents. `first` is the index of
+    // the block's first element in `content`.
     void put(size_t block, Content content, size_t first = 0);
-    // The block must then contain this many basic elements of the content (all if -1). The others stay
-    // unchanged.
+    // Expects that this many basic elements of the block (all if -1) have changed to `content`, and that its
+    // other elements are unchanged.
     void expect(size_t block, Content content, size_t first = 0, int64_t basic_elements = -1);
     void check_it(const std::string &what) const;
     size_t elements(size_t block) const {

@@ -1,9 +1,10 @@
-// The state of a random sequence of calls on each rank. All ranks draw the same script from the seed, so that
-// each rank knows what every other one does. Each rank also makes draws of its own for what the others need
-// not know, such as layouts and the order of waiting.
+// Defines World, the state of a random sequence of calls on one rank. All ranks draw the same script from the
+// seed, so each rank can compute what the other ranks do. For decisions that other ranks need not know, such
+// as layouts and the order of waiting, each rank draws from a random generator of its own.
 //
-// Several threads may run at once, each with its own script and on its own communicators. No rank waits for
-// anything that comes later in the script, so the rank that is least far always gets what it waits for.
+// Several threads may run at once, each with its own script and on its own communicators. A rank never waits
+// for something that comes later in the script than the place that it has reached. Therefore the rank that is
+// furthest behind always gets what it waits for, and no deadlock occurs.
 #pragma once
 
 #include <functional>
@@ -17,23 +18,24 @@
 
 namespace random_calls {
 
-// A communicator and its expected state. Ranks outside the communicator know it as well, without a handle.
+// A communicator and its expected state. Ranks outside the communicator also store this state, but have no
+// handle.
 struct Comm {
     std::vector<int> members;  // ranks in MPI_COMM_WORLD
     MPI_Comm handle = MPI_COMM_NULL;
-    std::map<size_t, long> attributes;  // by number of the key
+    std::map<size_t, long> attributes;  // by the index of the key in World::keys
 
     int size() const { return static_cast<int>(members.size()); }
 };
 
-// A collective operation that continues beside the script.
+// A collective operation that continues while other actions run.
 struct Ongoing {
     MPI_Request request = MPI_REQUEST_NULL;
     std::vector<std::unique_ptr<Area>> areas;
-    int starts_left = 0;  // of a persistent operation
+    int starts_left = 0;  // number of further starts of a persistent operation
     bool restarted = false;
     std::function<void()> fill, check;
-    // Counts and displacements, which must live as long as the operation
+    // Counts and displacements. They must exist as long as the operation.
     std::vector<std::vector<int>> numbers;
     std::vector<std::vector<MPI_Aint>> addresses;
     std::vector<std::vector<MPI_Datatype>> types;
@@ -41,14 +43,14 @@ struct Ongoing {
 };
 
 struct World {
-    // For a sequence on duplicates of `parent`, which contains all ranks. If there are several threads, each
-    // has its own parent.
+    // Begins a sequence on duplicates of `parent`, which contains all ranks. If there are several threads,
+    // each has its own parent.
     World(uint64_t seed, MPI_Comm parent, MPI_Errhandler handler);
     ~World();
 
-    // The rank of this process in the communicator, or -1.
+    // Returns the rank of this process in the communicator, or -1.
     int place_in(const Comm &comm) const;
-    // A communicator of the list, drawn from the script.
+    // Draws a communicator of the list from the script.
     Comm &any_comm() { return script.pick(comms); }
 
     uint64_t seed;
@@ -56,14 +58,14 @@ struct World {
     Random script, own;
     std::vector<Comm> comms;
     std::list<std::unique_ptr<Ongoing>> ongoing;
-    // Keyvals. When a communicator is duplicated, the value of the first is dropped, that of the second is
-    // copied, and that of the third is copied and incremented.
+    // Keyvals. When a communicator is duplicated, the value of the first key is dropped, the value of the
+    // second key is copied, and the value of the third key is copied and incremented.
     std::vector<int> keys;
     MPI_Errhandler handler;
     bool alone = true;  // no other thread runs a sequence
 };
 
-// The position of this thread, for messages about failures.
+// The action that this thread performs, for messages about failures.
 struct Where {
     int thread = 0, action = 0;
     const char *name = "";
@@ -83,12 +85,13 @@ void change_infos(World &world);
 void pack_and_unpack(World &world);
 void make_errors(World &world);
 
-// Completes all requests, which are active, with the functions that complete several. Draws a function for
-// each call.
+// Completes all requests, which must be active, with functions that complete several requests. Draws a
+// function for each call.
 void complete_by_any(Random &random, std::vector<MPI_Request> &requests,
                      const std::function<void(size_t, const MPI_Status &)> &done);
 
-// Completes collective operations under way: one at random, or all.
+// finish_one() completes a random one of the collective operations under way. finish_all() completes all of
+// them.
 void finish_one(World &world);
 void finish_all(World &world);
 
@@ -100,9 +103,10 @@ void begin(Form form, Ongoing &ongoing, Now now, Later later, Again again, Argum
     if (form == Form::later) later(arguments..., &ongoing.request);
     if (form == Form::again) again(arguments..., MPI_INFO_NULL, &ongoing.request);
 }
-// Draws a form, and how often a persistent operation is started.
+// Draws a form and, for a persistent operation, the number of its starts.
 Form draw_form(World &world, Ongoing &ongoing);
-// After begin(): checks a finished operation, starts a persistent one, and stores operations that continue.
+// Must be called after begin(). Checks a finished operation, starts a persistent one, and stores an operation
+// that continues.
 void go_on(World &world, std::unique_ptr<Ongoing> ongoing, Form form);
 
 }  // namespace random_calls

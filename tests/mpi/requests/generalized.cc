@@ -1,6 +1,6 @@
-// Generalised requests: which of the program's functions are called, by which call, and what happens to their
-// return codes. The requests are completed by another thread while one waits, freed before they complete, and
-// mixed with messages.
+// Tests generalised requests: which functions of the program are called, by which MPI call, and what happens
+// to their return codes. Requests are completed by one thread while another waits for them, freed before they
+// complete, and mixed with messages.
 #include <chrono>
 
 #include "threads/crew.h"
@@ -12,7 +12,7 @@ struct Counts {
     int query_code = MPI_SUCCESS, free_code = MPI_SUCCESS, cancel_code = MPI_SUCCESS;
 };
 
-// The functions call MPI themselves, which must be possible while the library calls them.
+// The program's functions call MPI. This must be possible while the library calls these functions.
 int query(void *extra, MPI_Status *status) {
     auto &counts = *static_cast<Counts *>(extra);
     ++counts.queried;

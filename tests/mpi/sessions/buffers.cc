@@ -1,12 +1,13 @@
-// Buffered sends in a session: the session's buffer, together with those of a communicator and of the
-// process, and automatic buffering.
+// Tests buffered sends in a session: with the session's buffer, with this buffer and the buffers of a
+// communicator and of the process, and with automatic buffering.
 #include <vector>
 
 #include "session.h"
 
 namespace {
 
-constexpr int message = 20'000;  // bytes, more than a path takes at once with LANYARD_EAGER_LIMIT=0
+// in bytes; so long that the message does not leave at once with LANYARD_EAGER_LIMIT=0
+constexpr int message = 20'000;
 
 std::vector<char> room(int messages) {
     return std::vector<char>(static_cast<size_t>(messages * (message + MPI_BSEND_OVERHEAD)));
@@ -49,7 +50,7 @@ void own_buffer(MPI_Session session, MPI_Comm comm) {
     MPI_Comm_detach_buffer(comm, &back, &size);
     check(back == small.data());
 
-    // Communicators created from it also use the session's buffer.
+    // A communicator that is created from `comm` also uses the session's buffer.
     MPI_Comm copy;
     MPI_Comm_dup(comm, &copy);
     exchange(copy, 2);
@@ -58,7 +59,7 @@ void own_buffer(MPI_Session session, MPI_Comm comm) {
     check(back == first.data());
     check_equal(size, static_cast<int>(first.size()));
 
-    // Without a buffer of communicator or session, the buffer of the process is used.
+    // If neither the communicator nor the session has a buffer, the buffer of the process is used.
     MPI_Buffer_attach(second.data(), static_cast<int>(second.size()));
     exchange(comm, 3);
     MPI_Buffer_detach(&back, &size);

@@ -1,4 +1,4 @@
-// The world model and sessions in one process, in every order: before, during and after each other.
+// Uses the world model and sessions in one process in every order: before, during and after each other.
 #include <vector>
 
 #include "session.h"
@@ -57,7 +57,7 @@ int main(int argc, char **argv) {
     MPI_Comm_compare(comm, MPI_COMM_WORLD, &result);
     check_equal(result, MPI_CONGRUENT);
 
-    // A message under way during MPI_Finalize, which does not affect the session's traffic.
+    // This message is under way during MPI_Finalize, which must not affect the session's traffic.
     int rank = rank_in(comm), size = size_of(comm);
     std::vector<int> sent(200'000, rank), got(200'000, -1);
     MPI_Request request;

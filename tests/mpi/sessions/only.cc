@@ -1,5 +1,5 @@
-// Sessions alone: any number, nested, one after the other, and different numbers on different ranks. Also
-// groups, communicators and what they inherit.
+// Tests sessions without the world model: any number of them, nested, one after the other, and different
+// numbers on different ranks. Also tests their groups and communicators, and what these inherit.
 #include "session.h"
 
 namespace {
@@ -35,7 +35,7 @@ void derived(MPI_Session session) {
     MPI_Comm_free(&world);
 }
 
-// Two sessions at once, with traffic that looks alike.
+// Uses two sessions at once. Their messages have the same sources and tags.
 void beside() {
     MPI_Session sessions[2] = {begin(), begin()};
     MPI_Comm comms[2] = {comm_of(sessions[0], "mpi://WORLD", "first"),

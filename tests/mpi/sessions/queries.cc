@@ -1,5 +1,5 @@
-// What a session reports: process sets, info, thread levels, kinds of memory and its error handler. Also what
-// it refuses.
+// Tests what a session reports (process sets, info, thread levels, kinds of memory and its error handler) and
+// which calls it refuses.
 #include <strings.h>
 
 #include "session.h"

@@ -1,4 +1,4 @@
-// For the programs of this folder: sessions, and communicators made from them.
+// Creates, for the programs of this folder, sessions and communicators from them.
 #pragma once
 
 #include "comm/check.h"

@@ -1,5 +1,5 @@
-// MPI_Session_init and MPI_Session_finalize in several threads at once, each with sessions of its own and
-// messages in them.
+// Calls MPI_Session_init and MPI_Session_finalize in several threads at once. Each thread has its own
+// sessions and sends messages in them.
 #include <atomic>
 #include <thread>
 #include <vector>

@@ -1,5 +1,5 @@
-// For programs with threads: runs several threads of each rank at once, four by default, and stores the ranks
-// that each of them needs.
+// Helpers for programs with threads. all_together() runs several threads of each rank at once, four by
+// default. Ranks holds the ranks that each thread needs.
 #pragma once
 
 #include <functional>
@@ -34,7 +34,7 @@ inline void begin(int &argc, char **&argv) {
     check_equal(provided, MPI_THREAD_MULTIPLE);
 }
 
-// A message whose numbers depend on their places.
+// Returns a message whose numbers depend on their positions.
 inline std::vector<int> numbers(size_t count, int seed) {
     std::vector<int> all(count);
     for (size_t i = 0; i < count; ++i) all[i] = static_cast<int>(i) * 3 + seed * 1000003;

@@ -1,4 +1,4 @@
-// Four threads of every rank, each with its own communicator, work at once. They duplicate and split
+// Four threads of every rank work at once, each with its own communicator. They duplicate and split
 // communicators, call collectives, send and receive, and create datatypes, info objects, attributes and error
 // messages. The threads share only the library.
 #include "crew.h"

@@ -1,5 +1,6 @@
-// Four threads of every rank send, receive, probe and wait at once: each with its partner, all from a common
-// pool of messages, within one rank, and with one thread that completes what another has begun.
+// Four threads of every rank send, receive, probe and wait at once. In the tests, each thread has its own
+// partner, or all threads take messages from a common pool, or the threads of one rank send to each other, or
+// one thread completes requests that another thread has begun.
 #include <atomic>
 
 #include "crew.h"
@@ -8,7 +9,8 @@ namespace {
 
 const size_t lengths[] = {0, 1, 6, 7, 160, 161, 4096, 4097, 20000, 100000};
 
-// Thread t communicates with thread t of the neighbours, by tag, in every form.
+// Thread t communicates with thread t of the neighbours. The tag tells the threads apart. All forms of send
+// and receive are used.
 void partners(const Ranks &ranks, int rounds) {
     all_together([&](int thread) {
         for (int round = 0; round < rounds; ++round)
@@ -38,8 +40,8 @@ void partners(const Ranks &ranks, int rounds) {
     });
 }
 
-// All threads take messages from one pool. The thread whose matched probe finds a message receives all of it,
-// and each message is taken once.
+// All threads take messages from one pool. The thread whose matched probe finds a message must receive the
+// whole message, and each message must be taken once.
 void common_pool(const Ranks &ranks, int each) {
     std::vector<std::atomic<int>> taken(static_cast<size_t>(each * threads));
     MPI_Comm pool;
@@ -72,7 +74,7 @@ void common_pool(const Ranks &ranks, int each) {
     MPI_Comm_free(&pool);
 }
 
-// Wildcard receives of all threads compete for short messages.
+// All threads post wildcard receives, which compete for short messages.
 void competing_receives(const Ranks &ranks, int each) {
     std::atomic<long> sum{0};
     all_together([&](int thread) {
@@ -103,8 +105,8 @@ void within_a_rank(int laps) {
     });
 }
 
-// One thread begins requests, and another waits for them. Meanwhile a further thread waits in a receive that
-// completes last.
+// One thread begins requests, and another thread waits for them. Meanwhile a third thread waits in a receive
+// that completes last.
 void handed_over(const Ranks &ranks, int rounds) {
     for (int round = 0; round < rounds; ++round) {
         std::vector<int> out = numbers(5000, ranks.rank), in[threads];

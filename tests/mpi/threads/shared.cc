@@ -1,10 +1,11 @@
-// 2 to 8 threads of every rank, a different number in each round, work with the same objects: one
-// communicator whose messages all of them probe for, one list of requests that they complete together, one
-// buffer for buffered sends, and shared datatypes, groups, attributes and error handlers.
+// Between 2 and 8 threads of every rank work with the same objects. The number of threads differs between
+// rounds. They share one communicator whose messages all threads probe for, one list of requests that they
+// complete together, one buffer for buffered sends, and datatypes, groups, attributes and error handlers.
 //
 //     mpi-threads-shared [ROUNDS]
 //
-// The seed is LANYARD_TEST_SEED. Each rank and thread draws how it does what all of them must do.
+// LANYARD_TEST_SEED is the seed. All threads have the same tasks. Each thread of each rank draws which calls
+// it uses for them.
 #include <atomic>
 
 #include "net/sim/random.h"
@@ -18,7 +19,7 @@ using lanyard::sim::Random;
 constexpr int most_threads = 8, message_count = 40;
 const size_t lengths[] = {0, 1, 6, 7, 160, 161, 4096, 20000, 70000};
 
-// A round of some threads, and the objects that all of them use.
+// One round, and the objects that all its threads use.
 struct Shared {
     Ranks ranks;
     int threads, round;
@@ -34,7 +35,8 @@ struct Shared {
 
 size_t length_of(int number) { return lengths[static_cast<size_t>(number) % std::size(lengths)]; }
 
-// Takes a message that any thread may find, with any of the calls that find and take it at once.
+// Takes a message that any thread may find. Uses one of the calls that find a message and take it in one
+// step.
 void take_one(Shared &shared, Random &random) {
     bool any_source = random.chance(50), blocking = random.chance(50), later = random.chance(50);
     int source = any_source ? MPI_ANY_SOURCE : shared.ranks.from, flag = 0, count = -1;
@@ -42,7 +44,7 @@ void take_one(Shared &shared, Random &random) {
     MPI_Status status, after;
     if (blocking) MPI_Mprobe(source, MPI_ANY_TAG, shared.comm, &message, &status);
     while (!blocking && !flag) {
-        // Another thread may take the message that this probe finds.
+        // Another thread may take the message that MPI_Iprobe finds here.
         MPI_Iprobe(source, MPI_ANY_TAG, shared.comm, &flag, MPI_STATUS_IGNORE);
         MPI_Improbe(source, MPI_ANY_TAG, shared.comm, &flag, &message, &status);
     }
@@ -64,8 +66,8 @@ void probe_together(Shared &shared, int thread, Random &random) {
     std::vector<MPI_Request> sends(message_count, MPI_REQUEST_NULL), flushes;
     int begun = 0, took = 0;
     while (begun < message_count || took < message_count) {
-        // A thread takes a message only after it has begun more sends than it has taken messages. The same
-        // holds for every thread of every rank, so there is a message to take.
+        // A thread takes a message only if it has begun more sends than it has taken messages. All threads of
+        // all ranks follow this rule, so there is a message to take.
         if (begun < message_count && (begun == took || random.chance(50))) {
             int tag = thread * message_count + begun;
             out.push_back(numbers(length_of(tag), tag + shared.round));
@@ -86,8 +88,8 @@ void probe_together(Shared &shared, int thread, Random &random) {
     MPI_Waitall(static_cast<int>(flushes.size()), flushes.data(), MPI_STATUSES_IGNORE);
 }
 
-// Completes receives that another thread has begun, in slices of one array. The sends are persistent. One
-// thread starts them, and another waits for them.
+// Completes receives that another thread has begun, in slices of one array. The sends are persistent. Each is
+// started by one thread, and another thread waits for it.
 void complete_together(Shared &shared, int thread, Random &random) {
     size_t each = shared.requests.size() / static_cast<size_t>(shared.threads),
            first = static_cast<size_t>(thread) * each;
@@ -120,7 +122,7 @@ void complete_together(Shared &shared, int thread, Random &random) {
     }
 }
 
-// A receive that no message matches is cancelled while other threads receive.
+// Cancels a receive that no message matches, while other threads receive.
 void cancel(Shared &shared) {
     MPI_Request request;
     MPI_Status status;
@@ -171,8 +173,8 @@ void use_objects(Shared &shared, int thread) {
     MPI_Errhandler_free(&handler);
 }
 
-// Several threads create communicators from one parent at once, distinguished by tags, with a topology and
-// its collectives.
+// Several threads create communicators from one parent at once. Tags tell their calls apart. One communicator
+// has a topology, and its collectives are called.
 void make_communicators(Shared &shared, int thread) {
     MPI_Comm own, ring, copy;
     MPI_Request requests[2];
@@ -220,7 +222,8 @@ void play(Shared &shared, uint64_t seed) {
         probe_together(shared, thread, own);
     }, shared.threads);
     for (int i = 0; i < shared.threads * message_count; ++i) check_equal(shared.taken[i].load(), 1);
-    MPI_Barrier(shared.comm);  // so that no thread elsewhere probes for the next messages
+    // after this barrier, no thread of another rank probes, so none can find the messages that follow
+    MPI_Barrier(shared.comm);
     for (size_t i = 0; i < shared.requests.size(); ++i)
         MPI_Irecv(shared.received[i].data(), 3000, MPI_INT, shared.ranks.from, 1000 + static_cast<int>(i),
                   shared.comm, &shared.requests[i]);

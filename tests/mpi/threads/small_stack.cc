@@ -1,10 +1,11 @@
-// Threads with small stacks call MPI. The stack that a call needs does not depend on what it does
-// (docs/debugging.md states how much there must be). Each part runs in a thread of its own with 20 KiB of
-// stack, of which the C library takes more than two. The first contact of two ranks also happens there.
+// Calls MPI in threads with small stacks. A call needs the same size of stack whatever it does
+// (docs/debugging.md states how much stack a thread must have). Each part of the test runs in a thread of its
+// own with 20 KiB of stack, of which the C library uses more than 2 KiB. The first contact of two ranks also
+// happens in such a thread.
 //
 //     mpi-threads-small-stack            runs the parts in turn
 //     mpi-threads-small-stack KiB        uses this much stack, prints each part's use (C library included)
-//     mpi-threads-small-stack fatal      an unhandled error, which ends the job with its message
+//     mpi-threads-small-stack fatal      causes an unhandled error, which ends the job with its message
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -17,7 +18,7 @@ static size_t stack_bytes = 20 * 1024;
 static bool measures = false;
 static int rank, size, to, from;
 static constexpr int long_count = 1 << 18;
-static std::vector<int> out(long_count, 1), in(long_count, 2);  // not on the stack
+static std::vector<int> out(long_count, 1), in(long_count, 2);  // these are not on the stack
 static std::vector<int> many_out, many_in;
 
 static MPI_Comm world = MPI_COMM_NULL;
@@ -125,7 +126,7 @@ static void communicators() {
     for (MPI_Comm *comm : {&grid, &graph, &both, &joined, &half, &copy}) MPI_Comm_free(comm);
 }
 
-// Error messages are long, and composing them must not need more stack.
+// Error messages are long. The library must not need more stack to compose them.
 static void errors() {
     MPI_Comm copy;
     static char sentence[MPI_MAX_ERROR_STRING];
@@ -199,7 +200,7 @@ static void *run_part(void *part) {
     return nullptr;
 }
 
-// An inaccessible page lies below the stack.
+// Runs one part in a thread. An inaccessible page lies below its stack, so that an overflow is detected.
 static void on_thread(const Part &part) {
     constexpr size_t page = 4096;
     void *room =

@@ -1,5 +1,5 @@
-// A counter continues although the part of the library that counts ends and a new one takes its place. Here
-// this is the helper thread, when MPI is used again after MPI_Finalize.
+// Tests a counter in a part of the library that ends and begins again: the counter must continue. Here the
+// part is the helper thread, which begins again when MPI is used after MPI_Finalize.
 #include <time.h>
 
 #include "../sessions/session.h"

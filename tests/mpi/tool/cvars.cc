@@ -1,6 +1,6 @@
-// Control variables. Each setting is one. It can be read and written before MPI_Init with effect on what
-// follows, and later if that can still have an effect. Algorithms of collectives are chosen for each
-// communicator.
+// Tests control variables. Each setting is a control variable. Before MPI_Init it can be read and written,
+// and a written value takes effect. After MPI_Init it can be written only if this can still have an effect.
+// The algorithms of collectives are variables of a communicator.
 #include <set>
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace {
 
-// Every variable has its own name, a description, a type that the interface allows, and a handle.
+// Each variable must have its own name, a description, a type that the interface allows, and a handle.
 void walk_over_all() {
     int number = -1, items = -1;
     good(MPI_T_cvar_get_num(&number));
@@ -36,13 +36,13 @@ void walk_over_all() {
             good(MPI_T_enum_get_info(enumeration, &items, name, &name_length));
             check(items >= 2, name);
         }
-        // Results that are not wanted need no memory.
+        // The call must accept null pointers for the results that the program does not need.
         good(MPI_T_cvar_get_info(i, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
                                  nullptr));
     }
 }
 
-// Truncated texts (MPI-5.0 15.3.3).
+// Texts that are longer than the program's buffer must be truncated (MPI-5.0 15.3.3).
 void texts_are_cut() {
     char name[8] = "#######";
     int index = cvar_index("LANYARD_EAGER_LIMIT"), length = 4, whole = sizeof "LANYARD_EAGER_LIMIT";
@@ -93,7 +93,8 @@ void errors() {
     ::check(std::strstr(text, "MPI_T_ERR_INVALID_NAME") != nullptr, text);
 }
 
-// Handles that are not freed run out, which is an ordinary error. Freed handles can be allocated again.
+// If handles are not freed, their number reaches a limit. Reaching it must be an ordinary error. Freed
+// handles can be allocated again.
 void handles_run_out() {
     int index = cvar_index("LANYARD_CHECK"), count = 0, code = MPI_SUCCESS;
     MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
@@ -106,7 +107,7 @@ void handles_run_out() {
     check_equal(Control("LANYARD_CHECK").read<int>(), 0);
 }
 
-// Enumerations, and items that do not exist in them.
+// Tests enumerations, and requests for items that do not exist in them.
 void enumerations() {
     MPI_T_enum enumeration = MPI_T_ENUM_NULL;
     good(MPI_T_cvar_get_info(cvar_index("LANYARD_PROGRESS"), nullptr, nullptr, nullptr, nullptr, &enumeration,
@@ -127,7 +128,7 @@ void enumerations() {
     refused(MPI_T_enum_get_item(MPI_T_ENUM_NULL, 0, &value, name, &length), MPI_T_ERR_INVALID_HANDLE);
 }
 
-// The value that the environment sets.
+// Returns the value that the environment sets, or the default.
 MPI_Count first_bytes() {
     const char *given = std::getenv("LANYARD_FIRST_BYTES");
     return given ? std::atoll(given) : 262144;
@@ -150,7 +151,7 @@ void before_init() {
     check_equal(Control("LANYARD_EAGER_LIMIT").read<MPI_Count>(), 100);
 }
 
-// The number of these messages, from this rank to itself, that were offered first.
+// Sends messages from this rank to itself. Returns how many of them began with an offer.
 unsigned long long offered(int bytes, int times) {
     Reading<> rendezvous("p2p_rendezvous_sent");
     std::string sent(static_cast<size_t>(bytes), 'x'), come(sent.size(), 0);
@@ -222,8 +223,8 @@ void after_init() {
     good(Control("LANYARD_LOG").write_text(""));
 }
 
-// Each algorithm of each operation is set on a separate communicator, and other communicators are not
-// affected. The number of messages of a broadcast shows that the algorithm differs.
+// Sets each algorithm of each operation on a separate communicator. The communicator must work with each of
+// them, and MPI_COMM_WORLD must keep its own algorithm.
 void algorithms() {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -272,6 +273,7 @@ unsigned long long sent_for_bcast(MPI_Comm comm, const char *algorithm) {
     return sent.value();
 }
 
+// A broadcast with another algorithm must send another number of messages.
 void another_algorithm_goes_another_way() {
     int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
     if (size == 1) return;

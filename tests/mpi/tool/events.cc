@@ -1,5 +1,5 @@
-// Events: their contents, and to whom, when and how often they are delivered. Also categories and sources,
-// and the events of connections if processes are connected by TCP.
+// Tests events: their contents, when and how often they are delivered, and to which registrations. Also tests
+// categories and sources, and the events of connections if processes are connected by TCP.
 #include <set>
 #include <vector>
 
@@ -33,11 +33,11 @@ struct Shape {
 
 struct Seen {
     Shape shape;
-    std::vector<std::vector<long long>> events;  // by element
+    std::vector<std::vector<long long>> events;  // the values of each event, by element
     std::vector<MPI_Count> times;
     MPI_Count dropped = 0;
     int freed = 0;
-    bool free_there = false;  // in the function that is called for an event
+    bool free_there = false;  // whether the callback for an event frees its own registration
     MPI_T_event_registration registration = nullptr;
 };
 
@@ -104,14 +104,14 @@ void end(Seen &seen) {
     check_equal(seen.freed, 1);
 }
 
-// Messages to this rank itself, which are sent before their receive is posted.
+// Sends messages to this rank itself before their receives are posted.
 void send_before_receive(MPI_Comm comm, int number, int first_tag, int bytes) {
     std::vector<char> out(static_cast<size_t>(bytes)), in(out.size());
     std::vector<MPI_Request> requests(static_cast<size_t>(number));
     int self = rank_in(comm);
     for (int i = 0; i < number; ++i)
         MPI_Isend(out.data(), bytes, MPI_CHAR, self, first_tag + i, comm, &requests[static_cast<size_t>(i)]);
-    MPI_Probe(self, first_tag + number - 1, comm, MPI_STATUS_IGNORE);  // all have arrived
+    MPI_Probe(self, first_tag + number - 1, comm, MPI_STATUS_IGNORE);  // all messages have arrived
     for (int i = 0; i < number; ++i)
         MPI_Recv(in.data(), bytes, MPI_CHAR, self, first_tag + i, comm, MPI_STATUS_IGNORE);
     MPI_Waitall(number, requests.data(), MPI_STATUSES_IGNORE);
@@ -128,7 +128,7 @@ void unexpected_messages() {
     for (int i = 0; i < 3; ++i)
         check(all.events[static_cast<size_t>(i)] == std::vector<long long>{0, 40 + i, 10},
               "another message is told of");
-    int value = 0;  // a message that is expected
+    int value = 0;  // this message is expected, so there must be no event
     MPI_Request request;
     MPI_Irecv(&value, 1, MPI_INT, 0, 0, comm, &request);
     MPI_Send(&value, 1, MPI_INT, 0, 0, comm);
@@ -191,7 +191,7 @@ void algorithms() {
 }
 
 // One call starts so many sends that the event queue overflows, because no event is delivered before the call
-// has left MPI. The lost events are counted.
+// returns. The library must count the lost events.
 void too_many() {
     Seen seen;
     listen(seen, "p2p_unexpected_message", MPI_COMM_SELF);
@@ -286,15 +286,17 @@ void sources() {
             MPI_T_ERR_INVALID_INDEX);
 }
 
-// Waits until the number of events is the number of connections. Each event is about a different process.
+// Waits until the number of events is the number of connections. Each event must be about a different
+// process.
 void connections(Seen &seen) {
     Reading<> open("network_connections", MPI_T_PVAR_CLASS_LEVEL);
     double begun = MPI_Wtime();
-    // Some events may arrive in too_many().
+    // Some events of connections may arrive during too_many().
     auto agree = [&] { return seen.events.size() + static_cast<size_t>(seen.dropped) == open.value(); };
     while (!agree() && MPI_Wtime() < begun + 20) {
         int there = 0;
-        MPI_Iprobe(MPI_ANY_SOURCE, 77, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);  // a call that leaves MPI
+        // events are delivered when such a call returns
+        MPI_Iprobe(MPI_ANY_SOURCE, 77, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
     }
     check(agree(), std::to_string(seen.events.size()) + " events tell of " + std::to_string(open.value()) +
                        " connections");
@@ -313,7 +315,7 @@ void connections(Seen &seen) {
     end(seen);
 }
 
-// Every variable and event is in one category, and every category is in the first one.
+// Every variable and event must be in one category, and every category must be in the first one.
 void categories() {
     int number = 0, stamp = -1, again = -1, total[4] = {}, wanted[4] = {0, -1, -1, -1};
     good(MPI_T_category_changed(&stamp));

@@ -1,5 +1,5 @@
-// Performance variables: sessions and handles, the operations that each class allows, and that the values
-// change when the events that they count happen.
+// Tests performance variables: sessions and handles, and the operations that each class allows. The values
+// must change when the events that they count happen.
 #include <algorithm>
 #include <atomic>
 #include <set>
@@ -14,7 +14,7 @@ using Count = unsigned long long;
 
 int rank, size;
 
-int most_values() { return std::max(size, 16); }  // of one variable
+int most_values() { return std::max(size, 16); }  // the most values that one variable has
 
 void walk_over_all() {
     int number = -1;
@@ -58,7 +58,7 @@ void walk_over_all() {
                 atomic ? MPI_SUCCESS : MPI_T_ERR_PVAR_NO_ATOMIC);
         if (i % 2) good(MPI_T_pvar_handle_free(session, &handle));
     }
-    good(MPI_T_pvar_session_free(&session));  // with the handles left in it
+    good(MPI_T_pvar_session_free(&session));  // frees the handles that remain in the session too
 }
 
 void errors() {
@@ -92,7 +92,7 @@ void errors() {
     refused(MPI_T_pvar_handle_free(one, &all), MPI_T_ERR_INVALID_HANDLE);
     for (auto *act : {MPI_T_pvar_start, MPI_T_pvar_stop, MPI_T_pvar_reset}) {
         good(act(one, MPI_T_PVAR_ALL_HANDLES));
-        good(act(other, MPI_T_PVAR_ALL_HANDLES));  // this session has none
+        good(act(other, MPI_T_PVAR_ALL_HANDLES));  // this session has no handles
         refused(act(none, MPI_T_PVAR_ALL_HANDLES), MPI_T_ERR_INVALID_SESSION);
     }
     MPI_T_pvar_handle freed = handle;
@@ -113,7 +113,7 @@ void sessions_run_out() {
     check_equal(Reading<>("p2p_messages_sent").value(), 0u);
 }
 
-// `times` messages of `bytes` bytes around the ring. If `posted`, their receives are posted first.
+// Sends `times` messages of `bytes` bytes around the ring. If `posted`, the receives are posted first.
 void ring(int times, int bytes, bool posted) {
     std::vector<char> out(static_cast<size_t>(bytes), 'o'), in(static_cast<size_t>(times * bytes));
     std::vector<MPI_Request> requests(static_cast<size_t>(times)), sends(requests.size());
@@ -129,7 +129,7 @@ void ring(int times, int bytes, bool posted) {
         MPI_Isend(out.data(), bytes, MPI_CHAR, to, i, MPI_COMM_WORLD, &sends[static_cast<size_t>(i)]);
     if (!posted) {
         int there = 0;
-        // When the last message has arrived, so have all before it.
+        // When the last message has arrived, all messages before it have arrived too.
         while (!there) MPI_Iprobe(from, times - 1, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
         Reading<> stored("p2p_unexpected_messages", MPI_T_PVAR_CLASS_LEVEL);
         check(stored.value() >= static_cast<Count>(times));
@@ -139,7 +139,8 @@ void ring(int times, int bytes, bool posted) {
     MPI_Waitall(times, sends.data(), MPI_STATUSES_IGNORE);
 }
 
-// Messages of the other ranks may be stored as well.
+// Checks that a value is `wanted` or a little more, because messages of the other ranks may be stored as
+// well.
 void about(Count value, int wanted, const std::source_location &where = std::source_location::current()) {
     Count least = static_cast<Count>(wanted), most = least + static_cast<Count>(2 * (size - 1));
     check(value >= least && value <= most, std::to_string(value) + " is not about " + std::to_string(wanted),
@@ -175,8 +176,8 @@ void counters_count() {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// A handle shows what happened while it was started, since it was created or reset. It does not affect other
-// handles.
+// A handle shows only what has happened since it was created or reset, and while it was started. It must not
+// affect other handles.
 void handles_are_apart() {
     Reading<> always("p2p_messages_sent"), other("p2p_messages_sent");
     int in = 0, out = 1;
@@ -207,13 +208,13 @@ void handles_are_apart() {
     check_equal(always.value(), 15u);
 }
 
-// `number` messages to this rank itself, which are stored until all have arrived.
+// Sends `number` messages to this rank itself. They are stored until all have arrived.
 void store_and_take(int number) {
     int value = 3;
     std::vector<MPI_Request> requests(static_cast<size_t>(number));
     for (size_t i = 0; i < requests.size(); ++i)
         MPI_Isend(&value, 1, MPI_INT, 0, static_cast<int>(i), MPI_COMM_SELF, &requests[i]);
-    MPI_Probe(0, number - 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);  // all have arrived
+    MPI_Probe(0, number - 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);  // all messages have arrived
     for (int i = 0; i < number; ++i) MPI_Recv(&value, 1, MPI_INT, 0, i, MPI_COMM_SELF, MPI_STATUS_IGNORE);
     MPI_Waitall(number, requests.data(), MPI_STATUSES_IGNORE);
 }
@@ -262,7 +263,7 @@ void of_a_communicator() {
     check_equal(here.value(), 4u);
 }
 
-// The number of ranks on this rank's node.
+// Returns the number of ranks on this rank's node.
 int ranks_here() {
     MPI_Comm node;
     int here = 0;
@@ -272,7 +273,8 @@ int ranks_here() {
     return here;
 }
 
-// A job has one of the two networks: the one that LANYARD_PATHS names first.
+// Returns whether the job uses datagrams. A job uses one of the two networks: the one that LANYARD_PATHS
+// names first.
 bool by_datagrams() {
     const char *paths = std::getenv("LANYARD_PATHS");
     const char *dgram = paths ? std::strstr(paths, "dgram") : nullptr,
@@ -280,7 +282,7 @@ bool by_datagrams() {
     return dgram && (!tcp || dgram < tcp);
 }
 
-// Counters by process and in total. If `all`, every process is reached by datagrams.
+// Tests counters by process and in total. If `all`, every process is reached by datagrams.
 void datagrams(bool used, bool all) {
     Reading<> sent("dgram_packets_sent"), known("dgram_peers", MPI_T_PVAR_CLASS_LEVEL),
         trip("dgram_round_trip", MPI_T_PVAR_CLASS_LEVEL),
@@ -293,7 +295,8 @@ void datagrams(bool used, bool all) {
         check_equal(each->count, used ? size : 1);
     int value = 0, to = (rank + 1) % size, from = (rank + size - 1) % size;
     auto before_to = sent_to.values(), before_from = come_from.values();
-    // Most messages travel in packets of their own, because a rank that is ahead of its neighbours waits.
+    // Most messages travel in packets of their own, because a rank that is ahead of its neighbours waits for
+    // them.
     constexpr int times = 50;
     for (int i = 0; i < times; ++i)
         MPI_Sendrecv(&value, 1, MPI_INT, to, 5, &value, 1, MPI_INT, from, 5, MPI_COMM_WORLD,
@@ -320,7 +323,7 @@ void datagrams(bool used, bool all) {
     }
 }
 
-// The variables of the paths that messages take have values, and those of the other paths do not.
+// The variables of the paths that messages use must have values. Those of the other paths must be 0.
 void ways() {
     const char *paths = std::getenv("LANYARD_PATHS");
     int here = ranks_here();
@@ -333,7 +336,7 @@ void ways() {
     Reading<> cells("shm_cells", MPI_T_PVAR_CLASS_SIZE), segment("shm_segment_bytes", MPI_T_PVAR_CLASS_LEVEL);
     ring(3, 1 << 20, true);
     MPI_Barrier(MPI_COMM_WORLD);
-    // With both paths, the path to a rank's neighbours depends on the rank.
+    // If both paths are used, it depends on the rank which path leads to its neighbours.
     if (!connected || !sharing) {
         for (const Reading<> *each : {&sent, &received})
             check(connected ? each->value() >= 3 : each->value() == 0);
@@ -346,7 +349,7 @@ void ways() {
         check(sharing ? each->value() >= 1 : each->value() == 0);
 }
 
-// A thread that waits for long falls asleep, which is counted and timed.
+// A thread that waits falls asleep after a while. This must be counted and timed.
 void sleepers_are_timed() {
     if (size == 1) return;
     Reading<> sleeps("engine_sleeps");
@@ -360,13 +363,13 @@ void sleepers_are_timed() {
     double begun = MPI_Wtime();
     MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     double waited = MPI_Wtime() - begun;
-    if (waited < 0.1) return;  // this rank was late itself
+    if (waited < 0.1) return;  // this rank arrived late, so it did not wait
     check(sleeps.value() >= 1);
     check(asleep.value() > 0.03 && asleep.value() <= waited,
           "asleep for " + std::to_string(asleep.value()) + " of " + std::to_string(waited) + " s");
 }
 
-// A handle for every variable, on MPI_COMM_WORLD if the variable belongs to a communicator.
+// Handles for every variable. A variable of a communicator is bound to MPI_COMM_WORLD.
 struct EveryVariable {
     EveryVariable() {
         good(MPI_T_pvar_session_create(&session));
@@ -394,7 +397,7 @@ struct EveryVariable {
     std::vector<MPI_T_pvar_handle> handles;
 };
 
-// Another thread reads everything continuously while this one sends.
+// Another thread reads all variables continuously while this thread sends.
 void another_thread_reads() {
     std::atomic<bool> over{false};
     Count seen = 0;
@@ -429,7 +432,7 @@ int main(int argc, char **argv) {
     good(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
     check_equal(provided, MPI_THREAD_MULTIPLE);
     ToolUse in_use;
-    good(MPI_T_finalize());  // the second use continues
+    good(MPI_T_finalize());  // the interface stays in use, because it was initialised twice
     Reading<> from_the_start("p2p_messages_sent");
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     rank = rank_in(MPI_COMM_WORLD);

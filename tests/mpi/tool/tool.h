@@ -1,4 +1,5 @@
-// For the programs of this folder: variables and events by name, and values read through handles.
+// Helpers for the programs of this folder: they find variables and events by name, and read values through
+// handles.
 #pragma once
 
 #include <vector>
@@ -15,7 +16,7 @@ inline void refused(int code, int wanted,
     check_equal(code, wanted, where);
 }
 
-// The interface is in use while this object exists.
+// Initialises the tool interface, and finalises it when this object is destroyed.
 struct ToolUse {
     ToolUse() {
         int provided = -1;
@@ -31,7 +32,7 @@ inline int cvar_index(const char *name) {
     return index;
 }
 
-// A control variable.
+// A control variable that is read and written through a handle.
 class Control {
 public:
     explicit Control(const char *name, MPI_Comm comm = MPI_COMM_NULL) {
@@ -75,7 +76,8 @@ inline int pvar_index(const char *name, int var_class) {
     return index;
 }
 
-// A performance variable in a session of its own. It is started unless it is continuous.
+// A performance variable, with a session of its own in which it is read. The variable is started unless it is
+// continuous.
 template <class T = unsigned long long>
 class Reading {
 public:

@@ -1,4 +1,4 @@
-// Shared by the programs of this folder, in addition to comm/check.h. Uses MPI functions only.
+// Defines a check for the programs of this folder, in addition to comm/check.h. Uses MPI functions only.
 #pragma once
 
 #include "comm/check.h"

@@ -1,4 +1,5 @@
-// Virtual topologies: every error with its class and its message. The communicators remain usable.
+// Tests the errors of virtual topologies. Each call must report the right class and message, and the
+// communicators must remain usable.
 #include <climits>
 #include <vector>
 
@@ -12,7 +13,7 @@ int *const unweighted = MPI_UNWEIGHTED;
 
 void dims_errors() {
     int two[2] = {0, 0}, fixed[3] = {0, 2, 0};
-    // Without a communicator, the error handler of MPI_COMM_SELF is called.
+    // These calls have no communicator, so errors are reported to the error handler of MPI_COMM_SELF.
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     check_error(MPI_Dims_create(7, 3, fixed), MPI_ERR_DIMS, "no multiple");
     fixed[0] = fixed[1] = fixed[2] = 1;
@@ -124,7 +125,8 @@ void distributed_errors(MPI_Comm comm, int size) {
     check_error(MPI_Dist_graph_neighbors(comm, 0, &a, &b, 0, &a, &b), MPI_ERR_TOPOLOGY,
                 "not even a distributed graph");
 
-    // Only the last rank passes wrong arguments. It reports which, and all other ranks report that it did.
+    // Only the last rank passes wrong arguments. It must report which arguments, and all other ranks must
+    // report that the last rank did so.
     bool last = rank_in(comm) == size - 1;
     auto general = [&](const int *source, const int *degree, const int *destination, const int *weight) {
         return MPI_Dist_graph_create(comm, 1, source, degree, destination, weight, MPI_INFO_NULL, 0, &made);
@@ -146,7 +148,7 @@ void distributed_errors(MPI_Comm comm, int size) {
     use(comm);
 }
 
-// Blocks of different lengths on a ring: negative counts and missing arrays.
+// Passes negative counts and missing arrays to collectives with blocks of different lengths on a ring.
 void neighbor_errors(MPI_Comm comm, int size) {
     int periodic = 1, zeros[2] = {0, 0}, ones[2] = {1, 1}, negative[2] = {-1, 1}, data[2] = {},
         received[2] = {};

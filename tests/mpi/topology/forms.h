@@ -1,6 +1,6 @@
-// The forms in which the standard defines each neighbourhood collective: blocking, nonblocking and
-// persistent, each with counts of type int and MPI_Count. A form is a table of functions. neighbors.cc is
-// written once for all forms. Uses MPI functions only.
+// Each form of a neighbourhood collective is a table of MPI functions here, so that neighbors.cc is written
+// once for all forms. The forms are blocking, nonblocking and persistent, each with counts of type int and of
+// type MPI_Count. Uses MPI functions only.
 #pragma once
 
 #include <mpi.h>

@@ -1,8 +1,9 @@
-// Neighbourhood collectives in all forms: on grids with dimensions of size 1 and 2, on graphs that every rank
-// knows, and on random graphs where each rank knows its own edges (some named several times, some to the rank
-// itself). All five collectives are under way at once on one communicator, with blocks of unequal sizes, gaps
-// and a permuted order. They are repeated with changed data, and each rank starts the persistent ones in a
-// different order. A plain search computes what must arrive where, and everything else must stay untouched.
+// Tests neighbourhood collectives in all forms: on grids with dimensions of size 1 and 2, on graphs that
+// every rank knows, and on random graphs where each rank knows only its own edges (some named several times,
+// some to the rank itself). All five collectives are under way at once on one communicator, with blocks of
+// unequal sizes, gaps and a permuted order. The collectives are repeated with changed data, and each rank
+// starts the persistent ones in a different order. A plain search computes what must arrive where. Everything
+// else must stay untouched.
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
@@ -17,16 +18,16 @@ namespace {
 constexpr int unwritten = -77, collectives = 5;
 using List = std::vector<int>;
 
-// The neighbours of this rank. `partner[i]` is the index, among the blocks that source i sends, of the block
-// that arrives as block i.
+// The neighbours of this rank. Block i arrives from rank sources[i]. That rank sends it as its block
+// partner[i].
 struct Network {
     MPI_Comm comm = MPI_COMM_NULL;
     List sources, destinations, partner;
     std::string name;
-    bool long_blocks = false;  // test these as well
+    bool long_blocks = false;  // also test long blocks
 };
 
-// Element i of what `from` sends as block j in one turn.
+// Element i of the block j that rank `from` sends in one turn.
 int value(int turn, int from, int j, int i) { return turn * 100003 + from * 1009 + j * 101 + i % 97; }
 
 template <class Form>
@@ -69,7 +70,7 @@ public:
             fill(turn);
             if (!persistent) call_all();
             else start(turn);
-            // The operations keep what they need of the program's datatypes.
+            // The operations must keep everything that they need of a datatype that the program frees.
             if (turn + 1 == turns) MPI_Type_free(&every_other_);
             if (Form::way != Way::blocking) MPI_Waitall(collectives, requests_, MPI_STATUSES_IGNORE);
             verify(turn);
@@ -83,7 +84,7 @@ public:
 private:
     int count(int from, int j) const { return length_ + (from + 2 * j) % 3; }
     size_t block() const { return static_cast<size_t>(length_) + 4; }
-    // In reverse order, with gaps.
+    // Arranges blocks in reverse order, with gaps between them.
     void lay_out(size_t blocks, std::vector<typename Form::Place> &places, std::vector<MPI_Aint> &bytes,
                  int stride) const {
         for (size_t i = 0; i < blocks; ++i) {
@@ -197,8 +198,8 @@ void run_all(Network &network) {
     MPI_Comm_free(&network.comm);
 }
 
-// In each dimension, the block that arrives from the neighbour before is the one that this neighbour sends to
-// its neighbour after, and vice versa.
+// In each dimension, a rank has a neighbour before it and a neighbour after it. The block that arrives from
+// the neighbour before is the block that this neighbour sends to its neighbour after, and vice versa.
 void grid(const List &dims, const List &periods) {
     Network network;
     int ndims = static_cast<int>(dims.size());
@@ -227,7 +228,8 @@ void grids(int size) {
     }
 }
 
-// The k-th b in the list of a belongs to the k-th a in the list of b.
+// Finds each block's index at its sender. If rank a names rank b as a source several times, and b names a as
+// a destination as often, then the k-th entries of the two lists belong together.
 List partners(int rank, const std::vector<List> &sources, const std::vector<List> &destinations) {
     List partner;
     const List &own = sources[static_cast<size_t>(rank)];
@@ -242,7 +244,7 @@ List partners(int rank, const std::vector<List> &sources, const std::vector<List
     return partner;
 }
 
-// Random graphs, the same on all ranks.
+// Tests random graphs, which all ranks draw alike.
 void distributed(int size, unsigned seed) {
     std::mt19937 random(seed);
     std::vector<List> sources(static_cast<size_t>(size)), destinations(static_cast<size_t>(size));
@@ -268,7 +270,7 @@ void distributed(int size, unsigned seed) {
     run_all(network);
 }
 
-// A ring in which each rank names its right and its left neighbour twice and itself once.
+// Tests a ring in which each rank names its right and its left neighbour twice and itself once.
 void graph(int size) {
     List index, edges;
     std::vector<List> lists;
@@ -287,7 +289,7 @@ void graph(int size) {
     run_all(network);
 }
 
-// Duplicates have the topology as well, and separate traffic.
+// A duplicate must have the topology of its original, and its messages must be separate.
 void duplicates() {
     MPI_Comm comm, copy;
     MPI_Request request, requests[2];
@@ -297,7 +299,7 @@ void duplicates() {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Ineighbor_allgather(&told[0], 1, MPI_INT, heard[0], 1, MPI_INT, comm, &requests[0]);
     MPI_Ineighbor_allgather(&told[1], 1, MPI_INT, heard[1], 1, MPI_INT, copy, &requests[1]);
-    MPI_Comm_free(&comm);  // it ends when the operation is complete
+    MPI_Comm_free(&comm);  // the communicator ends when the operation is complete
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     check_equal(heard[0][0], (told[0] + dim - 1) % dim);
     check_equal(heard[0][1], (told[0] + 1) % dim);
@@ -337,7 +339,7 @@ void errors(int size) {
                 MPI_ERR_TYPE);
     MPI_Comm_free(&line);
 
-    // A graph with an edge in one direction only.
+    // A graph in which an edge has only one direction.
     if (size > 1) {
         List index(static_cast<size_t>(size), 1);
         int edge = 1;

@@ -1,5 +1,5 @@
-// Virtual topologies: their creation, queries, duplicates and parts. Ranks may be reordered, so the checks
-// hold for every order.
+// Tests virtual topologies: their creation, queries, duplicates and parts. The library may reorder the ranks,
+// so the checks accept every order.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -20,14 +20,14 @@ int form_of(MPI_Comm comm) {
     return status;
 }
 
-// All ranks' values of `mine`, in the order of the ranks.
+// Returns the values of `mine` of all ranks, in the order of the ranks.
 List all_of(MPI_Comm comm, int mine) {
     List all(static_cast<size_t>(size_of(comm)));
     MPI_Allgather(&mine, 1, MPI_INT, all.data(), 1, MPI_INT, comm);
     return all;
 }
 
-// The rank at these coordinates by definition.
+// Computes the rank at these coordinates from the standard's definition.
 int rank_at(const List &dims, const List &coords) {
     int rank = 0;
     for (size_t d = 0; d < dims.size(); ++d) rank = rank * dims[d] + coords[d];
@@ -78,7 +78,7 @@ void check_grid(MPI_Comm comm, const List &dims, const List &periods) {
     use(comm);
 }
 
-// All parts of a grid.
+// Tests all parts of a grid (MPI_Cart_sub).
 void parts(MPI_Comm comm, const List &dims, const List &periods) {
     for (unsigned which = 0; which < 1u << dims.size(); ++which) {
         List remain, left_dims, left_periods;
@@ -212,7 +212,7 @@ struct Edge {
 };
 using Weights = std::multimap<int, int>;  // the key is the other rank
 
-// The edges that begin (`begin`) or end at a rank.
+// Returns the edges that begin (if `begin`) or end at a rank, with their weights.
 Weights of_rank(const std::vector<Edge> &edges, int rank, bool begin) {
     Weights weights;
     for (const Edge &edge : edges)
@@ -243,7 +243,7 @@ void check_distributed(MPI_Comm comm, const std::vector<Edge> &edges, bool weigh
         };
         check(sorted(got) == sorted(wanted), begin ? "other destinations" : "other sources");
     }
-    // An array that is too short gets the first elements.
+    // If an array is too short for all neighbours, it must get the first ones.
     if (in > 0) {
         int first = -9, none = -9;
         MPI_Dist_graph_neighbors(comm, 1, &first, unweighted, 0, &none, unweighted);
@@ -253,7 +253,7 @@ void check_distributed(MPI_Comm comm, const std::vector<Edge> &edges, bool weigh
     use(comm);
 }
 
-// Random edges, named by random ranks. They are the same on all ranks.
+// Tests graphs with random edges, each of which is named by a random rank. All ranks draw the same edges.
 void distributed(int size, unsigned seed, bool weighted, int reorder) {
     std::mt19937 random(seed);
     auto any = [&] { return static_cast<int>(random() % static_cast<unsigned>(size)); };
@@ -285,7 +285,7 @@ void distributed(int size, unsigned seed, bool weighted, int reorder) {
     check_distributed(copy, edges, weighted);
     MPI_Comm_free(&copy);
 
-    // The same graph, with each rank naming its own edges.
+    // Creates the same graph again. This time each rank names its own edges.
     List in, in_weights, out, out_weights;
     for (auto [rank, weight] : of_rank(edges, own, false)) in.push_back(rank), in_weights.push_back(weight);
     for (auto [rank, weight] : of_rank(edges, own, true)) out.push_back(rank), out_weights.push_back(weight);
@@ -308,7 +308,7 @@ void distributed(int size, unsigned seed, bool weighted, int reorder) {
 
 // ---- placement: has an effect only with ranks on several nodes (tests/lab/test_suite.py)
 //
-// The number of edges between nodes, from the ranks of the communicator to those that `neighbors` returns.
+// Counts the edges between nodes, from the ranks of the communicator to the ranks that `neighbors` returns.
 template <class Neighbors>
 int cut(MPI_Comm comm, int node, Neighbors neighbors) {
     List nodes = all_of(comm, node);
@@ -319,8 +319,8 @@ int cut(MPI_Comm comm, int node, Neighbors neighbors) {
     return edges;
 }
 
-// Both ranks of a pair are placed on one node if all nodes have even numbers of ranks. If `half`, the partner
-// of a rank is not the next rank but the one that is half of all ranks away.
+// If all nodes have even numbers of ranks, both ranks of each pair must be placed on one node. The partner of
+// an even rank is the next rank. If `half`, the partner of a rank is the rank that is half of all ranks away.
 void pairs(int size, int node, bool even, bool half) {
     auto partner = [&](int rank) { return half ? (rank + size / 2) % size : rank ^ 1; };
     auto partners = [&](int rank) { return List{partner(rank)}; };
