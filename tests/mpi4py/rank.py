@@ -1,4 +1,4 @@
-"""One rank of a run of mpi4py's own tests. It runs them and writes the outcome of each into a JSON file.
+"""Runs mpi4py's own tests on one rank and writes the outcome of each test into a JSON file.
 
 tests/mpi4py/run starts it as: mpirun -n N python rank.py TESTS REPORTS [arguments of mpi4py's test/main.py].
 Every rank runs the same tests in the same order and writes REPORTS/rank-R.json. While a test runs, its name
@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True
 
 
 class Recorder(unittest.TextTestResult):
-    """Records outcomes by full test name, and the name of the running test in rank-R.now."""
+    """Records the outcome of each test under its full name, and the running test's name in rank-R.now."""
 
     reports = pathlib.Path()
     rank = 0
@@ -28,7 +28,8 @@ class Recorder(unittest.TextTestResult):
 
     def note(self, test, outcome, text=""):
         known = self.outcomes.get(test.id())
-        if known is None or known["outcome"] == "passed":  # the first failure of several subtests counts
+        # if several subtests fail, the first failure counts
+        if known is None or known["outcome"] == "passed":
             seconds = time.monotonic() - getattr(self, "started", time.monotonic())
             self.outcomes[test.id()] = {"outcome": outcome, "text": text, "seconds": seconds}
 
