@@ -1,10 +1,11 @@
-// What the MPICH ABI has in addition to the standard's functions: conversions for Fortran, variables, and
-// names that MPI-3.0 removed. Runs with any number of ranks.
+// Tests the parts of the MPICH ABI that the standard's ABI does not have: conversions for Fortran, variables,
+// and names that MPI-3.0 removed. Runs with any number of ranks.
 #include "mpi/comm/check.h"
 
 namespace {
 
-// Handles are integers in C already. The conversions keep them, and the result is the same object.
+// In this ABI, handles are integers in C already. The conversions must not change them, and the result must
+// stand for the same object.
 void handles_for_fortran() {
     MPI_Comm copy;
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
@@ -50,7 +51,7 @@ void statuses_for_fortran() {
         check_equal(elements, MPI_Count{5} << 33);
         check(cancelled);
     }
-    // A status that is ignored has nothing to convert.
+    // MPI_STATUS_IGNORE and MPI_F_STATUS_IGNORE stand for no status, so converting them is an error.
     check(MPI_F_STATUS_IGNORE && MPI_F_STATUSES_IGNORE && MPI_F_STATUS_IGNORE != MPI_F_STATUSES_IGNORE);
     check_class(MPI_Status_f2c(MPI_F_STATUS_IGNORE, &back), MPI_ERR_ARG);
     check_class(MPI_Status_c2f(MPI_STATUS_IGNORE, in_fortran), MPI_ERR_ARG);
@@ -97,7 +98,7 @@ void removed_datatypes() {
     check_class(MPI_Type_ub(MPI_INT, nullptr), MPI_ERR_ARG);
 }
 
-// MPI_LB and MPI_UB have no data and set the bounds.
+// MPI_LB and MPI_UB are datatypes without data. In a struct, they set the lower and the upper bound.
 void removed_markers() {
     int lengths[] = {1, 1, 1};
     MPI_Aint places[] = {-8, 0, 24}, lower = 0, extent = 0;

@@ -20,7 +20,7 @@ INTEL_VERSION = re.search(r"impi-rt==(\S+)", (ROOT / "bench" / "peers.txt").read
 
 
 def clean_environment(**more):
-    """The environment without the variables that an outer launcher or the test driver has set."""
+    """Returns the environment without the variables that an outer launcher or the test driver has set."""
     dropped = ("PMI_", "LANYARD_JOB", "LD_LIBRARY_PATH", "MPI_LOCAL")
     return {**{name: value for name, value in os.environ.items() if not name.startswith(dropped)}, **more}
 
@@ -32,7 +32,10 @@ def library():
 
 @pytest.fixture(scope="session")
 def job():
-    """Runs a program with mpirun. Returns the exit code, standard output and standard error."""
+    """Returns a function that runs a program with mpirun.
+
+    This function returns the exit code, standard output and standard error.
+    """
     def run(ranks, *command, **variables):
         done = subprocess.run([BUILD / "bin" / "mpirun", "-n", str(ranks), *command], capture_output=True,
                               text=True, timeout=180, check=False, env=clean_environment(**variables),
@@ -42,7 +45,7 @@ def job():
 
 
 def environment(*packages):
-    """The Python interpreter of an environment with mpi4py's wheel, numpy and `packages`."""
+    """Returns the Python interpreter of an environment with mpi4py's wheel, numpy and `packages`."""
     path = ROOT / "tests" / "mpi4py" / "build"
     loader = importlib.machinery.SourceFileLoader("mpi4py_build", str(path))
     build = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
@@ -53,7 +56,7 @@ def environment(*packages):
 
 @pytest.fixture(scope="session")
 def unsanitized(library):
-    """Skips sanitizer builds: programs of others cannot load a library that needs a sanitizer's runtime."""
+    """Skips builds with sanitizers, because programs of others are not linked with a sanitizer's runtime."""
     if re.search("__[at]san_init",
                  subprocess.run(["nm", "-D", library], capture_output=True, text=True, check=True).stdout):
         pytest.skip("a library built with sanitizers needs their runtime")
@@ -71,10 +74,10 @@ def wheel_and_mpich(unsanitized):
 
 @pytest.fixture(scope="session")
 def intel(unsanitized):
-    """The folder with Intel MPI's runtime and benchmarks (impi-rt), its mpicc and its headers (impi-devel).
+    """Returns the folder with Intel MPI: runtime and benchmarks (impi-rt), mpicc and headers (impi-devel).
 
-    They are installed without their dependencies, because impi-rt names a package "libfabric" that PyPI does
-    not have.
+    The packages are installed without their dependencies, because impi-rt depends on a package "libfabric"
+    that PyPI does not have.
     """
     folder = ROOT / "build" / "mpich_abi" / "intel"
     packages = [f"{name}=={INTEL_VERSION}" for name in ("impi-rt", "impi-devel")]

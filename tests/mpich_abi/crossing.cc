@@ -1,12 +1,12 @@
-// Values of the MPICH ABI pass through the real library: names, ranks, codes, attributes, callbacks, and the
-// arguments that created a datatype.
+// Tests that values of the MPICH ABI are translated when they are passed to and from the library: names,
+// ranks, codes, attributes, callbacks, and the arguments that created a datatype.
 #include "mpi/comm/check.h"
 
 #include <vector>
 
 namespace {
 
-// A handle that stood for another datatype would give another name.
+// Checks the names of datatypes. If a handle were translated to another datatype, the name would be wrong.
 void names() {
     struct Named {
         MPI_Datatype type;
@@ -56,7 +56,8 @@ void translated_ranks() {
     MPI_Group world, none;
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     MPI_Group_incl(world, 0, nullptr, &none);
-    std::vector<int> from(100, MPI_PROC_NULL), to(100, 7);  // more than fit on the stack
+    // more ranks than the front end translates in memory on the stack
+    std::vector<int> from(100, MPI_PROC_NULL), to(100, 7);
     from[0] = 0;
     MPI_Group_translate_ranks(world, 100, from.data(), world, to.data());
     check_equal(to[0], 0);
@@ -67,7 +68,7 @@ void translated_ranks() {
     MPI_Group_free(&world);
 }
 
-// MPI_PROC_NULL is -1, as is MPI_ANY_TAG. MPI_ANY_SOURCE is -2.
+// In this ABI, MPI_PROC_NULL and MPI_ANY_TAG are both -1, and MPI_ANY_SOURCE is -2.
 void wildcards() {
     int out = 5, in = 0;
     MPI_Status status;
@@ -76,7 +77,8 @@ void wildcards() {
     MPI_Recv(&in, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
     check_equal(status.MPI_SOURCE, MPI_PROC_NULL);
     check_equal(status.MPI_TAG, MPI_ANY_TAG);
-    check_equal(status.MPI_ERROR, 1234);  // only calls on several requests set it
+    // only calls on several requests set MPI_ERROR
+    check_equal(status.MPI_ERROR, 1234);
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Wait(&request, &status);
     check_equal(status.MPI_SOURCE, MPI_ANY_SOURCE);
@@ -91,7 +93,8 @@ void wildcards() {
     check_equal(sum, size_of(MPI_COMM_WORLD));
 }
 
-// One of several receives fails. Each status has its own code, with this ABI's number.
+// One of several receives fails. The status of each request must have its own error code, as numbered in this
+// ABI.
 void codes_in_statuses() {
     int out[2] = {1, 2}, small = 0, fits = 0;
     MPI_Request requests[3];
@@ -155,7 +158,8 @@ void add(void *in, void *inout, int *count, MPI_Datatype *type) {
     for (int i = 0; i < *count; ++i) static_cast<int *>(inout)[i] += static_cast<int *>(in)[i];
 }
 
-// The program's functions get this ABI's values, and their return codes reach the caller.
+// The program's functions must get this ABI's values, and their return codes must reach the caller of the MPI
+// function.
 void callbacks() {
     int keyval, value = 1;
     MPI_Comm comm, copy;
@@ -220,7 +224,8 @@ void contents() {
     MPI_Type_free(&part);
 }
 
-// Keys are shorter than the standard's. A key of the maximum length is returned complete.
+// In this ABI, the maximum length of a key is shorter than in the standard's. A key of the maximum length
+// must be returned complete.
 void long_texts() {
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Info info;
@@ -241,7 +246,7 @@ void errors() {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     int data = 0;
     check_class(MPI_Send(&data, 1, MPI_INT, size_of(MPI_COMM_WORLD), 0, MPI_COMM_WORLD), MPI_ERR_RANK);
-    // In the standard's ABI, -4 is MPI_ROOT.
+    // -4 is MPI_ROOT in the standard's ABI, but not in this one.
     check_class(MPI_Send(&data, 1, MPI_INT, -4, 0, MPI_COMM_WORLD), MPI_ERR_RANK);
     check_class(MPI_Send(&data, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD), MPI_ERR_RANK);
     check_class(MPI_Send(&data, 1, MPI_INT, 0, MPI_ANY_TAG, MPI_COMM_WORLD), MPI_ERR_TAG);

@@ -1,5 +1,5 @@
-/* imported LIBRARY LIST: loads the library and looks up every name in the list, one per line. The list
- * contains the names that a compiled program imports. */
+/* imported LIBRARY LIST: loads the library and looks up every name in the list. The list has one name in each
+ * line, and contains the names that a compiled program imports. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,10 @@
-"""Writes every constant of the MPICH ABI that its front end translates as a row of C++.
+"""Writes, as rows of C++, all constants of the MPICH ABI that the front end for this ABI translates.
 
     make_table.py API_FOLDER OUTPUT
 
 A row has the constant's name, its value in the MPICH ABI and in the standard's ABI, and the functions that
-translate it. This program reads the description itself and uses none of the generators, which it checks.
+translate it. With these rows, the tests check what the generators of the front end have written. Therefore
+this program uses none of the generators and reads the description (api/) itself.
 """
 import fnmatch
 import pathlib
@@ -52,8 +53,8 @@ for group in ("op", "comm", "group", "message", "info", "errhandler", "datatype"
         lines.append(f'    {{"{name}", 0x{value:08x}, {standard.get(name, datatypes.get(name))}, '
                      f"[](uint32_t v) {{ return {table}.standard(v); }}, "
                      f"[](int v) {{ return {table}.bits(v); }}}},")
-# These constants have translation functions of their own, the same value in both ABIs, or are never passed as
-# numbers.
+# These constants need no row. Some have translation functions of their own, some have the same value in both
+# ABIs, and some are never passed as numbers.
 apart = (set(here["buffer"]) | set(here["ignore"]) | set(here["length"]) | set(here["fortran_status"])
          | {n for n in value_here if n.endswith("_NULL")})
 forgotten = [name for name in value_here if name not in crossing | apart]

@@ -1,4 +1,4 @@
-"""Tests of libmpi.so.12 itself: its symbols, the cost of a call, and that a process uses one ABI only."""
+"""Tests libmpi.so.12 itself: its symbols, the cost of a call, and that a process can use only one ABI."""
 import json
 import re
 import subprocess
@@ -8,7 +8,8 @@ import pytest
 
 from .conftest import BUILD, MPICH, ROOT, clean_environment
 
-# In addition to functions: variables that the ABI's header names, and MPI_COMM_DUP_FN.
+# The library defines these symbols in addition to the functions: variables that the ABI's header names, and
+# MPI_COMM_DUP_FN.
 MORE = {"MPI_UNWEIGHTED", "MPI_WEIGHTS_EMPTY", "MPI_T_PVAR_ALL_HANDLES", "MPI_F_STATUS_IGNORE",
         "MPI_F_STATUSES_IGNORE", "MPI_F08_STATUS_IGNORE", "MPI_F08_STATUSES_IGNORE", "MPIR_Dup_fn"}
 
@@ -42,8 +43,9 @@ def test_is_found_under_all_its_names(library):
             and "[liblanyard.so.0]" in dynamic)
     assert "Version definition section" not in dynamic
     assert (library.parent / "libmpich.so.12").resolve() == library.resolve()
-    # Of the names for linking, libmpi.so belongs to the other library (tests/launch/test_linking.py), and
-    # libmpich.so would lead to this one, for which no mpi.h is installed.
+    # A linker searches for libmpi.so or libmpich.so. libmpi.so must lead to the library for the standard's
+    # ABI (tests/launch/test_linking.py). libmpich.so must not exist: it would lead to this library, for which
+    # no mpi.h is installed.
     assert ((library.parent / "libmpi.so").resolve() != library.resolve()
             and not (library.parent / "libmpich.so").exists())
 
@@ -62,9 +64,9 @@ def version_of(library):
 
 
 def test_text_of_the_version_is_understood(library, unsanitized):
-    """mpi4py (sscanf) and MPI.jl recognise a library of this ABI by the beginning of this text.
+    """The version text must begin as mpi4py (sscanf) and MPI.jl expect it of a library of this ABI.
 
-    The library for the standard's ABI must not have it.
+    The text of the library for the standard's ABI must not begin like this.
     """
     text, other = version_of(library), version_of(library.parent / "libmpi_abi.so.1")
     assert re.match(r"MPICH2? Version:\s+(\d+\.\d+(?:\.\d+)?\w*)\n", text)[1] == MPICH.partition("==")[2]
@@ -91,7 +93,10 @@ def test_a_process_uses_one_door(job, library, order, ranks):
 
 @pytest.mark.parametrize("door", ["mpi", "mpich"])
 def test_the_cost_of_a_call_can_be_measured(door):
-    """The program works. bench/RESULTS.md has the costs, as a busy machine must not make a test fail."""
+    """Checks only that the program works, because a busy machine must not make a test fail.
+
+    The measured costs are in bench/RESULTS.md.
+    """
     done = subprocess.run([BUILD / "bin" / f"{door}-cost", "--json"], capture_output=True, text=True,
                           timeout=60, check=True, env=clean_environment())
     rows = {row["name"]: row for row in json.loads(done.stdout)["results"]}

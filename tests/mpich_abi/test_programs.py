@@ -1,7 +1,7 @@
-"""Programs that others have compiled for the MPICH ABI run unmodified.
+"""Tests that programs that others have compiled for the MPICH ABI run unmodified.
 
-They are mpi4py's wheel, Debian's NetPIPE, Intel's benchmarks, and programs that MPICH's and Intel's mpicc
-produce. The packages are downloaded once, into build/.
+These are mpi4py's wheel, Debian's NetPIPE, Intel's benchmarks, and programs compiled with MPICH's and Intel's
+mpicc. The packages are downloaded once, into build/.
 """
 import os
 import re
@@ -24,7 +24,8 @@ assert total.tolist() == [2.0 * world.size] * 3, total
 assert world.allgather(world.rank) == list(range(world.size))
 """
 
-# A library with the names of Open MPI's, in a folder on the user's search path. It must not be chosen.
+# A library with the names of Open MPI's library, in a folder on the user's search path. The wheel must not
+# load it.
 DECOY = "int ompi_mpi_comm_self; int MPI_Get_version(int *a, int *b) { *a = 3; *b = 1; return 0; }"
 
 
@@ -84,7 +85,7 @@ if __name__ == "__main__":
 
 
 def test_pools_of_python_in_ranks(job, wheel, tmp_path):
-    """The workers import the script, and MPI with it. Each is a process outside the job."""
+    """The workers of a pool import the script and so MPI, too. Each must be a process outside the job."""
     (tmp_path / "pools.py").write_text(POOLS)
     assert job(2, wheel, tmp_path / "pools.py", PYTHONDONTWRITEBYTECODE="1") == (0, "2\n2\n", "")
 
@@ -100,7 +101,7 @@ def test_wheel_passes_by_an_open_mpi(job, wheel, library, tmp_path):
 
 
 def test_wheel_beside_mpich_runs_on_mpich(job, wheel_and_mpich):
-    """An environment with its own MPI keeps using it, and mpirun starts such ranks as well."""
+    """An environment with its own MPI must keep using that MPI. mpirun must start such ranks as well."""
     code, out, err = job(3, wheel_and_mpich, "-c", SHOW_LIBRARY)
     assert code == 0, err
     loaded = libraries(out)
@@ -115,7 +116,7 @@ def test_program_of_mpich_mpicc(job, wheel_and_mpich, tmp_path):
 
 
 def test_program_of_intel_mpicc(job, intel, tmp_path):
-    """Its RUNPATH leads to Intel's library, but it uses the library of the mpirun that starts it."""
+    """The program's RUNPATH leads to Intel's library. Even so, it must use the library of its mpirun."""
     (tmp_path / "program.c").write_text(PROGRAM)
     subprocess.run([intel / "bin" / "mpicc", "-o", tmp_path / "program", tmp_path / "program.c"], check=True,
                    env={**os.environ, "I_MPI_ROOT": str(intel)})
@@ -127,7 +128,7 @@ def test_program_of_intel_mpicc(job, intel, tmp_path):
 
 def test_intels_benchmark(job, intel, library):
     program = intel / "bin" / "IMB-MPI1"
-    # The loader lists what it would load.
+    # The loader lists the libraries that it would load.
     code, out, err = job(1, "env", "LD_TRACE_LOADED_OBJECTS=1", program)
     assert code == 0 and f"libmpi.so.12 => {library} " in out, out + err
     code, out, err = job(2, program, "-msglog", "0:3", "-iter", "10", "PingPong")
@@ -137,7 +138,7 @@ def test_intels_benchmark(job, intel, library):
 
 
 def test_lists_of_imported_names_are_true(wheel, intel):
-    """The lists agree with the programs. The test mpich-imported looks up their names in the library."""
+    """The lists must agree with the programs. The test mpich-imported looks up their names in the library."""
     module, = (wheel.parents[1] / "lib").glob("python*/site-packages/mpi4py/MPI.mpich.*.so")
     version = re.search(r"mpi4py==(\S+)", (ROOT / "tests" / "mpi4py" / "requirements.txt").read_text())[1]
     lists = ROOT / "tests" / "mpich_abi" / "imported"
@@ -152,7 +153,7 @@ def test_lists_of_imported_names_are_true(wheel, intel):
 
 
 def test_values_are_those_of_the_header(wheel_and_mpich, tmp_path):
-    """Every value of api/mpich_abi/values.toml agrees with the header that MPICH installs."""
+    """Every value of api/mpich_abi/values.toml must agree with the header that MPICH installs."""
     groups = tomllib.loads((ROOT / "api" / "mpich_abi" / "values.toml").read_text())
     groups.pop("abi")
     values = {name: value for group in groups.values() for name, value in group.items()}

@@ -1,5 +1,5 @@
 /* Initialises MPI through libmpi_abi.so.1, to which it is linked, and through libmpi.so.12, which it loads.
- * This is an error. */
+ * Using two libraries is an error, which the second one must report. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// The translations of the front end for the MPICH ABI: each constant and predefined handle in both
+// Tests the translations of the front end for the MPICH ABI: each constant and predefined handle in both
 // directions, statuses, error codes and buffers.
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using doors::copy_text;
 
 #include "mpich_values.h"
 
-// The definitions of the ABI under their own names.
+// Makes the definitions of the ABI available to the tests under their own names.
 class MpichValues : public testing::Test, protected Abi {
 protected:
     using ResultStatus = doors::ResultStatus<Abi>;
@@ -34,7 +34,8 @@ TEST_F(MpichValues, ConstantsCrossBothWays) {
     EXPECT_GT(std::size(numbers), 180U);
 }
 
-// A value of the standard's ABI without meaning in this one must not be accepted as if it had one.
+// A number that is a constant in the standard's ABI, but not in the MPICH ABI, must not be accepted as this
+// constant.
 TEST_F(MpichValues, StandardValuesDoNotComeInAsTheyAre) {
     for (const Number &number : numbers)
         if (number.in(number.standard) == number.standard) {
@@ -74,7 +75,8 @@ TEST_F(MpichValues, PredefinedHandlesCrossBothWays) {
         seen.insert(handle.here);
     }
     EXPECT_GT(seen.size(), 90U);
-    // MPIX_C_FLOAT16 exists only in this ABI. It is treated as MPI_REAL2 and comes back as MPIX_C_FLOAT16.
+    // MPIX_C_FLOAT16 exists only in this ABI. It is translated to MPI_REAL2. MPI_REAL2 is always translated
+    // back to MPIX_C_FLOAT16.
     EXPECT_EQ(HandleType<MPI_Datatype>::predefined.standard(0x4c000246), abi::type_real2);
     EXPECT_EQ(HandleType<MPI_Datatype>::predefined.standard(0x4c000226), abi::type_real2);
     EXPECT_EQ(HandleType<MPI_Datatype>::predefined.bits(abi::type_real2), 0x4c000246U);
@@ -126,7 +128,7 @@ TEST_F(MpichValues, StatusesCrossWithLargeCounts) {
     EXPECT_EQ(back.count(), status.count());
     EXPECT_EQ(back.source, abi::proc_null);
     EXPECT_EQ(back.tag, abi::any_tag);
-    EXPECT_EQ(back.error, 14);  // with the number that the program has
+    EXPECT_EQ(back.error, 14);  // the number that the program knows, in this ABI
     EXPECT_EQ(back.cancelled, 1);
 }
 
