@@ -1,5 +1,5 @@
-// The facts of the ABI of types.h, for the bodies of doors/functions. They are written by hand; for an ABI
-// that programs use, a generator would write them.
+// Describes the ABI of types.h to the functions in doors/functions. This file is written by hand. For an ABI
+// that programs use, a generator would write it.
 #pragma once
 
 #include <utility>
@@ -12,8 +12,8 @@
 
 namespace third_abi {
 
-// The address of a variable, and the value of the standard's ABI for what it stands for. The null handle is
-// first.
+// A predefined object: the address of its variable in this ABI, and its handle in the standard's ABI. The
+// null handle is the first in each list.
 struct Predefined {
     const void *variable;
     int standard;
@@ -111,7 +111,8 @@ struct Types {
     using MPI_T_event_dropped_cb_function = third_abi::MPI_T_event_dropped_cb_function;
 };
 
-// Translates values of this ABI to the standard's and back. Values that are the same are inherited.
+// Translates values of this ABI to the standard's and back. Functions for values that are the same in both
+// ABIs are inherited.
 struct Values : lanyard::doors::StandardValues {
     static constexpr std::pair<int, int> ranks[] = {
         {any_source, constants::any_source}, {proc_null, constants::proc_null}, {root, constants::root}};
@@ -141,7 +142,7 @@ struct Values : lanyard::doors::StandardValues {
     static int keyval_in(int value) { return in(keyvals, value); }
     static int keyval_out(int value) { return out(keyvals, value); }
     static int combiner_out(int value) { return out(combiners, value); }
-    // Error classes are the standard's plus 200.
+    // The number of an error class is the standard's number plus 200.
     static int error_class_out(int value) { return value == 0 ? 0 : value + 200; }
     static int error_code_in(int code) { return code >= 200 && code < 400 ? code - 200 : code; }
     static int error_code_out(int code) { return code > 0 && code < 200 ? code + 200 : code; }
@@ -177,7 +178,8 @@ struct Abi : Types, Values {
     template <class Handle>
     using ObjectOf = typename HandleType<Handle>::Object;
 
-    // No address is read through before it is known to belong to a pool.
+    // object_of() returns an address as an object only if it belongs to a pool of objects. So an invalid
+    // handle is never dereferenced.
     template <class Handle>
     static ObjectOf<Handle> *object_behind(Handle handle) {
         using Object = ObjectOf<Handle>;

@@ -1,4 +1,4 @@
-// The variables of the ABI, and how the core calls the program's functions for it.
+// Defines the variables of the ABI, and how the core library calls the program's functions for it.
 #include "doors/program_calls.h"
 #include "third_abi/abi.h"
 

@@ -1,6 +1,6 @@
-// An ABI whose handles are addresses of data objects, with its own status and numbers: its front end, and a
-// program that uses it, on one to three ranks. The bodies of the functions must not depend on how the other
-// ABIs are made.
+// Tests an ABI whose handles are addresses of data objects, with its own status and numbers. This file has a
+// part of the front end and a program that uses it, on one to three ranks. The functions in doors/functions
+// must not depend on properties that only the other two ABIs have.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -171,7 +171,8 @@ void check_class(int code, int wanted, const std::source_location &where = std::
     check(error_class == wanted, where);
 }
 
-// A message around the ring, by blocking calls and by requests, with statuses in the form of this ABI.
+// Sends a message around the ring, with blocking calls and with requests. The statuses have the form of this
+// ABI.
 void messages(MPI_Comm comm) {
     int next = (rank + 1) % size, previous = (rank + size - 1) % size, in[4] = {}, out[4] = {rank, 2, 3, 4};
     MPI_Request requests[3] = {&request_null, nullptr, nullptr};
@@ -310,15 +311,15 @@ void errors(MPI_Comm comm) {
     int length = 0;
     check(MPI_Error_string(told_code, text, &length) == 0 && std::strstr(text, "dest is -5"));
 
-    // A message that is too long fails the wait for its request.
+    // If a message is too long, the wait for the receive's request must fail.
     MPI_Request request;
     MPI_Status status;
     check(MPI_Irecv(data, 1, &type_int, rank, 0, &comm_world, &request) == 0);
     check(MPI_Send(data, 2, &type_int, rank, 0, &comm_world) == 0);
     check_class(MPI_Wait(&request, &status), err_truncate);
 
-    // Values that are no handles: zero, a value of the standard's header, and the address of something
-    // else.
+    // Values that are not handles of communicators: zero, a value of the standard's header, and the address
+    // of a predefined datatype.
     check(MPI_Comm_set_errhandler(&comm_self, &errors_return) == 0);
     int none = -1;
     for (uintptr_t bits : {uintptr_t{0}, uintptr_t{0x101}, reinterpret_cast<uintptr_t>(&type_int)})
@@ -362,7 +363,8 @@ void communicators() {
     check((rank == 0) == (half != &comm_null));
     if (rank == 0) check(MPI_Comm_free(&half) == 0 && half == &comm_null);
     MPI_Group group;
-    std::vector<int> from(100, proc_null), to(100, 7);  // more than are kept on the stack
+    // more ranks than the front end translates in memory on the stack
+    std::vector<int> from(100, proc_null), to(100, 7);
     from[0] = rank;
     check(MPI_Comm_group(copy, &group) == 0);
     check(MPI_Group_translate_ranks(group, 100, from.data(), group, to.data()) == 0);

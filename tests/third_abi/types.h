@@ -1,6 +1,6 @@
-// The types of an ABI made for a test, as different from the other two as possible. A predefined handle is
-// the address of its own variable, which is not an object of the library. A status begins with the count,
-// as a 64-bit number, and is 24 bytes long.
+// The types of an ABI made for a test. They differ from those of the other two ABIs as much as possible. A
+// predefined handle is the address of its own variable, which is not an object of the library. A status is 24
+// bytes long and begins with the count, as a 64-bit number.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ using MPI_Count = int64_t;
 enum MPI_T_cb_safety : int {};
 enum MPI_T_source_order : int {};
 
-// A program declares variables of these types.
+// The types of the variables that a program declares for predefined objects.
 struct CommVariable { char room[512]; };
 struct DatatypeVariable { char room[512]; };
 struct ErrhandlerVariable { char room[1024]; };
@@ -91,7 +91,7 @@ extern MessageVariable message_null;
 extern SessionVariable session_null;
 extern WinVariable win_null;
 
-// Some of the numbers of this ABI, none of which is the standard's.
+// Some of the numbers of this ABI. None has the value of the standard's ABI.
 constexpr int any_source = -1, proc_null = -2, root = -4, any_tag = -1, undefined = -32766;
 constexpr int ident = 10, congruent = 11, similar = 12, unequal = 13, tag_ub = 501;
 constexpr int combiner_vector = 77, err_rank = 206, err_count = 202, err_comm = 205, err_type = 203,
