@@ -1,4 +1,4 @@
-// The command line of the benchmark programs: sizes, defaults, refusals.
+// Tests the command line of the benchmark programs: sizes, defaults, and what is refused.
 #include "bench/programs/settings.h"
 
 #include <stdexcept>

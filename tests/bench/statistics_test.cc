@@ -1,5 +1,5 @@
-// Medians and their intervals, compared with the definition: the interval must contain the true median of
-// random samples as often as it claims.
+// Compares medians and their intervals with the definition: among many sets of random samples, the interval
+// must contain the true median in about the share of them that it claims (95 %).
 #include "bench/programs/statistics.h"
 
 #include <algorithm>
@@ -26,7 +26,8 @@ TEST(Summary, MedianOfOddAndEvenNumbers) {
     EXPECT_EQ(summarise({9, 1, 5, 7}).largest, 9);
 }
 
-// The textbook's table of order-statistic intervals for the median: n, and the rank of the lower bound.
+// The numbers are those of a textbook's table of order-statistic intervals for the median: n, and the rank of
+// the lower bound.
 TEST(Summary, IntervalRanksAreThoseOfTheTables) {
     for (auto [n, rank] : {std::pair{5, 1}, {6, 1}, {8, 1}, {9, 2}, {15, 4}, {20, 6}, {30, 10}, {100, 40}}) {
         std::vector<double> samples;

@@ -1,5 +1,7 @@
-"""bench-applications of the build named by LANYARD_BUILD: every application verifies its result and reports
-what it sent."""
+"""Tests bench-applications of the build named by LANYARD_BUILD.
+
+Every application must verify its result and report what it sent.
+"""
 import json
 import os
 import pathlib
@@ -18,7 +20,7 @@ def applications(*arguments, ranks=2, settings=None):
                            str(BUILD / "libexec" / "lanyard" / "bench-applications"),
                            *arguments], capture_output=True, text=True, timeout=200, check=False,
                           env={**os.environ, **(settings or {})})
-    # Removes the progress messages. They appear every few seconds, so only on a busy machine.
+    # Removes the progress messages. They appear every few seconds, so there are some only on a busy machine.
     done.stderr = re.sub(r"(?m)^\S+: \d+ of \d+ steps after \d+ s\n", "", done.stderr)
     return done
 
@@ -41,7 +43,8 @@ def test_patterns_and_ep_take_any_number_of_ranks(ranks):
     assert done.stdout.count("is verified") == 1 + len(PATTERNS)
 
 
-# With so many ranks, mg combines its coarse grids. With 8 ranks, cg's grid has twice as many columns as rows.
+# With 8 or 16 ranks on class S, mg collects its coarse grids on every rank. With 8 ranks, cg's grid has twice
+# as many columns as rows.
 @pytest.mark.parametrize("ranks", [8, 16])
 def test_many_ranks(ranks):
     done = applications("--class", "S", "--parts", ",".join(KERNELS), ranks=ranks)
@@ -58,7 +61,7 @@ def test_more_blocks_are_more_runs():
 def test_a_table_tells_what_was_sent():
     done = applications("--parts", "cg", "--class", "S")
     assert (done.returncode, done.stderr) == (0, "")
-    # In each of 15 steps, both ranks send a half of 25 + 1 products, and 1 + 50 + 1 + 1 sums.
+    # In each of 15 steps, both ranks send their halves of 25 + 1 products, and 1 + 50 + 1 + 1 sums.
     assert f"{2 * 15 * (26 + 53)} messages" in done.stdout
     assert "the largest had 5600 B; a rank sent to 1 other at" in done.stdout
     cumulative = [line.split() for line in done.stdout.splitlines() if line.strip().startswith("to ")]
@@ -81,8 +84,10 @@ def test_what_cannot_run_is_said(arguments, ranks, words):
 
 
 def test_a_wrong_result_ends_the_job(tmp_path):
-    """An MPI_Alltoallv that delivers no keys. The profiling interface takes precedence over the library, as
-    it does in the program itself."""
+    """The test replaces the library's PMPI_Alltoallv by a function that delivers no keys.
+
+    The program's own MPI_Alltoallv (traffic.cc) calls this function.
+    """
     source = tmp_path / "wrong.c"
     source.write_text("""
         #include <mpi.h>

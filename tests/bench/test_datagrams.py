@@ -1,5 +1,7 @@
-"""The group `datagrams` of bench/run: its routes, its goals, and how it evaluates runs at several losses,
-shares of a line and profiles."""
+"""Tests the group `datagrams` of bench/run: its routes and its goals.
+
+Also tests how the group evaluates runs at several losses, shares of a line, and profiles.
+"""
 import json
 import os
 import pathlib
@@ -34,7 +36,7 @@ def judge(part, series):
 
 
 def series_of(values, rounds=3):
-    """A series of {library's key: {row: (value, unit)}}, the same in each round."""
+    """Returns a series of {library's key: {row: (value, unit)}} that is the same in each round."""
     series = measure.Series("x")
     for number in range(rounds):
         for key, rows in values.items():
@@ -186,7 +188,7 @@ def test_packets_are_lost_on_a_lossy_link_and_tcp_has_its_congestion_control():
             _, rows = measure.run_profiled(moved["lanyard"], 2, "bandwidth", words)
             assert rows["packets"][0] > 100
             never_came[loss] = rows["missing"][0] / rows["packets"][0]
-        assert never_came[0] < 0.02 < never_came[5]  # the link's queue also overflows at times
+        assert never_came[0] < 0.02 < never_came[5]  # packets are also lost when the link's queue overflows
         moved["lanyard-bbr"].prepare()
         enter = moved["lanyard"].launcher(2)[:-6]
         done = measure.run_command(moved["lanyard"],

@@ -1,5 +1,7 @@
-"""bench/endings.py and bench/rails.py on the build named by LANYARD_BUILD: every figure is present, and
-failures are reported."""
+"""Tests bench/endings.py and bench/rails.py on the build named by LANYARD_BUILD.
+
+Every figure must be present, and failures must be reported.
+"""
 import os
 import pathlib
 import sys
@@ -25,7 +27,7 @@ def library():
 
 
 def judged(part, rows, libraries):
-    """The verdicts on a series of one round with these figures."""
+    """Returns the verdicts on a series of one round with these figures."""
     series = measure.Series(part)
     series.add(libraries["lanyard"], 0, "L 1", rows)
     return [goal.judge(series, libraries)[3] for goal in goals.GOALS if goal.part == part]

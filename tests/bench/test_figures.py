@@ -1,4 +1,5 @@
-"""The statistics, alternation and tables of bench/, with made-up libraries. No MPI is needed."""
+"""Tests the statistics, the alternation of runs and the tables of bench/, with made-up libraries and without
+MPI."""
 import pathlib
 import subprocess
 import sys
@@ -30,7 +31,7 @@ def test_ratios_pair_rounds_and_leave_out_those_without_a_partner():
 
 
 def shell_library(key, script):
-    """A library whose launcher runs a shell script instead of a job."""
+    """Returns a library whose launcher runs a shell script instead of a job."""
     return peers.Library(key, key.title(), pathlib.Path("/"), pathlib.Path("/none"),
                          lambda ranks: ["/bin/sh", "-c", script], {})
 
@@ -59,7 +60,7 @@ def test_a_run_that_hangs_is_ended_with_all_its_processes(monkeypatch):
     start = time.monotonic()
     with pytest.raises(measure.Failed, match="no end after"):
         measure.run(shell_library("one", "sleep 30 & sleep 30"), 2, "latency")
-    assert time.monotonic() - start < 25  # they would sleep for 30 s
+    assert time.monotonic() - start < 25  # if they were not killed, they would sleep for 30 s
 
 
 def test_rounds_alternate_and_rotate():
@@ -150,7 +151,7 @@ def test_the_row_with_the_worst_verdict_is_shown():
 
 
 def series_of(rows_by_key, rounds=1):
-    """A series with the same rows {row: (value, unit)} in every round."""
+    """Returns a series with the same rows {row: (value, unit)} in every round."""
     series = measure.Series("x")
     for number in range(rounds):
         for key, rows in rows_by_key.items():
@@ -304,8 +305,10 @@ NEAR, FAR = machine_state.Look(60, 3), machine_state.Look(250, 10)
 
 
 def alternated(monkeypatch, figures_of, looks):
-    """Rounds of libraries that give these figures, or fail where the figure is None. `looks` is the state of
-    the machine before and after each round."""
+    """Makes rounds of libraries that give these figures, or fail if the figure is None.
+
+    `looks` contains the state of the machine before and after each round.
+    """
     monkeypatch.setattr(measure, "wait_until_quiet", lambda seconds: 0)
     libraries = {key: shell_library(key, "") for key in figures_of}
     rest, taken = iter(looks), {key: iter(values) for key, values in figures_of.items()}

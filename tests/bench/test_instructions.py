@@ -1,6 +1,8 @@
-"""The cost of short messages on a node in instructions, counted by callgrind in the release build named by
-LANYARD_BUILD. These bounds do not depend on the machine's speed, so they reveal a change that makes the fast
-path longer."""
+"""Tests the cost of short messages on a node, in instructions counted by callgrind.
+
+The release build is named by LANYARD_BUILD. The bounds do not depend on the machine's speed, so they reveal a
+change that makes the fast path longer.
+"""
 import os
 import pathlib
 import sys
@@ -12,8 +14,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import instructions  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", "build/release")).absolute()
-# Instructions of a call, or of both calls of a pair: a little above the present counts, which are in
-# bench/results/instructions.json.
+# The most instructions of a call, or of both calls of a pair. The bounds are a little above the present
+# counts, which are in bench/results/instructions.json.
 BOUNDS = {
     "MPI_Send, 8 bytes": 205,
     "MPI_Recv, the message is there": 395,
@@ -41,9 +43,9 @@ BOUNDS = {
     "MPI_Scatterv elsewhere, it is there": 560,
     "MPI_Comm_rank": 50,
 }
-# What several threads, and the helper thread, may add to each call.
+# The instructions that several threads, or the helper thread, may add to each call.
 ADDED = {"MPI_THREAD_MULTIPLE": 25, "LANYARD_PROGRESS=helper": 110}
-CALLS = {what: 2 if " and MPI_" in what else 1 for what in BOUNDS}  # MPI calls in what is counted
+CALLS = {what: 2 if " and MPI_" in what else 1 for what in BOUNDS}  # number of MPI calls in each counted row
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,7 @@
-"""bench/mpi4py_suite.py with a made-up tests/mpi4py/run: the results it derives from the report, and the
-goals that they decide."""
+"""Tests bench/mpi4py_suite.py with a made-up tests/mpi4py/run.
+
+It must derive the right results from the report, and the goals must be decided by them.
+"""
 import json
 import pathlib
 import sys
@@ -13,7 +15,8 @@ import measure  # noqa: E402
 import mpi4py_suite  # noqa: E402
 import peers  # noqa: E402
 
-# Writes the report of the library that its launcher names. LIBRARY.json contains [seconds, {test: outcome}].
+# This harness writes the report of the library that its launcher names. LIBRARY.json contains [seconds,
+# {test: outcome}].
 HARNESS = """
 import json, pathlib, sys
 here, words = pathlib.Path(__file__).parent, sys.argv[1:]

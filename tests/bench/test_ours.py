@@ -1,5 +1,7 @@
-"""bench/compare --ours: its statistics and verdicts on made-up pairs, what it refuses, and one short round
-that compares the build named by LANYARD_BUILD with itself. No test judges speed."""
+"""Tests bench/compare --ours: its statistics and verdicts on made-up pairs, and what it refuses.
+
+One short round compares the build named by LANYARD_BUILD with itself. No test judges speed.
+"""
 import json
 import os
 import pathlib
@@ -30,7 +32,7 @@ LATENCY = Cell("latency", "shm")
 
 
 def pairs_of(ratios, unit="us", cell=LATENCY, look=FAR):
-    """Pairs in which B takes these multiples of A's time, whatever the unit."""
+    """Returns pairs in which the time of B is that of A multiplied by these ratios, whatever the unit is."""
     of_b = [2.0 / ratio if unit.endswith("/s") else 2.0 * ratio for ratio in ratios]
     return [Pair(number + 1, cell, "AB"[number % 2], {8: (2.0, unit)}, {8: (value, unit)}, look, look)
             for number, value in enumerate(of_b)]
@@ -39,9 +41,9 @@ def pairs_of(ratios, unit="us", cell=LATENCY, look=FAR):
 @pytest.mark.parametrize(("ratios", "verdict"), [
     ([1.02] * 6, SLOWER),
     ([0.98] * 6, FASTER),
-    ([1.005] * 20, LEVEL),                        # above 1, but not by enough
+    ([1.005] * 20, LEVEL),                        # above 1, but not above 1.01 (the tolerance)
     ([1.02, 1.03, 1.04, 1.05, 1.06, 1.0], LEVEL),  # with six pairs, the interval is the whole range
-    ([1.02] * 15 + [0.5] * 5, SLOWER),            # with twenty, five on each side are left out
+    ([1.02] * 15 + [0.5] * 5, SLOWER),            # with twenty pairs, five on each side are left out of it
     ([1.02] * 14 + [0.5] * 6, LEVEL),
     ([0.98] * 15 + [50.0] * 5, FASTER),           # a few outliers change nothing
     ([1.5] * 5, TOO_FEW),
@@ -55,7 +57,7 @@ def test_a_verdict_needs_the_whole_interval_beyond_a_hundredth(ratios, verdict, 
 
 
 def test_ratios_are_those_of_pairs_not_of_medians():
-    """The machine becomes slower all the time, and B is a tenth slower in every pair."""
+    """The machine becomes slower all the time, and B is slower by a tenth in every pair."""
     taken = [Pair(n, LATENCY, "A", {8: (1.0 * 2**n, "us")}, {8: (1.1 * 2**n, "us")}) for n in range(10)]
     (row,) = verdicts.rows_of(taken)
     assert row.ratio["low"] == pytest.approx(1.1) and row.ratio["high"] == pytest.approx(1.1)
@@ -105,8 +107,8 @@ def test_counts_are_flagged_beyond_a_hundredth():
 
 
 class MadeUp:
-    """Stands in for both builds. Each run is recorded and gives `figure(key, cell, number)`. It fails if that
-    is None."""
+    """Stands in for both builds. Each run is recorded and returns `figure(key, cell, number)`. A run fails if
+    that is None."""
 
     def __init__(self, monkeypatch, figure):
         self.ran = []
@@ -192,7 +194,7 @@ def test_counts_that_cannot_be_had_are_told(monkeypatch, capsys):
 
 @pytest.fixture
 def prefix(tmp_path):
-    """A folder that looks like a build, except for what a test removes. Its files are empty."""
+    """Returns a folder that looks like a build. Its files are empty. A test removes some of them."""
     for name in ("bin/mpirun", "lib/libmpi_abi.so.1", "lib/liblanyard.so.0", "libexec/lanyard/bench-latency"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
@@ -221,7 +223,7 @@ def test_a_build_whose_mpirun_does_not_work_is_refused(prefix):
 
 
 def test_a_build_that_would_load_other_libraries_is_refused(prefix):
-    """Its mpirun belongs to another build."""
+    """The launcher of the refused build is the mpirun of another build."""
     launcher = str(BUILD / "bin" / "mpirun")
     mixed = peers.Library("A", "A", prefix, prefix, lambda ranks: [launcher, "-n", str(ranks)], {})
     words = f"loads libmpi_abi.so.1 from {BUILD.resolve()}/lib/.*, not from {prefix}/lib"
@@ -252,7 +254,7 @@ def test_wrong_use_is_told_and_ends_with_two(words, sentence):
 
 
 def test_a_build_beside_itself(tmp_path):
-    """One round of the smallest program on each path. It does not matter which of the two is faster."""
+    """Runs one round of the smallest program on each path. It does not matter which of the two is faster."""
     options = ["--only", "rate", "--rounds", "1", "--patience", "0", "--json", tmp_path / "numbers.json"]
     done = compare(BUILD, BUILD, *options)
     assert done.returncode == 0, done.stdout + done.stderr

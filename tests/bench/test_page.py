@@ -1,4 +1,5 @@
-"""bench/report: the page of the repository is what its data gives, and what is wrong is a sentence."""
+"""Tests bench/report: the committed page must follow from its data, and errors must be reported in a
+sentence."""
 import json
 import pathlib
 import subprocess
@@ -34,7 +35,7 @@ def test_every_series_is_on_the_page():
 
 @pytest.fixture
 def folder(tmp_path):
-    """A small folder like bench: one series of summaries, one of samples, and a goal of each."""
+    """Makes a small folder like bench: one series of summaries, one series of samples, and a goal of each."""
     results = tmp_path / "results"
     results.mkdir()
     (tmp_path / "plots").mkdir()

@@ -1,4 +1,5 @@
-"""The parts of bench/run: what `make bench ONLY=network` runs, in which order and for how long."""
+"""Tests the parts of bench/run: what `make bench ONLY=network` runs, in which order, and how long it
+takes."""
 import functools
 import importlib.machinery
 import importlib.util

@@ -1,5 +1,5 @@
-"""The benchmark programs and the heat example of the build named by LANYARD_BUILD: output, messages and exit
-codes."""
+"""Tests the benchmark programs and the heat example of the build named by LANYARD_BUILD: output, error
+messages and exit codes."""
 import json
 import os
 import pathlib
@@ -92,7 +92,7 @@ def test_table_has_a_line_for_each_size():
     assert [line[0] for line in lines] == ["8", "1024"] and all(line[-1] == "us" for line in lines)
 
 
-@pytest.mark.alone  # other benchmarks have such files while they run
+@pytest.mark.alone  # other benchmarks create such files while they run
 def test_line_leaves_no_file_behind():
     before = shared_files()
     assert bench("line", *SHORT).returncode == 0
@@ -139,7 +139,8 @@ def test_startup_says_nothing():
 
 
 def rows_of(done):
-    """{(name, bytes): row} of a program's JSON. The median of each row must lie inside its interval."""
+    """Returns {(name, bytes): row} from a program's JSON. The median of each row must lie inside its
+    interval."""
     assert (done.returncode, done.stderr) == (0, "")
     rows = {(row.get("name"), row.get("bytes")): row for row in json.loads(done.stdout)["results"]}
     assert all(row["smallest"] <= row["low"] <= row["median"] <= row["high"] <= row["largest"]
@@ -167,8 +168,8 @@ def test_overlap_does_the_work_it_is_told():
     few, many = (rows_of(bench("overlap", "--blocks", "3", "--parts", "receive", "--sizes", "8",
                                "--iterations", number, "--json"))
                  for number in ("1000", "10000000"))
-    # The work is 10,000 times as much. The bound is lower because a processor's speed may double between two
-    # samples.
+    # There is 10,000 times as much work. The bound is much lower, because a processor's speed may double
+    # between two samples.
     for what in ("receive work alone", "receive total"):
         assert many[what, 8]["median"] > 20 * few["receive work alone", 8]["median"]
 
@@ -210,8 +211,10 @@ def test_peers_counts_a_connection_for_each():
 
 @pytest.mark.thorough
 def test_memory_of_datagrams_is_within_its_bounds():
-    """For real ranks, and for the tables of 16,384 processes. The paper on unreliable datagrams reports 0.44
-    KB for each process and 40 MB for all."""
+    """Checks the memory of real ranks and of the tables for 16,384 processes.
+
+    The paper on unreliable datagrams reports 0.44 KB for each process and 40 MB for all.
+    """
     done = run(BUILD / "bin" / "lanyard", "bench", "memory", "--ranks", "5", "--json")
     rows = {name: row["median"] for (name, _), row in rows_of(done).items()}
     assert rows["tcp, descriptors"] == 1 and rows["dgram, descriptors"] == rows["shm, descriptors"] == 0

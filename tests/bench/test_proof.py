@@ -1,5 +1,5 @@
-"""bench/proof.py: whether the route's interface saw the bytes that a run sent, and what the reports say if it
-did not."""
+"""Tests bench/proof.py: whether the route's interface counted the bytes that a run sent, and the reports if
+it did not."""
 import pathlib
 import sys
 
@@ -29,8 +29,10 @@ def test_a_program_says_what_it_sent_or_nothing():
 
 
 def series_over_tcp():
-    """Three rounds of 1000 bytes. An interface sees all bytes of Lanyard and MPICH, and hardly any of Open
-    MPI and Intel MPI."""
+    """Returns a series of three rounds of 1000 bytes.
+
+    The interface counts all bytes of Lanyard and MPICH, and hardly any bytes of Open MPI and Intel MPI.
+    """
     libraries = {key: library(key) for key in ("lanyard", "mpich", "openmpi", "impi")}
     position = 0
     for one in libraries.values():

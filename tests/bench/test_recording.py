@@ -1,4 +1,4 @@
-"""bench/recording.py: what was measured becomes a file of bench/results, with made-up series."""
+"""Tests bench/recording.py, which writes measured series as files of bench/results, with made-up series."""
 import json
 import pathlib
 import sys

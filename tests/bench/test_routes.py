@@ -1,5 +1,5 @@
-"""bench/compare with real jobs of the build named by LANYARD_BUILD: over TCP, across a lab's link, and with
-several values of a setting."""
+"""Tests bench/compare with real jobs of the build named by LANYARD_BUILD: over TCP, over a lab's link, and
+with several values of a setting."""
 import os
 import pathlib
 import subprocess
@@ -19,7 +19,7 @@ BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", "build/release")).absolute(
 
 
 def compare(folder, *words):
-    """The series of one short round of Lanyard, as the file that bench/compare writes has it."""
+    """Returns the series of one short round of Lanyard, read from the file that bench/compare writes."""
     end = words.index("--") if "--" in words else len(words)
     command = [sys.executable, ROOT / "bench" / "compare", *words[:end], "--libraries", "lanyard", "--rounds",
                "1", "--patience", "0",

@@ -1,4 +1,5 @@
-"""bench/series_file.py: a series is read back as it was written, and damage is reported with its place."""
+"""Tests bench/series_file.py: a series must be read as it was written, and damage must be reported with its
+place."""
 import json
 import pathlib
 import sys

@@ -1,4 +1,5 @@
-"""bench/standing.py: what is won and lost in a series, of samples and of summaries alike."""
+"""Tests bench/standing.py: which figures of a series are won and lost, for samples and for summaries
+alike."""
 import pathlib
 import sys
 
@@ -14,7 +15,7 @@ TITLES = {"lanyard": "Lanyard", "mpich": "MPICH", "openmpi": "Open MPI", "tcp": 
 
 
 def sampled(units, **columns):
-    """A record whose rows all have these samples of each library."""
+    """Returns a record in which each row of a library has these samples."""
     series = Series("x")
     series.units = units
     series.values = {key: dict.fromkeys(units, values) for key, values in columns.items()}
@@ -23,7 +24,7 @@ def sampled(units, **columns):
 
 
 def summarised(record):
-    """The same with summaries in the place of samples."""
+    """Returns the same record with summaries instead of samples."""
     summaries = {key: {row: standing.figures(record, key, row) for row in record.series.units}
                  for key in record.libraries}
     series = Series("x")

@@ -1,4 +1,4 @@
-// Fourier transforms, compared with their definition.
+// Compares Fourier transforms with their definition.
 #include "bench/programs/applications/fourier.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,8 @@ std::vector<Complex> by_definition(const std::vector<Complex>& line, double dire
     return sums;
 }
 
-// Compares `lines` lines, whose elements are `step` apart and whose beginnings are `line_step` apart.
+// Transforms `lines` lines and compares them with the definition. The elements of a line are `step` apart,
+// and successive lines begin `line_step` apart.
 void compare(std::size_t length, std::size_t lines, std::size_t step, std::size_t line_step,
              double direction) {
     std::vector<Complex> data(length * lines);

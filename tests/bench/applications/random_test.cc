@@ -1,4 +1,4 @@
-// The pseudorandom numbers of the kernels.
+// Tests the generator of pseudorandom numbers of the kernels.
 #include "bench/programs/applications/random.h"
 
 #include <gtest/gtest.h>
