@@ -1,11 +1,12 @@
-// The cost of calls through an ABI front end, in nanoseconds: MPI_Comm_rank, and a send with a receive to the
-// same process. Both front ends use this one source: mpi-cost is linked with libmpi_abi.so.1, mpich-cost with
-// libmpi.so.12. The figure is the fastest of many short pieces, so that a busy machine changes it little.
+// Measures the cost of calls through an ABI front end, in nanoseconds: MPI_Comm_rank, and a send with a
+// receive to the same process. The same source serves for both front ends: mpi-cost is linked with
+// libmpi_abi.so.1, and mpich-cost with libmpi.so.12. The figure is the fastest of many short pieces, so that
+// a busy machine changes it little.
 //
 //     mpi-cost [--json]
 //     mpich-cost [--json]
 //
-// bench/run alternates between the two.
+// bench/run runs the two programs alternately.
 #include <mpi.h>
 
 #include <chrono>

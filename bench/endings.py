@@ -2,9 +2,9 @@
 
 The ranks run tests/failures/programs/dying.c, compiled with Lanyard's mpicc. One of them dies at a given
 moment of its work and prints the time. Several hosts are simulated on this machine by the tests' stand-in for
-ssh (tests/launch/remote_shell). The job is over when mpirun has ended. The tests of the same cases
-(tests/failures/test_peers.py, tests/launch/test_hosts_endings.py) do not judge times, since other programs
-may use the processors while they run.
+ssh (tests/launch/remote_shell). The job is over when mpirun has ended. The same cases are tested by
+tests/failures/test_peers.py and tests/launch/test_hosts_endings.py. These tests do not judge times, because
+other programs may use the processors while they run.
 """
 import os
 import re
@@ -27,7 +27,8 @@ WAYS = {"shared memory": ((), {}), "TCP": ((), {"LANYARD_PATHS": "self,tcp"}),
 
 
 def run_endings(library):
-    """Milliseconds, in the form of measure.run_json. Each is the longest of all moments."""
+    """Returns milliseconds, in the form of measure.run_json. Each figure is the longest time over all
+    moments."""
     with tempfile.TemporaryDirectory() as folder:
         program = compiled(library, folder)
         rows = {}
@@ -50,14 +51,14 @@ def compiled(library, folder):
 
 
 def start(library, folder, words, environment=None):
-    """Starts mpirun in its own process group, so that all of it can be killed."""
+    """Starts mpirun in its own process group, so that all its processes can be killed."""
     return subprocess.Popen([str(library.home / "bin" / "mpirun"), *words], cwd=folder, text=True,
                             start_new_session=True, env={**library.environ(), **(environment or {})},
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def finish(process):
-    """(the time of its end in seconds since 1970, its standard error)"""
+    """Returns (the time of the process's end in seconds since 1970, its standard error)."""
     try:
         _, errors = process.communicate(timeout=RUN_LIMIT_SECONDS)
     except subprocess.TimeoutExpired:

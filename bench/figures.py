@@ -1,10 +1,12 @@
-"""Medians, ratios and their intervals. Pure functions over lists of numbers; standard library only."""
+"""Computes medians, ratios and their intervals. Pure functions of lists of numbers; standard library only."""
 from math import comb
 from statistics import median
 
 
 def interval(values):
-    """The 95 % interval (low, high) of the median from order statistics. Below six values it is the range.
+    """Returns the 95 % interval (low, high) of the median from order statistics.
+
+    With fewer than six values, the interval is the range of all values.
 
     The number of values below the true median is binomial(n, 1/2) for any distribution. The k-th smallest and
     the k-th largest value therefore enclose the median with probability 1 - 2 P(B < k), and k is the largest
@@ -26,12 +28,13 @@ def summary(values):
 
 
 def paired_ratio(ours, theirs):
-    """The median of the ratios ours/theirs by round, with its interval. Incomplete rounds are left out."""
+    """Returns the median of the ratios ours/theirs by round, with its interval. Incomplete rounds are left
+    out."""
     ratios = [a / b for a, b in zip(ours, theirs) if a is not None and b is not None and b > 0]
     return summary(ratios) if ratios else None
 
 
 def paired_difference(ours, theirs):
-    """The same for the differences ours - theirs."""
+    """Returns the median of the differences ours - theirs by round, with its interval."""
     differences = [a - b for a, b in zip(ours, theirs) if a is not None and b is not None]
     return summary(differences) if differences else None

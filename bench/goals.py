@@ -1,7 +1,7 @@
-"""The goals of Lanyard's performance, and whether measured series keep them.
+"""Lists the goals of Lanyard's performance, and judges whether measured series keep them.
 
 Used by bench/run and page_tables.py. A goal is a sentence, a bound, and a row of a series (judging.py). The
-sentence ends before the bound.
+sentence is written so that the bound can follow it.
 """
 import mpi4py_suite
 import proof
@@ -18,7 +18,7 @@ __all__ = ["DATAGRAM_GOALS", "GOALS", "NETWORK_GOALS", "VERDICTS", "GeometricMea
 
 
 def total_time(row):
-    """The rows of kernels that are not their time in MPI."""
+    """Returns whether a row of kernels is a total time and not a time in MPI."""
     return not row.endswith(" in MPI")
 
 
@@ -177,8 +177,10 @@ GOALS = [
 
 
 def judged(all_series, libraries):
-    """(goal, ours, bound, words on the others, verdict) of each goal whose series was measured. All except
-    the goal are strings."""
+    """Yields (goal, ours, bound, words on the others, verdict) for each goal whose series was measured.
+
+    All except the goal are strings.
+    """
     for goal in GOALS:
         if goal.part in all_series and "lanyard" in libraries:
             series = all_series[goal.part]

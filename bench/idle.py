@@ -1,9 +1,9 @@
 """Measures the processor time of a whole job while all its ranks wait: launcher, helpers and ranks together.
-Used by bench/compare and bench/run.
 
-bench-idle prints a line when its ranks wait, and is then ended from here. The processes of the job are the
-launcher and its descendants. Their time is read from /proc at two moments, in nanoseconds for each thread.
-The time of a process that ends in between is not counted.
+Used by bench/compare and bench/run. bench-idle prints a line when its ranks wait, and this module then ends
+it. The processes of the job are the launcher and its descendants. Their time is read from /proc at two
+moments, in nanoseconds for each thread. The time of a process that ends between the two moments is not
+counted.
 """
 import contextlib
 import os
@@ -17,13 +17,13 @@ from pathlib import Path
 
 from measure import Failed, version
 
-START_LIMIT_SECONDS = 40  # bench-idle ends by itself after 60
-SETTLE_SECONDS = 1.0      # ranks that spin before they sleep are asleep by then
+START_LIMIT_SECONDS = 40  # bench-idle ends by itself after 60 s
+SETTLE_SECONDS = 1.0      # ranks that poll before they sleep are asleep after this time
 WAITS = "ranks wait"      # part of the line that bench-idle prints
 
 
 def run_idle(library, ranks, seconds=10.0):
-    """The share of one processor in per cent, in the form of measure.run_json."""
+    """Returns the processor use of the job in per cent of one processor, in the form of measure.run_json."""
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(library.command(ranks, "idle"), env=library.environ(),
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True,
@@ -64,7 +64,7 @@ def wait_for_line(process, errors):
 
 
 def share_of(launcher, seconds):
-    """The processor seconds per second that the launcher and its descendants use, over `seconds`."""
+    """Returns the processor seconds per second that the launcher and its descendants use, over `seconds`."""
     before, start = {member: used_ns(member) for member in tree(launcher)}, time.monotonic()
     time.sleep(seconds)
     after, passed = {member: used_ns(member) for member in tree(launcher)}, time.monotonic() - start
@@ -72,7 +72,7 @@ def share_of(launcher, seconds):
 
 
 def stat_of(process):
-    """(parent, start time), or None if the process is gone or a zombie."""
+    """Returns (parent, start time) of a process, or None if it has ended or is a zombie."""
     try:
         words = Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:
@@ -81,7 +81,10 @@ def stat_of(process):
 
 
 def tree(root):
-    """A process and all its descendants as (id, start time), which stays unique if an id is used again."""
+    """Returns a process and all its descendants as pairs (id, start time).
+
+    Such a pair stays unique if an id is used again.
+    """
     stats = {int(name): stat for name in os.listdir("/proc") if name.isdigit() and (stat := stat_of(name))}
     found, added = set(), {root} & set(stats)
     while added:
@@ -91,7 +94,7 @@ def tree(root):
 
 
 def used_ns(member):
-    """The nanoseconds for which the threads of a process have run."""
+    """Returns the nanoseconds for which the threads of a process have run."""
     total = 0
     for thread in Path(f"/proc/{member[0]}/task").glob("*/schedstat"):
         try:

@@ -1,4 +1,4 @@
-// Loops of single calls for valgrind's callgrind, which counts the instructions that each function executes.
+// Executes loops of single calls under valgrind's callgrind, which counts the instructions of each function.
 // bench/instructions.py runs this program on two ranks and sums up the calls of each loop. Each loop is a
 // function with its own name.
 #include <fcntl.h>
@@ -11,14 +11,14 @@
 
 namespace {
 
-// The same numbers as in bench/instructions.py. Some work is done about every 64 calls, such as reading the
-// progress of other ranks in a node's memory. A loop is long enough to include it several times, so that the
-// count hardly depends on where in the loop it falls.
+// bench/instructions.py has the same numbers. About every 64 calls, the library does some additional work,
+// such as reading the progress of other ranks in a node's memory. A loop is so long that it includes this
+// work several times. So the count hardly depends on the calls in which the work is done.
 constexpr int calls = 256, window_calls = 50;
 char buffer[8];
 
-// The number of messages sent and received, in memory that both ranks share. Each message has arrived before
-// its receive begins, and no other has.
+// Counts the messages sent and received, in memory that both ranks share. With these counters, each receive
+// begins when its message has arrived and no other message has.
 struct Progress {
     std::atomic<int> sent, received;
 };
@@ -62,8 +62,8 @@ LOOP loop_of_irecv_wait(int peer, int before) {
         ++progress->received;
     }
 }
-// Many at once: all receives are posted before the messages arrive, and all messages have arrived before any
-// rank waits for them.
+// In the loops of many requests, all receives are posted before the messages arrive, and all messages have
+// arrived before any rank waits for them.
 MPI_Request window[window_calls];
 
 LOOP loop_of_isends(int peer) {
@@ -89,8 +89,8 @@ void receive_window(int peer, int before) {
     loop_of_waitall();
 }
 
-// Collectives in one direction: give() is for the rank that only contributes, take() for the rank that then
-// only receives.
+// Collectives in which data move in one direction only. give() is for the rank that only contributes. take()
+// is for the rank that only receives, and begins when the contribution has been made.
 template <class Call>
 [[gnu::always_inline]] inline void give(const Call& call, int before) {
     for (int i = 0; i < calls; ++i) {
@@ -178,7 +178,8 @@ bool map_progress(const char* path) {
     return memory != MAP_FAILED;
 }
 
-// Does the one-time work of the first calls, such as resolving functions and opening a ring.
+// Does the one-time work of first calls, such as resolving functions and opening a ring, so that the loops do
+// not include it.
 void warm_up(int rank) {
     gather();
     broadcast();

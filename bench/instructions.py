@@ -1,8 +1,8 @@
-"""Counts the instructions that calls execute, with valgrind's callgrind and the program instruction-loops on
-two ranks of one node. Used by bench/run and by the test that checks the bounds.
+"""Counts the instructions that calls execute, with valgrind's callgrind.
 
-The counts do not depend on the speed of the machine, and hardly on anything except the build. They cover user
-space only, without system calls.
+The program instruction-loops runs on two ranks of one node. Used by bench/run and by the test that checks the
+bounds. The counts do not depend on the speed of the machine, and hardly on anything except the build. They
+include user space only, not system calls.
 """
 import re
 import shutil
@@ -13,7 +13,8 @@ from pathlib import Path
 
 from peers import clean_environment, run_quietly
 
-CALLS, WINDOW_CALLS = 256, 50  # in each loop, and in each loop of OF_MANY, as in instruction_loops.cc
+# calls in each loop, and in each loop of OF_MANY, as in instruction_loops.cc
+CALLS, WINDOW_CALLS = 256, 50
 OF_MANY = ("loop_of_isends", "loop_of_irecvs", "loop_of_waitall")
 # {what a loop does: (its function, the rank that is counted)}
 LOOPS = {
@@ -48,7 +49,7 @@ VARIANTS = {"": ({}, []), "MPI_THREAD_MULTIPLE": ({}, ["threads"]),
 
 
 def missing(build):
-    """The reason why nothing can be counted with this build, or ''."""
+    """Returns the reason why nothing can be counted with this build, or ''."""
     if not shutil.which("valgrind"):
         return "valgrind is not installed"
     return ("" if (build / "bin" / "instruction-loops").exists() else
@@ -56,7 +57,7 @@ def missing(build):
 
 
 def loop_costs(profile):
-    """{loop: instructions in the MPI functions that it calls}, from a profile of callgrind."""
+    """Returns {loop: instructions in the MPI functions that it calls}, from a profile of callgrind."""
     text = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--tree=calling", "--threshold=100",
                            profile], capture_output=True, text=True, check=True).stdout
     costs, loop = {}, None
@@ -66,7 +67,7 @@ def loop_costs(profile):
         elif found := re.match(r"\s*[\d,]+\s*\([^)]*\)\s+\*\s+\S*?:\(anonymous namespace\)::(loop_of_\w+)\(",
                                line):
             loop = found[1]
-            costs.setdefault(loop, 0)  # a loop with inlined code of other files has several parts
+            costs.setdefault(loop, 0)  # if code of other files was inlined, a loop has several parts
         elif loop and (found := re.match(r"\s*([\d,]+)\s*\([^)]*\)\s+>\s+\S*?:P?MPI_\w+", line)):
             costs[loop] += int(found[1].replace(",", ""))
     return costs
@@ -80,7 +81,8 @@ def compile_loops(prefix, program):
 
 
 def count(build, environment=None, arguments=(), program=None):
-    """{what: instructions of one call}, for a build folder, or an install with its `program` of the loops."""
+    """Returns {what: instructions of one call} for a build folder, or for an install with its `program` of
+    the loops."""
     with tempfile.TemporaryDirectory() as folder:
         profile = str(Path(folder) / "profile.%q{PMI_RANK}")
         command = [build / "bin" / "mpirun", "-n", "2",
@@ -97,12 +99,12 @@ def count(build, environment=None, arguments=(), program=None):
 
 
 def columns_of(build):
-    """{variant: {what: instructions for one call}}"""
+    """Returns {variant: {what: instructions of one call}}."""
     return {name: count(build, *variant) for name, variant in VARIANTS.items()}
 
 
 def table(columns):
-    """The counts of all variants as Markdown."""
+    """Returns the counts of all variants as Markdown."""
     lines = ["### instructions", "",
              "Instructions of one call, by callgrind, two ranks of one node; the columns say what changes.",
              "", "| | MPI_THREAD_SINGLE | " + " | ".join(filter(None, VARIANTS)) + " |",

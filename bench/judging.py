@@ -1,4 +1,4 @@
-"""Kinds of goals, and how a measured series is judged by one; the goals are in goals.py.
+"""Defines the kinds of goals, and how each kind judges a measured series. The goals are in goals.py.
 
 The figures of a series are compared by functions such as ratio_to, which take (series, own library, row).
 """
@@ -7,13 +7,14 @@ from math import exp, log
 from figures import paired_difference, paired_ratio, summary
 from tables import best_other, marked, number, size_name, with_interval
 
-# From good to bad. If the 95 % interval of a figure crosses the bound, the run has not decided, and the
-# verdict names the median.
+# Verdicts from good to bad. If the 95 % interval of a figure contains the bound, the run has not decided, and
+# the verdict says that only the median decides.
 VERDICTS = ("kept", "kept by the median", "missed by the median", "missed")
 
 
 def verdict(figures, bound, sign):
-    """One of VERDICTS for a median and its interval; a sign of +1 is a figure of which more is better."""
+    """Returns one of VERDICTS for a median and its interval. A sign of +1 means that larger figures are
+    better."""
     good, bad = ("high", "low") if sign > 0 else ("low", "high")
     kept = {name: (figures[name] - bound) * sign >= 0 for name in ("median", good, bad)}
     if kept["median"]:
@@ -22,8 +23,11 @@ def verdict(figures, bound, sign):
 
 
 class Goal:
-    """`row` of the series `part` must be at most (or at least) a fixed value, or `factor` times the best of
-    some others. The libraries `beside` are shown but set no bound, as libraries on another path."""
+    """A goal for one row: `row` of the series `part` must be at most (or at least) a bound.
+
+    The bound is a fixed value, or `factor` times the best figure of some other libraries. The libraries
+    `beside` are shown but do not affect the bound, because they use another path.
+    """
 
     own = "lanyard"
 
@@ -39,7 +43,7 @@ class Goal:
         self.beside = beside
 
     def judge(self, series, libraries):
-        """(ours, bound, words, verdict), each a string for the table."""
+        """Returns (ours, bound, words, verdict), each as a string for the table."""
         ours = series.numbers("lanyard", self.row)
         if not ours:
             return "no number", "", "", "not measured"
@@ -62,8 +66,11 @@ class Goal:
 
 
 class Each:
-    """Every row that `rows` accepts must keep the bound with the figure that `compare` takes from the series.
-    The row with the worst verdict is shown; if several have it, the one with the worst figure."""
+    """A goal for each row that `rows` accepts: the figure that `compare` returns must keep the bound.
+
+    The row with the worst verdict is shown. If several rows have the worst verdict, the row with the worst
+    figure among them is shown.
+    """
 
     def __init__(self, part, rows, sentence, sign, bound, compare, unit="", own="lanyard"):
         self.part = part
@@ -89,8 +96,11 @@ class Each:
 
 
 class GeometricMean:
-    """Over all figures of a series: the geometric mean of how many times better Lanyard is than the best
-    other library, by rounds."""
+    """A goal for a whole series: the geometric mean, over all figures, of the gain over the best other
+    library.
+
+    The gain says how many times better Lanyard is, by rounds.
+    """
 
     own = "lanyard"
 
@@ -130,7 +140,7 @@ def ratio_to(other):
 
 
 def ratio_to_best(series, own, row):
-    """Our time over that of the fastest of the others, by medians."""
+    """Returns our time divided by that of the other library with the smallest median, by rounds."""
     others = {key: summary(values)["median"] for key in series.values
               if key != own and (values := series.numbers(key, row))}
     return paired_ratio(*columns(series, (own, row), (min(others, key=others.get), row))) if others else None
@@ -162,7 +172,10 @@ def ratio_to_row(other):
 
 
 def sizes_from(least, name=None):
-    """The rows of sizes from `least` on, of the quantity `name` where rows have one."""
+    """Returns a function that accepts the rows of sizes from `least` on.
+
+    If rows have a quantity, it must be `name`.
+    """
     def accepts(row):
         quantity, size = row if isinstance(row, tuple) else (None, row)
         return quantity == name and isinstance(size, int) and size >= least

@@ -1,4 +1,4 @@
-"""A short description of the machine on which figures were taken. No figure is meaningful without it."""
+"""Describes the machine on which figures were taken. No figure is meaningful without this description."""
 import os
 import platform
 import time
@@ -36,7 +36,7 @@ def system():
 
 
 def facts():
-    """The same as describe() without the time, for the files of bench/results (record.py)."""
+    """Returns the facts of describe() without the time, for the files of bench/results (record.py)."""
     memory_kib = first_match("/proc/meminfo", "MemTotal").split()
     return {"processor": processor_model(), "processors": len(os.sched_getaffinity(0)),
             "virtual": "hypervisor" in first_match("/proc/cpuinfo", "flags").split(),

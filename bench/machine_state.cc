@@ -1,13 +1,13 @@
-// machine-state: how close two processors are at this moment. It prints as JSON how long a cache line takes
-// from one to the other, and half of the round trip of 64 KiB through shared memory. bench/machine_state.py
-// compiles it, runs it and interprets the two numbers.
+// machine-state measures how close two processors are at this moment. It prints two times as JSON: the time
+// in which a cache line moves from one processor to the other, and half of the round trip of 64 KiB through
+// shared memory. bench/machine_state.py compiles and runs this program and interprets the two numbers.
 //
 // The state of a virtual machine changes: the same two processors can be two threads of one core now and two
-// cores a minute later, and what is fast in one state is not in the other. The line alone does not show the
-// state.
+// cores a minute later. What is fast in one state can be slow in the other. The time of the cache line alone
+// does not show the state.
 //
-// There are two processes, each pinned. Each number is the median of short blocks, so that a block in which
-// one of the processes did not run does not count.
+// The program has two processes, each pinned to a processor. Each number is the median of short blocks, so a
+// block in which one of the processes did not run has no effect.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -33,7 +33,8 @@ constexpr std::uint32_t bounces = 200, exchanges = 10;  // in each block
 constexpr std::size_t message_bytes = 64 << 10, slot_bytes = 16 << 10, slots = 4;
 constexpr unsigned give_up_after_seconds = 20;
 
-// The messages of one direction, slot by slot, so that both sides copy at the same time.
+// The messages of one direction. A message is divided into slots, so that both sides can copy at the same
+// time.
 struct Ring {
     alignas(128) std::atomic<std::uint32_t> filled{0};
     alignas(128) std::atomic<std::uint32_t> taken{0};
@@ -64,7 +65,7 @@ struct Shared {
 
 char message[message_bytes];
 
-// The median of the blocks, in microseconds for each round of `work`.
+// Returns the median over the blocks of the time of one round of `work`, in microseconds.
 template <class Work>
 double median_us(std::uint32_t rounds, Work work) {
     std::vector<double> samples;

@@ -1,11 +1,12 @@
-"""Finds out whether two processors are two threads of one core or two cores at this moment. Used by
-`bench/compare` beside each round, and with --ours beside each pair of runs.
+"""Finds out whether two processors are two threads of one core or two cores at this moment.
 
-A virtual machine may change from one state to the other within minutes, and what is faster in one may be
-slower in the other. Figures are therefore meaningful only together with the state. bench/machine_state.cc
-measures two numbers. A cache line takes 60 to 80 ns within a core and at least 250 ns between two cores;
-copies of 64 KiB take 3 us within a core and 10 us between two. The bounds are the geometric means. If the two
-numbers disagree, the state is called unclear: short lines with slow copies have been observed.
+Used by `bench/compare` before and after each round, and with --ours before and after each pair of runs.
+
+A virtual machine may change from one state to the other within minutes, and what is faster in one state may
+be slower in the other. Figures are therefore meaningful only together with the state. bench/machine_state.cc
+measures two numbers. Within a core, a cache line takes 60 to 80 ns, and a copy of 64 KiB takes 3 us. Between
+two cores, a line takes at least 250 ns and a copy 10 us. The bounds are the geometric means. If the two
+numbers disagree, the state is called unclear: fast lines together with slow copies have been observed.
 """
 import json
 import subprocess
@@ -28,7 +29,7 @@ class Look(NamedTuple):
 
 
 def kind(look):
-    """The state of the machine by one look (None: there was none)."""
+    """Returns the state of the machine according to one look (None if there was no look)."""
     if look is None:
         return UNKNOWN
     long_line, slow_copy = look.line_ns > LONG_LINE_NS, look.copy_us > SLOW_COPY_US
@@ -36,7 +37,7 @@ def kind(look):
 
 
 def kind_between(before, after):
-    """The state during a run between two looks."""
+    """Returns the state during a run, from the looks before and after it."""
     return kind(before) if kind(before) == kind(after) else CHANGED
 
 
@@ -49,6 +50,6 @@ def compile_program(folder):
 
 
 def look(program):
-    """One look, or None if nothing could be measured, for example with one processor."""
+    """Takes one look. Returns None if nothing could be measured, for example with one processor."""
     done = subprocess.run([program], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     return Look(**json.loads(done.stdout)) if done.returncode == 0 else None

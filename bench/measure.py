@@ -1,8 +1,9 @@
 """Runs benchmark programs on several libraries in turns, on a quiet machine if possible.
 
-Used by bench/compare and bench/run. A round runs every library once. The order rotates by one with each
-round, so that each library is first in turn. Before a round it waits for a quiet machine and records how
-busy the machine was. A run that fails is recorded with its last line of output and never counts as a number.
+Used by bench/compare and bench/run. A round runs every library once. The order rotates by one from round to
+round, so that each library is first in turn. Before each round, this module waits until the machine is quiet
+and records how busy it was. If a run fails, its last line of output is recorded, and it never counts as a
+number.
 """
 import functools
 import json
@@ -33,8 +34,10 @@ def run(library, ranks, program, arguments=()):
 
 
 def run_command(library, command, limit_seconds=None):
-    """Runs a command in a temporary folder, which takes the files that it writes, such as a profile. A run
-    that hangs is killed with its process group."""
+    """Runs a command in a temporary folder, into which it can write files such as a profile.
+
+    If the command hangs, its process group is killed.
+    """
     with tempfile.TemporaryDirectory() as folder:
         return run_inside(folder, library.environ(), command, limit_seconds)
 
@@ -56,18 +59,21 @@ def run_inside(folder, environment, command, limit_seconds=None):
 
 
 def run_json(library, ranks, program, arguments=()):
-    """Runs one program with --json: (library version, {row: (median, unit)}). row_key defines a row."""
+    """Runs one program with --json. Returns (library version, {row: (median, unit)}). row_key() defines a
+    row."""
     return read_json(run(library, ranks, program, [*arguments, "--json"]))
 
 
 def run_own(library, command):
-    """The same for a command that is no MPI program."""
+    """Does the same for a command that is not an MPI program."""
     return version(library), read_json(run_command(library, command))[1]
 
 
 def run_profiled(library, ranks, program, arguments=()):
-    """run_json of Lanyard with a profile (docs/profile.md). Its counts of packets that were given up, summed
-    over all ranks, are further rows."""
+    """Does the same as run_json for Lanyard with a profile (docs/profile.md).
+
+    The profile counts the packets that were given up. These counts, summed over all ranks, are further rows.
+    """
     with tempfile.TemporaryDirectory() as folder:
         output = run_inside(folder, {**library.environ(), "LANYARD_PROFILE": "on"},
                             library.command(ranks, program, [*arguments, "--json"]))
@@ -81,14 +87,16 @@ def run_profiled(library, ranks, program, arguments=()):
 
 
 class Loss(float):
-    """The per cent of packets that a link loses. It takes the place of the size in a row's key."""
+    """The percentage of packets that a link loses. In a row's key, it stands where other rows have the
+    size."""
 
     def __str__(self):
         return f"loss {self:g} %"
 
 
 def run_at_losses(library, losses, run):
-    """(version, rows) of run() at each of these losses of the link. Keys are the text and the loss."""
+    """Returns (version, rows) of run() at each of these losses of the link. The keys are pairs of text and
+    loss."""
     at_all = Rows()
     for loss in map(Loss, losses):
         library.lose(loss)
@@ -99,9 +107,11 @@ def run_at_losses(library, losses, run):
 
 
 def add_shares_of_line(rows, ranks):
-    """Adds the share of a link's capacity (LINE_BYTES_PER_US) that the payload used. It is added to each
-    bandwidth, and to each time of a collective operation in which a rank receives a block from every other
-    rank."""
+    """Adds the share of a link's capacity (LINE_BYTES_PER_US) that the payload used.
+
+    The share is added to each bandwidth, and to each time of a collective operation in which a rank receives
+    a block from every other rank.
+    """
     for row, (value, unit) in list(rows.items()):
         if unit not in ("GB/s", "us"):
             continue
@@ -112,7 +122,8 @@ def add_shares_of_line(rows, ranks):
 
 
 class Rows(dict):
-    """{row: (median, unit)}, and the total bytes that the program sent, or 0 if it does not report them."""
+    """{row: (median, unit)}. `sent_bytes` is the number of bytes that the program sent, or 0 if it does not
+    report it."""
 
     sent_bytes = 0
 
@@ -129,12 +140,15 @@ def read_json(output):
 
 
 def row_key(name, size):
-    """The key of a row is its size, its name, or both as a pair."""
+    """Returns the key of a row: its size, its name, or both as a pair."""
     return (name, size) if name is not None and size is not None else name if size is None else size
 
 
 def run_timed(library, ranks):
-    """The wall-clock milliseconds of a job that starts and ends MPI, with the launcher, as rows."""
+    """Measures, with the launcher, the wall-clock time of a job that starts and ends MPI.
+
+    Returns the milliseconds as rows.
+    """
     start = time.perf_counter()
     run(library, ranks, "startup")
     milliseconds = (time.perf_counter() - start) * 1e3
@@ -142,7 +156,7 @@ def run_timed(library, ranks):
 
 
 def run_nothing(library, ranks):
-    """The same for processes without MPI, which is the time of the launcher."""
+    """Does the same for processes without MPI. This is the time of the launcher."""
     start = time.perf_counter()
     run_command(library, [*library.launcher(ranks), "/bin/true"])
     milliseconds = (time.perf_counter() - start) * 1e3
@@ -155,7 +169,10 @@ def version(library):
 
 
 def busy_share(seconds=0.3):
-    """The share of the processors that other work used over this time, 0 to 1 (with stolen time)."""
+    """Returns the share of the processors that other work used during this time, from 0 to 1.
+
+    Stolen time is included.
+    """
     def ticks():
         with open("/proc/stat") as file:
             numbers = [int(word) for word in file.readline().split()[1:9]]
@@ -167,7 +184,10 @@ def busy_share(seconds=0.3):
 
 
 def wait_until_quiet(limit_seconds):
-    """Waits, within the limit, until other work uses under a tenth of the machine. Returns the last share."""
+    """Waits until other work uses less than a tenth of the machine, but not longer than the limit.
+
+    Returns the last share.
+    """
     deadline = time.monotonic() + limit_seconds
     share = busy_share()
     while share > 0.10 and time.monotonic() < deadline:
@@ -176,8 +196,10 @@ def wait_until_quiet(limit_seconds):
 
 
 class Series:
-    """The results of alternating runs of one kind. values[library][row] is a list with one entry for each
-    round, None for a run that failed."""
+    """The results of alternating runs of one kind.
+
+    values[library][row] is a list with one entry for each round, which is None for a run that failed.
+    """
 
     def __init__(self, name):
         self.name = name
@@ -186,13 +208,14 @@ class Series:
         self.versions = {}
         self.failures = {}
         self.busy = []
-        # The looks at the machine before and after each round, if they are taken (machine_state.py).
+        # The looks at the machine (machine_state.py) before and after each round, if there are any.
         self.looks = []
-        # By library, for each run: (bytes that the route's interface counted, bytes sent); see proof.py.
+        # For each library, a list with an entry for each run: (bytes that the route's interface counted,
+        # bytes sent); see proof.py.
         self.counted = {}
 
     def add(self, library, number, version, rows):
-        """Adds the result of round `number`. Earlier rounds without a result are None."""
+        """Adds the result of round `number`. The entries of earlier rounds without a result become None."""
         self.versions[library.key] = version
         table = self.values.setdefault(library.key, {})
         for row, (value, unit) in rows.items():
@@ -204,7 +227,7 @@ class Series:
         self.failures.setdefault(library.key, []).append(words)
 
     def off_path(self, key):
-        """Whether the interface of the route did not see what the library sent."""
+        """Returns whether the interface of the route did not count the bytes that the library sent."""
         quotients = proof.quotients(self, key)
         return bool(quotients) and statistics.median(quotients) < proof.LEAST
 
@@ -212,7 +235,8 @@ class Series:
         return [value for value in self.values.get(key, {}).get(row, []) if value is not None]
 
     def of_rounds(self, rounds):
-        """The results of some rounds only, without the counts of the interface and without the failures."""
+        """Returns the results of some rounds only, without the counts of the interface and without the
+        failures."""
         some = Series(self.name)
         some.units, some.versions = self.units, self.versions
         some.busy, some.looks = ([column[number] for number in rounds] for column in (self.busy, self.looks))
@@ -222,7 +246,7 @@ class Series:
         return some
 
     def by_state(self):
-        """{state of the machine: its rounds, counted from 0}. Empty if no looks were taken."""
+        """Returns {state of the machine: its rounds, counted from 0}, or {} if there are no looks."""
         rounds = {}
         for number, looks in enumerate(self.looks):
             rounds.setdefault(machine_state.kind_between(*looks), []).append(number)
@@ -230,7 +254,8 @@ class Series:
 
 
 def measured_with_proof(series, library, measure):
-    """Prepares the library, calls measure(library), and records what the interface of the route counted."""
+    """Prepares the library, calls measure(library), and records how many bytes the interface of the route
+    counted."""
     if library.prepare:
         library.prepare()
     before = library.counted() if library.counted else None
@@ -244,8 +269,8 @@ def measured_with_proof(series, library, measure):
 def alternate(name, libraries, rounds, measure, quiet_seconds=5, give_up_after=3, look=None):
     """Makes `rounds` rounds of measure(library) -> (version, rows) over all libraries. Returns a Series.
 
-    A library that has failed `give_up_after` times and never gave a number is not tried again. look() is
-    called before and after each round and returns the state of the machine.
+    A library that has failed `give_up_after` times and has no number yet is not tried again. look() is called
+    before and after each round and returns a look at the machine.
     """
     series = Series(name)
     order = list(libraries.values())

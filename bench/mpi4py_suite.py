@@ -1,8 +1,8 @@
-"""Runs mpi4py's own tests on a library, and times and counts them. Used by bench/run.
+"""Runs mpi4py's own tests on a library, counts them and measures their time. Used by bench/run.
 
-Lanyard, MPICH and Open MPI run the same wheel from PyPI and the same tests, by tests/mpi4py/run. The tests
-that tests/mpi4py/left_out.txt names run on none of them. A test counts as it does there: failed if a rank
-failed, skipped if all ranks skipped it. The time is that of the whole job.
+Lanyard, MPICH and Open MPI run the same wheel from PyPI and the same tests, through tests/mpi4py/run. The
+tests that tests/mpi4py/left_out.txt names run on none of the libraries. A test counts as in tests/mpi4py/run:
+it has failed if a rank failed, and was skipped if all ranks skipped it. The time is that of the whole job.
 """
 import functools
 import importlib.machinery
@@ -17,28 +17,32 @@ from measure import Failed, run_command
 from peers import say
 
 TESTS = Path(__file__).resolve().parent.parent / "tests" / "mpi4py"
-LIMIT_SECONDS = 1500  # the harness itself stops long before
+LIMIT_SECONDS = 1500  # tests/mpi4py/run itself stops long before
 SKIPPED_ALONE = "skipped here, run by the better of the others"
-# Prints the first line of the library's version. With MPICH's ABI Lanyard's own name is in the second line.
+# Prints the first line of the library's version. If Lanyard runs with MPICH's ABI, its own name is in the
+# second line.
 SHOW_VERSION = ("from mpi4py import MPI; lines = MPI.Get_library_version().splitlines(); "
                 "line = next((line for line in lines if line.startswith('Lanyard')), lines[0]); "
                 "print(*line.partition(',')[0].split())")
-# The settings that the wheel and the launcher need: the ABI, and permission for more ranks than processors.
+# The settings that the wheel and the launcher need: the ABI, and permission to start more ranks than
+# processors.
 ENVIRONMENTS = {"lanyard": {}, "mpich": {},
                 "openmpi": {"MPI4PY_MPIABI": "openmpi",
                             "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}}
 
 
 def choose(libraries):
-    """The libraries that take part, with the settings that the tests need."""
+    """Returns the libraries that take part, with the settings that the tests need."""
     return {key: routes.changed(library, environment=ENVIRONMENTS[key])
             for key, library in libraries.items() if key in ENVIRONMENTS}
 
 
 @functools.cache
 def wheel():
-    """(the Python of an environment with mpi4py's wheel, the folder of mpi4py's tests). tests/mpi4py/build
-    makes both once."""
+    """Returns (the Python of an environment with mpi4py's wheel, the folder of mpi4py's tests).
+
+    tests/mpi4py/build makes both once.
+    """
     loader = importlib.machinery.SourceFileLoader("mpi4py_build", str(TESTS / "build"))
     build = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
     sys.dont_write_bytecode = True
@@ -51,7 +55,7 @@ def wheel():
 
 @functools.cache
 def version(library):
-    """The library that mpi4py reports, which must be the one whose launcher starts it."""
+    """Returns the library that mpi4py reports. This must be the library whose launcher starts mpi4py."""
     words = run_command(library, [*library.launcher(1), wheel()[0], "-c", SHOW_VERSION]).strip()
     if not words.startswith(library.title):
         raise Failed(f"mpi4py runs on '{words}' there")
@@ -59,8 +63,10 @@ def version(library):
 
 
 def run_suite(library, ranks, outcomes):
-    """The seconds and the numbers of tests, in the form of measure.run_json. `outcomes` receives the outcome
-    of each test, by the key of the library."""
+    """Returns the seconds and the numbers of tests, in the form of measure.run_json.
+
+    `outcomes` receives the outcome of each test, by the key of the library.
+    """
     python, sources = wheel()
     told = version(library)
     with tempfile.TemporaryDirectory() as folder:
@@ -83,8 +89,10 @@ def run_suite(library, ranks, outcomes):
 
 
 def read_report(path, ranks):
-    """(seconds of the job, {test: passed, failed or skipped}, {failed test: its message}), from a JUnit file
-    of tests/mpi4py/run."""
+    """Reads a JUnit file of tests/mpi4py/run.
+
+    Returns (seconds of the job, {test: passed, failed or skipped}, {failed test: its message}).
+    """
     suite, = (suite for suite in xml.parse(path).getroot() if suite.get("name").endswith(f".n{ranks}"))
     outcomes, failures = {}, {}
     for case in suite:
@@ -97,7 +105,7 @@ def read_report(path, ranks):
 
 
 def skipped_alone(outcomes, own="lanyard"):
-    """The tests that did not run on Lanyard but did on the other library that ran the most tests."""
+    """Returns the tests that did not run on Lanyard but ran on the other library that ran the most tests."""
     ran = {key: {name for name, outcome in tests.items() if outcome != "skipped"}
            for key, tests in outcomes.items()}
     others = [tests for key, tests in ran.items() if key != own]
@@ -105,7 +113,8 @@ def skipped_alone(outcomes, own="lanyard"):
 
 
 def add_skipped_alone(series, outcomes, own="lanyard"):
-    """Adds the number of skipped_alone() in the last round to the series and returns the names."""
+    """Adds to the series the number of tests that skipped_alone() returns for the last round. Returns their
+    names."""
     names = skipped_alone(outcomes, own)
     if names is not None:
         series.units[SKIPPED_ALONE] = "tests"

@@ -69,7 +69,7 @@ def parse(words):
 
 
 def builds_of(options, metrics):
-    """Both builds, ready to run the programs for these metrics."""
+    """Returns both builds, ready to run the programs for these metrics."""
     prefixes = [pairs.check_prefix(prefix) for prefix in (options.a, options.b)]
     programs = pairs.find_programs(prefixes, metrics)
     builds = [pairs.library_of(key, prefix, programs) for key, prefix in zip("AB", prefixes)]
@@ -85,7 +85,7 @@ def say_how_long(cells, options):
 
 
 def counts_of(a, b):
-    """(the judged counts, the reason if there are none)"""
+    """Returns (the judged counts, the reason if there are none)."""
     reason = pairs.why_no_counts(a)
     if not reason:
         peers.say("counting instructions")
@@ -115,7 +115,7 @@ def write_record(a, b, runs, options, begun):
 
 
 def compare(options):
-    """The text of the report, its JSON, and the exit code."""
+    """Returns the text of the report, its JSON, and the exit code."""
     metrics = [name for name in pairs.METRICS if name in options.only]
     a, b = builds_of(options, metrics)
     cells = pairs.cells_of(metrics, options.paths)

@@ -1,4 +1,4 @@
-"""The pairs of `bench/compare --ours` as a series for bench/results: A and B are its libraries."""
+"""Converts the pairs of `bench/compare --ours` to a series for bench/results, whose libraries are A and B."""
 from types import SimpleNamespace
 
 from measure import Series
@@ -7,8 +7,10 @@ NAME, SECTION = "before-after", "shared memory"
 
 
 def series_of(runs):
-    """One sample of each figure and build a round. The machine is looked at before the first and after the
-    last pair of a round."""
+    """Returns a series with one sample for each figure, build and round.
+
+    The looks at the machine are those before the first and after the last pair of a round.
+    """
     series = Series("before and after, 2 ranks")
     for pair in runs.pairs:
         for key, rows in (("A", pair.a), ("B", pair.b)):

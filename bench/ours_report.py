@@ -1,4 +1,4 @@
-"""The output of `bench/compare --ours`: tables of two builds, and all pairs as JSON."""
+"""Prints the results of `bench/compare --ours`: tables of two builds, and all pairs as JSON."""
 import machine
 import machine_state
 from tables import number, size_name, state_line, with_interval
@@ -12,13 +12,14 @@ def looks_of(pairs):
 
 
 def state_of(group):
-    """The state of the machine, the measurements that show it, and its rounds."""
-    state = group.state or group.pairs[0].state()  # if there is only one group, its pairs all have one state
+    """Describes the state of the machine, the measurements that show it, and the rounds in which it was
+    observed."""
+    state = group.state or group.pairs[0].state()  # if there is only one group, all its pairs have one state
     return state_line(state, looks_of(group.pairs), [pair.round for pair in group.pairs])
 
 
 def columns(rows):
-    """The lines of a Markdown table, padded so that it is readable in a terminal too."""
+    """Returns the lines of a Markdown table, padded so that it is readable in a terminal too."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in rows]
     return [lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:]]
@@ -38,7 +39,7 @@ def group_table(group, groups):
 
 
 def count_table(counts):
-    """One line for each call that is not level, and the number of those that are."""
+    """Returns one line for each call that is not level, and the number of calls that are level."""
     rows = [["instructions of", "with", "A", "B", "B/A", "verdict"]]
     for count in counts:
         figures = [f"{count.a:.0f}", f"{count.b:.0f}", f"{count.ratio:.3f}"]
@@ -65,7 +66,7 @@ def heading(a, b, runs, groups):
 
 
 def failure_lines(failures, pairs):
-    """(what failed, with the first message; whether something has no figure at all)"""
+    """Returns (a line for each failure with its first message; whether some cell has no figure at all)."""
     measured = {pair.cell for pair in pairs}
     lines = [f"{cell.metric} on {cell.path} failed {len(words)} times"
              f"{'' if cell in measured else ' and has no figure'}; {words[0]}"
@@ -74,7 +75,7 @@ def failure_lines(failures, pairs):
 
 
 def ending(groups, counts):
-    """The last lines: the figures in which B is slower."""
+    """Returns the last lines of the report: the figures in which B is slower."""
     rows, more = slower_ones(groups, counts)
     lines = [f"{SLOWER}: {row.cell.metric} of {size_name(row.size)} on {row.cell.path}"
              f"{f' ({state})' if state else ''}: {with_interval(row.ratio)}" for state, row in rows]

@@ -1,15 +1,16 @@
 """Makes bench/RESULTS.md from the files of bench/results: measurements (*.json) and texts by hand (*.md).
 
-page.md is the whole page. A line of a text that is {{NAME ...}} stands for what it names:
+page.md is the whole page. A line {{NAME ...}} of a text is a directive, which is replaced as follows:
 
     {{include FILE}}          another text
     {{versions}} {{machines}} {{groups}} {{goals}} {{verdicts}}
     {{plots NAME NAME}}       pictures of series
     {{series GROUP, GROUP}}   a line for each series of these groups
     {{grid NAME}}             the medians of a series, libraries side by side
-    {{grid NAME: ROW; ROW}}   some rows of it, named as in the tables: 8 B, or bcast, 1 KiB
+    {{grid NAME: ROW; ROW}}   some rows of a series, named as in the tables: 8 B, or bcast, 1 KiB
 
-A paragraph or an item of a list, which a text wraps, is one line of the page: a reader's window wraps it.
+In a text, the lines of a paragraph or of an item of a list are wrapped. On the page, a paragraph or item is a
+single line, which is wrapped by the program that shows it.
 """
 import json
 import re
@@ -25,16 +26,17 @@ COMMANDS = {"shared memory": "make bench", "collectives": "make bench ONLY=colle
             "threads": "make bench ONLY=threads", "abi": "make bench ONLY=abi-cost",
             "mpi4py": "make bench ONLY=mpi4py", "applications": "make bench ONLY=applications,posted",
             "network": "make bench ONLY=network", "datagrams": "make bench ONLY=datagrams"}
-ALONE = ("#", "|", "!", "{{")  # how lines begin that are not part of a paragraph
+ALONE = ("#", "|", "!", "{{")  # a line that begins like this is not part of a paragraph
 DIRECTIVE = re.compile(r"\{\{(\w+)\s*(.*?)\}\}")
 
 
 class Wrong(Exception):
-    """A text that asks for something that is not there; the text says where and what."""
+    """A directive in a text cannot be replaced. The exception's text states where it is and what is
+    missing."""
 
 
 def unwrapped(lines):
-    """(number of its first line, text) of each paragraph, item, heading, row and empty line."""
+    """Returns (number of its first line, text) for each paragraph, item, heading, row and empty line."""
     whole = []
     for number, line in enumerate(lines, 1):
         goes_on = line and not line.startswith(ALONE) and not line.startswith("- ") and whole
@@ -46,7 +48,10 @@ def unwrapped(lines):
 
 
 class Page:
-    """The page of one folder of results. Once it is made, `pictured` names the series with pictures on it."""
+    """The page of one folder of results.
+
+    When the page has been made, `pictured` contains the names of the series whose pictures are on it.
+    """
 
     def __init__(self, folder=BENCH / "results"):
         self.folder = Path(folder)
@@ -62,7 +67,7 @@ class Page:
         return "\n".join(self.expanded("page.md")) + "\n"
 
     def expanded(self, name, where="bench/report"):
-        """The lines of a text, with what its directives stand for."""
+        """Returns the lines of a text, in which the directives have been replaced."""
         if not (self.folder / name).exists():
             raise Wrong(f"{where}: there is no text '{name}' in {self.folder}.")
         lines = []
@@ -114,7 +119,7 @@ class Page:
 
 
 def problems(page, path):
-    """What is wrong with the page at `path`, each as a sentence."""
+    """Yields a sentence for each error of the page at `path`."""
     text = page.text()
     lines = text.count("\n")
     if lines > LINES_MAX:

@@ -1,4 +1,4 @@
-"""The tables of bench/RESULTS.md, made from the files of bench/results; used by page.py."""
+"""Makes the tables of bench/RESULTS.md from the files of bench/results. Used by page.py."""
 import re
 from types import SimpleNamespace
 
@@ -8,30 +8,31 @@ from figures import summary
 from standing import figures, gain, is_sweep, off_path, rivals, speeds, standing
 from tables import number, size_name, with_interval
 
-FEW = 14  # figures on a line
+FEW = 14  # figures on one line
 LIBRARIES = {"mpich": "MPICH", "impi": "Intel MPI", "openmpi": "Open MPI"}
 VERDICTS = (*reversed(goals.VERDICTS),)  # the missed ones first
 
 
 def table(heads, rows):
-    """The lines of a table."""
+    """Returns the lines of a table."""
     return ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|",
             *("| " + " | ".join(row) + " |" for row in rows)]
 
 
 def distinct(values):
-    """Each value once, in order, without those that are unknown."""
+    """Returns each value once, in order, without values that are not known."""
     return list(dict.fromkeys(value for value in values if value))
 
 
 def days(records):
-    """'2026-11-22 to 2026-11-23' of the days on which these were taken."""
+    """Returns the days on which these records were taken, such as '2026-11-22 to 2026-11-23'."""
     found = sorted({when.split()[0] for record in records for when in (record.begun, record.ended) if when})
     return " to ".join(dict.fromkeys((found[0], found[-1]))) if found else "not known"
 
 
 def groups(records, commands):
-    """A line for each group: the command that measures it, the commits, the time, and the processor."""
+    """Returns a line for each group: the command that measures it, the commits, the time, and the
+    processor."""
     rows = []
     for group, command in commands.items():
         of_group = [record for record in records.values() if record.group == group]
@@ -43,7 +44,7 @@ def groups(records, commands):
 
 
 def machines(records):
-    """An item of a list: the processors, with what is known of their machines."""
+    """Returns an item of a list: the processors, with the known facts about their machines."""
     known = {}
     for record in records.values():
         facts, processor = record.machine, record.machine.get("processor")
@@ -62,7 +63,7 @@ def machine_words(facts):
 
 
 def versions(records):
-    """An item of a list: 'MPICH 5.0.2, Intel MPI 2021.19.0' and so on."""
+    """Returns an item of a list, such as 'MPICH 5.0.2, Intel MPI 2021.19.0'."""
     words = []
     for key, title in LIBRARIES.items():
         texts = distinct(record.series.versions.get(key) for record in records.values())
@@ -72,8 +73,11 @@ def versions(records):
 
 
 def judged_goals(records, stored):
-    """(goal, Lanyard's figure, bound, others, verdict) of every goal. It is judged afresh if its series has
-    samples, and otherwise stays as it was judged when it was measured."""
+    """Yields (goal, Lanyard's figure, bound, others, verdict) for every goal.
+
+    If the goal's series has samples, it is judged again. Otherwise the verdict from the time of the
+    measurement is used.
+    """
     for goal in stored:
         if not records[goal["series"]].has_samples:
             yield [goal[name] for name in ("goal", "ours", "bound", "others", "verdict")]
@@ -86,7 +90,7 @@ def judged_goals(records, stored):
 
 
 def goal_table(records, stored):
-    """All goals, the missed ones first."""
+    """Returns all goals, with the missed goals first."""
     rows = list(judged_goals(records, stored))
 
     def rank(row):
@@ -96,7 +100,7 @@ def goal_table(records, stored):
 
 
 def goal_counts(records, stored):
-    """'59 of 88 goals are kept, 21 by the median alone ...' as one line."""
+    """Returns one line such as '88 goals: 59 kept, 21 kept by the median, ...'."""
     verdicts = [row[-1] for row in judged_goals(records, stored)]
     counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in goals.VERDICTS)
     return [f"{len(verdicts)} goals: {counts}."]
@@ -107,7 +111,10 @@ def link(record):
 
 
 def series_table(records):
-    """A line for each series: what Lanyard wins and loses, or the figures if no library is compared."""
+    """Returns a line for each series: the figures that Lanyard wins and loses.
+
+    If there is nothing to compare with, the line has the figures themselves.
+    """
     rows = []
     for record in records:
         found = standing(record)
@@ -121,13 +128,13 @@ def series_table(records):
 
 
 def beside(record):
-    """What Lanyard is compared with, if it is not the other libraries."""
+    """Returns what Lanyard is compared with, or '' if this is the other libraries."""
     keys = rivals(record)
     return "" if not keys or set(keys) & set(LIBRARIES) else f" beside {others(record)}"
 
 
 def ends(found):
-    """The rows with the best and the worst gain; one row is both."""
+    """Returns the rows with the best and the worst gain, or one row if both are the same."""
     pairs = dict.fromkeys(filter(None, (found.best, found.worst)))
     return "; ".join(f"{number(value)} at {size_name(row)}" for row, value in pairs)
 
@@ -141,7 +148,7 @@ def short(title):
 
 
 def words_of(record):
-    """The figures of a series that is compared with no other library, in words."""
+    """Returns, in words, the figures of a series that is not compared with other libraries."""
     if is_sweep(record):
         words = "; ".join(f"{short(title)}: {number(speed)}" for title, speed in speeds(record).items())
         return f"speed against {short(record.libraries[record.first])}: {words}"
@@ -155,7 +162,7 @@ def words_of(record):
 
 
 def verdicts_of(record):
-    """Of two builds: the verdict on each row, as bench/compare --ours gives it."""
+    """Returns, for a series of two builds, the verdict on each row, as bench/compare --ours does."""
     if record.has_samples and list(record.libraries) == ["A", "B"]:
         ratios = [time_ratios(record, row, unit) for row, unit in record.series.units.items()]
         return [verdicts.judge(summary(values)) for values in ratios if values]
@@ -169,7 +176,8 @@ def time_ratios(record, row, unit):
 
 
 def grid(record, rows):
-    """A line for each row with the medians of all libraries side by side, and the gain where there is one."""
+    """Returns a line for each row, with the medians of all libraries side by side, and the gain if there is
+    one."""
     gains = {row: gain(record, row) for row in rows}
     marks = {key: f"{title} (not on this path)" if off_path(record, key) else title
              for key, title in record.libraries.items()}

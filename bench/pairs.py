@@ -1,14 +1,15 @@
-"""Two builds of Lanyard, and their runs in pairs. Used by `bench/compare --ours`.
+"""Runs two builds of Lanyard in pairs. Used by `bench/compare --ours`.
 
-The library is compared, so both builds run the same benchmark programs: those of A, or of B if A has none.
-The programs need only the standard's ABI. Each build is used as a whole, since its parts communicate by
-private protocols. Its mpirun starts the programs, its `lib` is the only folder that they search, and the
-libraries that they load are checked before anything is measured. Ranks are pinned if there is a processor for
-each, as in every comparison here.
+Only the libraries are compared, so both builds run the same benchmark programs: those of A, or those of B if
+A has none. The programs need only the standard's ABI. Each build is used as a whole, because its parts
+communicate by private protocols: its mpirun starts the programs, and its `lib` is the only folder that they
+search. The libraries that the programs load are checked before anything is measured. As in every comparison
+here, ranks are pinned if there is a processor for each rank.
 
-In a round every program runs once on every path and on each build. The two runs of a pair follow each other
-without a pause, and their order alternates between rounds. Rounds are the outermost loop: each figure is
-spread over the whole time and covers all states of the machine. verdicts.py judges the pairs.
+In a round, every program runs once on every path and on each build. The two runs of a pair follow each other
+without a pause, and their order alternates between rounds. Rounds are the outermost loop. The samples of each
+figure are therefore spread over the whole time and over all states of the machine. verdicts.py judges the
+pairs.
 """
 import shutil
 import tempfile
@@ -25,15 +26,15 @@ METRICS = {
     "rate": ["--sizes", "8"],
     "bandwidth": ["--sizes", "16k,64k,256k,1M"],
 }
-# The value of LANYARD_PATHS for each. TCP and datagrams use loopback.
+# The value of LANYARD_PATHS for each path. TCP and datagrams use loopback.
 PATHS = {"shm": "self,shm", "tcp": "self,tcp", "dgram": "self,dgram"}
 BLOCKS = ["--blocks", "5"]
-GIVE_UP_AFTER = 3  # failures without any pair
+GIVE_UP_AFTER = 3  # a cell that has failed this many times without any pair is given up
 LIBRARIES = ("libmpi_abi.so.1", "liblanyard.so.0")
 
 
 def check_prefix(prefix):
-    """The absolute path of a build or an install. Raises Unavailable if the folder is not one."""
+    """Returns the absolute path of a build or an install. Raises Unavailable if the folder is neither."""
     prefix = Path(prefix).resolve()
     if not prefix.is_dir():
         raise peers.Unavailable(f"there is no folder {prefix}: give that of a build or an install of "
@@ -46,7 +47,7 @@ def check_prefix(prefix):
 
 
 def find_programs(prefixes, metrics):
-    """The folder of the benchmark programs that both builds run."""
+    """Returns the folder of the benchmark programs that both builds run."""
     folders = [prefix / "libexec" / "lanyard" for prefix in prefixes]
     for folder in folders:
         if all((folder / f"bench-{metric}").exists() for metric in metrics):
@@ -62,7 +63,8 @@ def library_of(key, prefix, programs):
 
 
 def check_whole(library, program):
-    """Refuses a build whose program would load libraries from elsewhere, by the dynamic linker's list."""
+    """Refuses a build whose program would load libraries from elsewhere, according to the dynamic linker's
+    list."""
     command = [*library.launcher(1), "env", "LD_TRACE_LOADED_OBJECTS=1", str(program)]
     try:
         words = [line.split() for line in measure.run_command(library, command).splitlines()]
@@ -77,7 +79,7 @@ def check_whole(library, program):
 
 
 class Runs:
-    """The runs to make, and their results."""
+    """Makes the runs and stores their results."""
 
     def __init__(self, a, b, cells, look, patience):
         self.builds = [a, b]
@@ -110,7 +112,7 @@ class Runs:
         return failures >= GIVE_UP_AFTER and not any(pair.cell == cell for pair in self.pairs)
 
     def run_pair(self, cell, order):
-        """{'a': rows, 'b': rows}, or None if one of the two runs failed."""
+        """Returns {'a': rows, 'b': rows}, or None if one of the two runs failed."""
         rows = {}
         for build in order:
             try:
@@ -129,7 +131,8 @@ def run_once(build, cell):
 
 
 def count_both(a, b):
-    """{variant: ({call: instructions} of A, of B)}. The loops are compiled once, with A's mpicxx."""
+    """Returns {variant: ({call: instructions} of A, the same of B)}. The loops are compiled once, with A's
+    mpicxx."""
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "instruction-loops"
         instructions.compile_loops(a.home, program)
@@ -141,7 +144,7 @@ def count_both(a, b):
 
 
 def why_no_counts(a):
-    """The reason why instructions cannot be counted, or ''."""
+    """Returns the reason why instructions cannot be counted, or ''."""
     if not shutil.which("valgrind"):
         return "valgrind is not installed"
     if not (a.home / "bin" / "mpicxx").exists():

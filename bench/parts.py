@@ -1,4 +1,5 @@
-"""The series of bench/run: the program, ranks, rounds and arguments of each of them, and their groups."""
+"""Lists the series of bench/run and their groups: for each series the program, ranks, rounds and
+arguments."""
 import endings
 import idle
 import measure
@@ -10,9 +11,11 @@ import routes
 
 class Part:
     """One series: a program with its ranks and arguments, the number of rounds, and its approximate duration.
+
     A part may have a route and a sweep (see routes.py), or measure Lanyard alone. `losses` are the losses of
     the link at which each run is made. `of_line` adds figures as shares of a line of 1 Gbit/s, and `packets`
-    adds the counts of packets."""
+    adds the counts of packets.
+    """
 
     def __init__(self, name, program, ranks, rounds, arguments, seconds, route=None, sweep=None, alone=False,
                  grid=False, threaded=False, losses=(), of_line=False, packets=False):
@@ -30,10 +33,10 @@ class Part:
         self.of_line = of_line
         self.packets = packets
         self.grid = grid  # the table has one line for each figure, with all libraries side by side
-        self.outcomes = {}  # of mpi4py's tests, by library
+        self.outcomes = {}  # outcomes of mpi4py's tests, by library
 
     def choose(self, libraries):
-        """The libraries that take part."""
+        """Returns the libraries that take part."""
         if self.alone:
             libraries = {key: library for key, library in libraries.items() if key == "lanyard"}
         if self.program == "abi-cost" and libraries:
@@ -65,13 +68,14 @@ class Part:
         return self.run(library)
 
     def run(self, library):
-        """Runs an MPI program, or raw TCP or UDP in its place."""
-        # The same policy for all libraries: a processor for each rank if there are enough, else their choice.
+        """Runs an MPI program, or raw TCP or UDP instead."""
+        # The policy is the same for all libraries: each rank gets its own processor if there are enough.
+        # Otherwise the libraries choose.
         pin = (["--pin"] if self.ranks <= peers.processors() and self.program != "line" and not self.threaded
                else [])
         run = measure.run_profiled if self.packets and library.key == "lanyard" else measure.run_json
         version, rows = run(library, self.ranks, self.program, [*self.arguments, *pin])
-        if self.program == "applications":  # operations per second repeat what the time shows
+        if self.program == "applications":  # operations per second say the same as the time
             for name in [name for name, (_, unit) in rows.items() if unit != "s"]:
                 del rows[name]
         if self.of_line:
@@ -79,7 +83,7 @@ class Part:
         return version, rows
 
     def pictured(self):
-        """Whether RESULTS.md has a picture of it."""
+        """Returns whether RESULTS.md has a picture of this part."""
         return not self.grid and self.program not in ("mpi4py", "memory", "many", "collectives", "endings",
                                                       "rails", *OWN)
 
@@ -87,8 +91,9 @@ class Part:
         return DOORS[key][1] if self.program == "abi-cost" else self.program
 
 
-OWN = ("scan-idle", "schedule-cost", "abi-cost")  # for Lanyard alone, and not installed
-# In place of libraries: Lanyard with the standard's ABI and with MPICH's, and the program for each.
+OWN = ("scan-idle", "schedule-cost", "abi-cost")  # programs for Lanyard alone, which are not installed
+# For abi-cost, these take the place of the libraries: Lanyard with the standard's ABI and with MPICH's, each
+# with its library and program.
 DOORS = {"lanyard": ("libmpi_abi.so.1", "mpi-cost"), "mpich-abi": ("libmpi.so.12", "mpich-cost")}
 TEN = ["--blocks", "10"]
 PARTS = [
@@ -107,7 +112,7 @@ PARTS = [
     Part("schedule", "schedule-cost", 1, 15, [], 10, alone=True),
     Part("abi-cost", "abi-cost", 1, 15, [], 15, alone=True),
 ]
-# With more threads than processors no rank is pinned, so that all libraries run alike.
+# This part may have more threads than processors. No rank is pinned then, so that all libraries run alike.
 THREADS = Part("rate-threads", "rate", 2, 15, [*TEN, "--threads", "1,2,4,8"], 600, threaded=True)
 COLLECTIVES = [Part(f"collectives-{ranks}", "collectives", ranks, 5, [], seconds, grid=True)
                for ranks, seconds in ((2, 200), (4, 300), (8, 500))]
@@ -125,14 +130,14 @@ APPLICATIONS = [
            sweep=SETTINGS, grid=True)
       for route in (None, "tcp", "1gbit", "10gbit") for ranks in (2, 4)),
 ]
-# The write protocol, with and without first bytes that are sent with an offer.
+# The write protocol, and offers with and without first bytes of the message.
 POSTED = [Part(f"posted-{route}", "posted", 2, rounds, [*TEN, "--sizes", "65k,128k,256k,512k,1M"],
                15 * rounds, route=route, sweep="first-bytes=0,262144+write-protocol=off,auto,on")
           for route, rounds in (("tcp", 15), ("1gbit", 5), ("10gbit", 5))]
 LINK = "1gbit"
-# Blocks longer than a burst of the lab's link.
+# Each block is longer than a burst of the lab's link.
 STREAM = ["--blocks", "5", "--block-seconds", "0.05", "--window", "16"]
-NETWORK = [  # the most important parts first, so that a run that is cut short has them
+NETWORK = [  # the most important parts come first: a run that is cut short has measured these
     Part("tcp-latency", "latency", 2, 15, [*TEN, "--sizes", "8,64,1k,8k,64k,1M,4M"], 220, route="tcp"),
     Part("tcp-bandwidth", "bandwidth", 2, 9, [*TEN, "--sizes", "1k,8k,64k,256k,1M,4M"], 230, route="tcp"),
     Part("lab-bandwidth", "bandwidth", 2, 9, [*STREAM, "--sizes", "1k-4M"], 560, route=LINK),
@@ -161,8 +166,8 @@ NETWORK = [  # the most important parts first, so that a run that is cut short h
       for part in ("alltoall", "allreduce")),
     Part("rails", "rails", 2, 3, [], 15, alone=True),
 ]
-# The datagram path beside TCP: on loopback, on two hosts of a lab, on a link that loses packets, and behind a
-# switch.
+# The datagram path compared with TCP: on loopback, on two hosts of a lab, on a link that loses packets, and
+# behind a switch.
 PATTERNS = ["--parts", "is,ft,cg,mg,wavefront,panels", "--class", "A"]
 DATAGRAMS = [
     Part("dgram-latency", "latency", 2, 15, [*TEN, "--sizes", "8,64,1k,8k,32k"], 100, route="dgram",
@@ -191,19 +196,19 @@ DATAGRAMS = [
 NAMES = ["limits", "instructions"] + [part.name for part in PARTS]
 NETWORK_NAMES = [part.name for part in NETWORK]
 ALL_PARTS = [*PARTS, THREADS, *COLLECTIVES, *MPI4PY, *APPLICATIONS, *POSTED, *NETWORK, *DATAGRAMS]
-# The figures of shared memory that the network's figures refer to are measured with them.
+# Some figures of a network are compared with figures of shared memory. These are measured in the same group.
 GROUPS = {"collectives": ["schedule", *(part.name for part in COLLECTIVES)], "threads": [THREADS.name],
           "mpi4py": [part.name for part in MPI4PY], "applications": [part.name for part in APPLICATIONS],
           "posted": [part.name for part in POSTED],
           "datagrams": [part.name for part in DATAGRAMS],
           "network": [*NETWORK_NAMES[:7], "allreduce", *NETWORK_NAMES[7:]],
           "overlap": [name for name in NETWORK_NAMES if name.startswith("overlap-")]}
-# The sections of bench/RESULTS.md (page.py), where they are not those of the lists above.
+# The sections of bench/RESULTS.md (page.py) of the series whose section is not that of their list above.
 SECTIONS = {"schedule": "collectives", "abi-cost": "abi", **dict.fromkeys(GROUPS["posted"], "applications")}
 
 
 def section_of(name):
-    """The group under which bench/RESULTS.md has a series."""
+    """Returns the group under which bench/RESULTS.md shows a series."""
     shared = ["limits", "instructions", *(part.name for part in PARTS)]
     groups = {"threads": GROUPS["threads"], "collectives": GROUPS["collectives"], "mpi4py": GROUPS["mpi4py"],
               "applications": GROUPS["applications"], "datagrams": GROUPS["datagrams"],

@@ -1,10 +1,10 @@
-"""The MPI libraries to compare: where each is, how it starts a program, and its benchmark programs.
+"""Finds the MPI libraries to compare: their folders, how each starts a program, and their benchmark programs.
 
 Used by bench/compare and bench/run. Lanyard, MPICH and Intel MPI run the same executables through
 libmpi_abi.so.1. Open MPI has another ABI, so the same sources are compiled for it. Each library runs with its
-defaults, except for what it needs to run at all: permission to run as root, and to start more ranks than
-processors. The other libraries are installed once into virtual environments in a cache folder. A stamp file
-in each states what it holds.
+defaults, except for settings without which it does not run at all: permission to run as root, and to start
+more ranks than processors. The other libraries are installed once, into virtual environments in a cache
+folder. A stamp file in each environment states the installed version.
 """
 import contextlib
 import fcntl
@@ -37,8 +37,8 @@ class Library:
         self.programs = programs
         self.launcher = launcher
         self.environment = environment
-        # On a route (routes.py): functions that return the bytes counted by its interface, prepare a run, and
-        # set the loss of its link in per cent.
+        # Set on a route (routes.py). These functions return the bytes that the route's interface has counted,
+        # prepare a run, and set the loss of the route's link in per cent.
         self.counted = None
         self.prepare = None
         self.lose = None
@@ -76,7 +76,10 @@ def pinned_packages():
 
 @contextlib.contextmanager
 def only_process(lock):
-    """Other processes that enter with the same lock file, such as tests that run at the same time, wait."""
+    """Runs the block alone: other processes that enter with the same lock file wait.
+
+    Such processes are, for instance, tests that run at the same time.
+    """
     lock.parent.mkdir(parents=True, exist_ok=True)
     with open(lock, "w", encoding="ascii") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -84,7 +87,7 @@ def only_process(lock):
 
 
 def install_peer(key, cache):
-    """The virtual environment of a library. It is created if it is missing or holds another version."""
+    """Returns the virtual environment of a library. It is created if it is missing or has another version."""
     package = pinned_packages()[key]
     home = cache / key
     stamp = home / "installed"
@@ -100,7 +103,8 @@ def install_peer(key, cache):
 
 
 def build_programs(home, cache):
-    """The benchmark programs, compiled with the library's own mpicc. CMake rebuilds what has changed."""
+    """Returns the benchmark programs, compiled with the library's own mpicc. CMake rebuilds what has
+    changed."""
     folder = cache / f"{home.name}-programs"
     log = "building the benchmark programs for " + home.name
     with only_process(cache / f"{home.name}-programs.lock"):
@@ -129,7 +133,8 @@ def mpich(home, abi_programs):
 
 
 def impi(home, abi_programs):
-    # Its default is shm:ofi. Without libfabric it falls back to shm, and this setting saves it the search.
+    # Intel MPI's default is shm:ofi. Without libfabric it falls back to shm. With this setting, it does not
+    # search for libfabric first.
     return Library("impi", "Intel MPI", home, abi_programs,
                    lambda ranks: [str(home / "bin" / "mpiexec.hydra"), "-n", str(ranks)],
                    {"LD_LIBRARY_PATH": str(home / "lib"), "I_MPI_ROOT": str(home), "I_MPI_FABRICS": "shm"})
@@ -145,7 +150,9 @@ def openmpi(home, own_programs):
 
 
 def find(keys, prefix, cache):
-    """The libraries named by `keys`. Those that are not available are reported on stderr and left out.
+    """Returns the libraries named by `keys`.
+
+    Libraries that are not available are reported on stderr and left out.
 
     If Lanyard is not among them, the ABI programs are built with MPICH's mpicc_abi.
     """
@@ -168,7 +175,7 @@ def find(keys, prefix, cache):
 
 
 def with_oversubscribed_settings(libraries):
-    """The libraries, plus a copy of each one that has a setting for more ranks than processors."""
+    """Returns the libraries, and a copy of each library that has a setting for more ranks than processors."""
     more = {}
     for key, library in libraries.items():
         more[key] = library
@@ -180,7 +187,7 @@ def with_oversubscribed_settings(libraries):
 
 
 def abi_programs(cache):
-    """The ABI programs for comparisons without Lanyard."""
+    """Returns the ABI programs for comparisons without Lanyard."""
     home = install_peer("mpich", cache)
     folder = cache / "abi-programs"
     if not (folder / "CMakeCache.txt").exists():

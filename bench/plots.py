@@ -1,7 +1,8 @@
-"""Pictures of alternating runs; used by bench/compare and bench/run.
+"""Draws alternating runs; used by bench/compare and bench/run.
 
 There is a panel for each quantity, over sizes or over the loss of a link. If raw TCP ran beside the
-libraries, latencies are also drawn as throughput, as NetPIPE does, and a last panel has the loss against TCP.
+libraries, latencies are also drawn as throughput, as NetPIPE does, and a last panel shows how much of TCP's
+speed each library loses.
 """
 import itertools
 
@@ -15,20 +16,25 @@ COLOURS = {"lanyard": "#c0392b", "mpich": "#2c6fbb", "impi": "#2e8b57", "openmpi
            "lanyard-cubic": "#8e5aa8", "lanyard-bbr": "#2c6fbb"}
 COLUMNS = 3
 LABELS = 6
-OPPOSITE = {"median": "median", "low": "high", "high": "low"}  # of a ratio, for what is lost
-LOSS_SHOWN = -50  # per cent; one that is faster than raw TCP by more was measured in a bad minute
+# for the loss, which is 1 minus a ratio, the bounds of the ratio are exchanged
+OPPOSITE = {"median": "median", "low": "high", "high": "low"}
+# per cent; if a library is faster than raw TCP by more than this, it was measured in a bad minute
+LOSS_SHOWN = -50
 
 
 class Panel:
-    """One quantity. `curves` is {library's key: [(x, figures)]}; x is a size, a Loss, or the place of a row
-    that has neither."""
+    """One quantity.
+
+    `curves` is {library's key: [(x, figures)]}. x is a size, a Loss, or, for a row without either, the row's
+    position.
+    """
 
     def __init__(self, title, unit, curves, names=(), floor=None):
         self.title = title
         self.unit = unit
         self.curves = curves
-        self.names = names  # of the places, where x is no size
-        self.floor = floor  # what lies below is not shown
+        self.names = names  # names of the positions, if x is neither size nor loss
+        self.floor = floor  # values below this are not shown
 
     def draw(self, axes, libraries):
         for place, (key, points) in enumerate(self.curves.items()):
@@ -62,12 +68,15 @@ class Panel:
 
 
 def place_of(row):
-    """(panel, size) of a row. Rows that are sizes share a panel; those with a name too have one a name."""
+    """Returns (panel, size) of a row.
+
+    Rows that are sizes share a panel. Rows with a name and a size have one panel for each name.
+    """
     return row if isinstance(row, tuple) else ("", row) if isinstance(row, int) else (None, row)
 
 
 def curves(series, libraries, rows, convert=lambda value, size: value):
-    """`rows` as (x, row): {key: [(x, figures)]} of the libraries that have some."""
+    """Returns {key: [(x, figures)]} for the libraries that have figures. `rows` contains pairs (x, row)."""
     all_points = {}
     for key in libraries:
         points = [(x, summary([convert(value, x) for value in values])) for x, row in rows
@@ -78,7 +87,7 @@ def curves(series, libraries, rows, convert=lambda value, size: value):
 
 
 def losses(series, libraries, rows):
-    """Per cent of raw TCP's speed that each library loses, by rounds."""
+    """Returns the loss of each library in per cent of raw TCP's speed, by rounds."""
     all_points = {}
     for key in libraries:
         points = []
@@ -114,7 +123,7 @@ def panels(series, libraries):
 
 
 def plot(series, libraries, path):
-    """Medians with their intervals; nothing where matplotlib is missing."""
+    """Draws medians with their intervals. Draws nothing if matplotlib is missing."""
     try:
         import matplotlib
     except ImportError:
@@ -122,7 +131,7 @@ def plot(series, libraries, path):
             "then use .venv/bin/python")
         return
     matplotlib.use("Agg")
-    # Small files, and the same file for the same numbers.
+    # These settings make the files small. The same numbers always give the same file.
     matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "lanyard"})
     from matplotlib import pyplot
 

@@ -1,9 +1,10 @@
-"""Measures the cost of choosing among several interfaces, of which one is slow, one is dead, and one has the
-same address on both hosts. Used by bench/run.
+"""Measures the cost of choosing among several interfaces. Used by bench/run.
 
-Two hosts of a lab run tests/lab/programs/bulk.c, compiled with Lanyard's mpicc. It times the first message
-after MPI_Init, and a large message, once with the fast interface alone and once with all.
-tests/lab/test_addresses.py tests which interface is chosen, without judging times.
+One of the interfaces is slow, one is dead, and one has the same address on both hosts.
+
+Two hosts of a lab run tests/lab/programs/bulk.c, compiled with Lanyard's mpicc. It measures the time of the
+first message after MPI_Init and that of a large message, once with the fast interface alone and once with all
+interfaces. tests/lab/test_addresses.py tests which interface is chosen, without judging times.
 """
 import re
 import subprocess
@@ -20,7 +21,7 @@ ALONE, EVERY = "by the fast one alone", "by every interface"
 
 
 def run_rails(library):
-    """The rows of both cases, in the form of measure.run_json."""
+    """Returns the rows of both cases, in the form of measure.run_json."""
     rows = {}
     with tempfile.TemporaryDirectory() as folder, routes.make_lab(hosts=2, rails=2, rate=FAST) as lab:
         lab.twin(*lab.hosts)

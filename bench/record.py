@@ -1,6 +1,7 @@
-"""What a file of bench/results (series_file.py) has: a series of measurements and what is known about it.
+"""Defines the contents of a file of bench/results (series_file.py).
 
-The samples of many series are gone, and summaries of them are left: medians, intervals and ratios.
+They are a series of measurements and the known facts about it. The samples of many series have not been kept,
+only summaries of them: medians, intervals and ratios.
 """
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -11,7 +12,7 @@ LAYOUTS = ("table", "grid")  # a line for each row and library, or a line for ea
 
 
 class Ratio(NamedTuple):
-    """A median of ratios by rounds, and its 95 % interval."""
+    """The median of ratios by rounds, and its 95 % interval."""
 
     median: float
     low: float
@@ -19,23 +20,25 @@ class Ratio(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What is known of a row of a library whose samples are gone; None for what is not."""
+    """The known facts about a row of a library whose samples have not been kept. None: not known."""
 
     median: float
     low: float | None = None
     high: float | None = None
     best: float | None = None
     runs: int | None = None
-    ratio: Ratio | None = None  # of the figures of the first library to those of this one
-    time_ratio: Ratio | None = None  # of two builds: the time of this one over that of the first
+    # ratio of the first library's figures to those of this library
+    ratio: Ratio | None = None
+    # for two builds: the time of this build divided by that of the first
+    time_ratio: Ratio | None = None
     verdict: str | None = None
 
 
 @dataclass
 class Record:
-    """A file of bench/results: a series and what is known about it. None stands for what is not known."""
+    """The contents of a file of bench/results: a series and the known facts about it. None: not known."""
 
-    series: Series  # without values where there are summaries
+    series: Series  # has no values if there are summaries
     name: str
     group: str
     libraries: dict  # {key: title}, in the order of columns
@@ -50,8 +53,10 @@ class Record:
     machine: dict = field(default_factory=dict)  # processor, processors, memory_gib, system, kernel and so on
     notes: list = field(default_factory=list)
     summaries: dict = field(default_factory=dict)  # {key: {row: Summary}}
-    gains: dict = field(default_factory=dict)  # {row: Ratio}, the first library over the best other
-    counted_per_sent: dict = field(default_factory=dict)  # {key: bytes on the interface for each byte sent}
+    # {row: Ratio}, how many times better the first library is than the best other library
+    gains: dict = field(default_factory=dict)
+    # {key: bytes that the interface counted for each byte sent}
+    counted_per_sent: dict = field(default_factory=dict)
 
     @property
     def title(self):

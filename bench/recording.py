@@ -1,4 +1,4 @@
-"""Writes what was just measured as files like those of bench/results, and puts them there.
+"""Writes new measurements as files like those of bench/results, and copies them there.
 
 Used by bench/run and bench/compare.
 """
@@ -26,7 +26,10 @@ def now():
 
 @functools.cache
 def commit():
-    """The commit of the source, 'with changes' if files differ from it; None where git cannot tell."""
+    """Returns the commit of the source, followed by 'with changes' if files differ from it.
+
+    Returns None if git does not report it.
+    """
     def git(*words):
         return subprocess.run(["git", "-C", REPOSITORY, *words], capture_output=True, text=True,
                               check=True).stdout.strip()
@@ -43,7 +46,7 @@ def command_line(program, words):
 
 
 def write(folder, series, name, group, libraries, begun, **more):
-    """Writes one series into a folder. It was taken since `begun`, with the present source."""
+    """Writes one series into a folder. The series was taken since `begun`, with the present source."""
     titles = {key: library.title for key, library in libraries.items()}
     record = Record(series, name=name, group=group, libraries=titles, first=next(iter(titles)),
                     commit=commit(), begun=begun, ended=now(), machine=machine.facts(), **more)
@@ -52,7 +55,7 @@ def write(folder, series, name, group, libraries, begun, **more):
 
 
 def one_round(title, columns):
-    """A series of one round, of {key: {row: (value, unit)}}."""
+    """Returns a series of one round from {key: {row: (value, unit)}}."""
     series = Series(title)
     for key, rows in columns.items():
         series.add(SimpleNamespace(key=key), 0, None, rows)
@@ -60,8 +63,10 @@ def one_round(title, columns):
 
 
 def keep(names, folder, results=RESULTS):
-    """Copies the series that have figures into bench/results, and returns their names. The samples now decide
-    on their goals, so the old verdicts are removed."""
+    """Copies the series that have figures into bench/results, and returns their names.
+
+    Their goals are now judged from the samples, so the old verdicts are removed.
+    """
     results.mkdir(exist_ok=True)
     kept = [name for name in names
             if (folder / f"{name}.json").exists() and series_file.read(folder / f"{name}.json").has_samples]

@@ -1,12 +1,13 @@
-"""Routes and sweeps: other paths of the messages than a library's own choice, and other settings of Lanyard.
+"""Defines routes (other paths than a library's own choice) and sweeps (other settings of Lanyard).
+
 Used by bench/compare and bench/run.
 
 `tcp` forces every library to TCP on the loopback of this machine. `tcp-1500` does so on the loopback of a
-lab's host (tests/lab), which has that MTU. A rate such as `1gbit` runs the ranks on two hosts of a lab that
-are joined by a link of that rate, and the names in LABS run them in special labs. On all routes bare TCP runs
-as one more library, which is NetPIPE's method: the picture shows what a library loses. The interface's
-counters prove the path (proof.py). `dgram`, `dgram-1gbit` and so on are the same places with Lanyard on
-datagrams and, beside it, on TCP.
+lab's host (tests/lab), with an MTU of 1500. A rate such as `1gbit` runs the ranks on two hosts of a lab that
+are joined by a link of that rate. The names in LABS run the ranks in special labs. On all routes, bare TCP
+runs as one more library, which is NetPIPE's method: the picture shows how much a library loses. The
+interface's counters prove the path (proof.py). `dgram`, `dgram-1gbit` and so on use the same hosts, with
+Lanyard on datagrams and, for comparison, on TCP.
 
 A sweep replaces the libraries by Lanyard with several values of one setting.
 """
@@ -23,7 +24,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 SSH = str(REPOSITORY / "tests" / "lab" / "ssh")
 RAW_PATTERNS = {"tcp": ("latency", "bandwidth", "unidirectional", "overlap", "allreduce"),
                 "udp": ("latency",)}
-RAW_TREES = ("allreduce",)  # those among processes of one host
+RAW_TREES = ("allreduce",)  # patterns that run among processes of one host
 LABS = {
     "lossy": {"hosts": 2, "rate": "1gbit"},  # h2's link can lose packets; TCP with each of CONGESTIONS
     "switch": {"hosts": 8, "rate": "1gbit", "queue": 128 << 10},  # queue: bytes at the port to each host
@@ -39,15 +40,17 @@ def changed(library, environment=None, launcher=None, key=None, title=None):
 
 
 def counted_by(libraries, count):
-    """The libraries, each with `count` as the counter that proves its path (proof.py)."""
+    """Returns the libraries, each with `count` as the counter that proves its path (proof.py)."""
     for library in libraries.values():
         library.counted = count
     return libraries
 
 
 class Raw(Library):
-    """bench-tcp or bench-udp in the place of a library. `elsewhere` has the options that place its other end
-    on another host."""
+    """Runs bench-tcp or bench-udp instead of a library.
+
+    `elsewhere` has the options by which the second process of the program runs on another host.
+    """
 
     def __init__(self, transport, programs, enter=(), elsewhere=()):
         super().__init__(transport, f"raw {transport.upper()}", programs, programs, None, {})
@@ -60,14 +63,17 @@ class Raw(Library):
 
 
 def has_raw(transport, program, arguments):
-    """Whether bench-tcp or bench-udp has the pattern of this program with these arguments."""
+    """Returns whether bench-tcp or bench-udp has the pattern of this program with these arguments."""
     words = ",".join(map(str, arguments)).split(",")
     return (program in RAW_PATTERNS[transport] and
             not {"--beside", "--percentile", "allreduce", "expected", "unexpected"} & set(words))
 
 
 def tcp_environment(library):
-    """The settings that force a library to TCP. Intel MPI's package has no libfabric and uses MPICH's."""
+    """Returns the settings that force a library to TCP.
+
+    Intel MPI's package has no libfabric, so MPICH's is used.
+    """
     libfabric = library.home.parent / "mpich" / "lib" / "mpich" / "libfabric.so.1"
     return {
         "lanyard": {"LANYARD_PATHS": "self,tcp"},
@@ -78,8 +84,10 @@ def tcp_environment(library):
 
 
 def forced(libraries, datagrams):
-    """The libraries, each forced to TCP. With `datagrams` Lanyard uses datagrams, and is added a second time
-    on TCP."""
+    """Returns the libraries, each forced to TCP.
+
+    With `datagrams`, Lanyard uses datagrams, and a second Lanyard on TCP is added.
+    """
     on_tcp = {key: changed(library, tcp_environment(library)) for key, library in libraries.items()}
     if not datagrams or "lanyard" not in libraries:
         return on_tcp
@@ -104,9 +112,11 @@ def over_loopback(libraries, program, arguments, datagrams=False):
 
 
 def lab_launcher(library, ranks, names=("h1", "h2")):
-    """The command by which a library's launcher starts ranks on these hosts, through the lab's stand-in for
-    ssh. Ranks are not bound: the hosts of a lab share processors, and every rank would be bound to the
-    first."""
+    """Returns the command by which a library's launcher starts ranks on these hosts.
+
+    The launcher uses the lab's stand-in for ssh. Ranks are not bound: the hosts of a lab share processors, so
+    every rank would be bound to the first processor.
+    """
     command = library.launcher(ranks)[0]
     each = -(-ranks // len(names))
     hosts, slots = ",".join(names), ",".join(f"{name}:{each}" for name in names)
@@ -136,7 +146,10 @@ def in_lab(libraries, lab, program, arguments, datagrams=False):
 
 
 def in_lossy_lab(libraries, lab, datagrams):
-    """Lanyard on TCP runs once with each of CONGESTIONS. h2's link loses packets in both directions."""
+    """Places the libraries in a lab in which h2's link loses packets in both directions.
+
+    Lanyard on TCP runs once with each of CONGESTIONS.
+    """
     on_tcp = "lanyard-tcp" if datagrams else "lanyard"
     placed = in_lab(libraries, lab, None, [], datagrams)
     for congestion in CONGESTIONS if on_tcp in placed else ():
@@ -151,7 +164,7 @@ def in_lossy_lab(libraries, lab, datagrams):
 
 
 def change(lab, *where, **changes):
-    """Calls Lab.set. A refusal counts as a run without a result."""
+    """Calls Lab.set. If the lab refuses, this counts as a run without a result."""
     from lab import LabError
     try:
         lab.set(*where, **changes)
@@ -160,7 +173,7 @@ def change(lab, *where, **changes):
 
 
 def inside_host(libraries, lab, host):
-    """The libraries and raw TCP as they are, but run inside a host of a lab."""
+    """Returns the libraries and raw TCP unchanged, except that they run inside a host of a lab."""
     def moved(library):
         enter = lab.command(host, [])
         if isinstance(library, Raw):
@@ -187,9 +200,12 @@ def set_loopback_mtu(lab, host, mtu):
 
 @contextlib.contextmanager
 def routed(libraries, route, program, arguments, sweep=None):
-    """The libraries on a route: None for their own choice, 'tcp', 'tcp-MTU', the rate of a lab's link such as
-    '1gbit', or one of LABS. With 'dgram' in place of 'tcp', or 'dgram-' before a lab, Lanyard uses datagrams.
-    With a sweep Lanyard appears once for each value."""
+    """Yields the libraries on a route, or unchanged if the route is None.
+
+    A route is 'tcp', 'tcp-MTU', the rate of a lab's link such as '1gbit', or one of LABS. With 'dgram'
+    instead of 'tcp', or 'dgram-' before a lab, Lanyard uses datagrams. With a sweep, Lanyard is included once
+    for each value.
+    """
     def in_variants(moved):
         if not sweep:
             return moved
@@ -214,21 +230,27 @@ def routed(libraries, route, program, arguments, sweep=None):
 
 
 def split(route):
-    """(whether Lanyard uses datagrams, the place). '' is loopback, digits are its MTU, the rest are labs."""
+    """Returns (whether Lanyard uses datagrams, the place).
+
+    The place is '' for loopback, digits for loopback with this MTU, and otherwise the name of a lab.
+    """
     words = (route or "").split("-")
     return words[0] == "dgram", "-".join(words[1:] if words[0] in ("tcp", "dgram") else words)
 
 
 def known_sweeps(lanyard):
-    """{setting: "ONE,TWO"} for the settings that are worth a sweep, as `lanyard bench` lists them."""
+    """Returns {setting: "ONE,TWO"} for the settings that are worth a sweep, as `lanyard bench` lists them."""
     done = subprocess.run([lanyard.home / "bin" / "lanyard", "bench", "--sweep"], capture_output=True,
                           text=True, check=True)
     return dict(line.split("=") for line in done.stdout.splitlines())
 
 
 def swept(lanyard, text):
-    """Lanyard once for each value of a setting: 'eager-limit', or 'eager-limit=0,512' with given values.
-    Settings joined by '+' give all combinations of their values."""
+    """Returns Lanyard once for each value of a setting.
+
+    The text is 'eager-limit', or 'eager-limit=0,512' with given values. Settings joined by '+' give all
+    combinations of their values.
+    """
     libraries = {lanyard.key: lanyard}
     for part in text.split("+"):
         libraries = {key: library for before in libraries.values()

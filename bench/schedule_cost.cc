@@ -1,5 +1,6 @@
-// Prints the cost of writing the schedule of one MPI_Allreduce of 8 bytes on a communicator of 4 processes,
-// with messages between them and through the memory of a node.
+// Prints the cost of writing the schedule (the list of steps) of one MPI_Allreduce of 8 bytes on a
+// communicator of 4 processes. It prints the cost for messages between the processes, and for data passed
+// through the memory of a node.
 //
 //     schedule-cost [--json]
 //

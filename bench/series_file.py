@@ -1,8 +1,8 @@
-"""Reads and writes the files of bench/results: one series of measurements each, as JSON.
+"""Reads and writes the files of bench/results. Each file has one series of measurements, as JSON.
 
-A file says what was measured, how, when and on which machine. It has either `samples`, one value for each
-round of each library and row, or `summaries`, what was kept of samples that are gone: medians, intervals and
-ratios. The samples of a row are one line, so a diff shows what changed.
+A file says what was measured, how, when and on which machine. It has `samples`, with one value for each round
+of each library and row. If the samples have not been kept, it has `summaries` of them instead: medians,
+intervals and ratios. The samples of a row are one line, so a diff shows what changed.
 
 A row is a size in bytes, a name, a loss, or a pair of a name and one of these. JSON has no pairs and no
 losses: ["bcast", 8] stands for ("bcast", 8), and {"loss": 0.1} for Loss(0.1).
@@ -19,7 +19,8 @@ TEXT = (str, type(None))
 
 
 class Damaged(Exception):
-    """A file that is not what this module writes; the text says what is wrong, where, and what to do."""
+    """A file is not as this module writes it. The exception's text states what is wrong, where, and what to
+    do."""
 
 
 def encode_row(row):
@@ -43,7 +44,7 @@ def decode_row(code):
 
 
 def encode_figures(record):
-    """The samples of a series, or else the summaries."""
+    """Returns the samples of a series, or the summaries if there are no samples."""
     if record.has_samples:
         return {"samples": [{"row": encode_row(row), "library": key, "values": table[row]}
                             for row in record.series.units
@@ -61,7 +62,7 @@ def given(fields):
 
 
 def encode_rounds(series):
-    """The share of other work before each round, and the state of the machine before and after it."""
+    """Returns the share of other work before each round, and the state of the machine before and after it."""
     rounds = [{"busy": busy} for busy in series.busy]
     for entry, (before, after) in zip(rounds, series.looks):
         entry.update(before=before and before._asdict(), after=after and after._asdict())
@@ -69,7 +70,7 @@ def encode_rounds(series):
 
 
 def encode(record):
-    """The whole file as an object for JSON."""
+    """Returns the whole file as an object for JSON."""
     series = record.series
     head = {name: getattr(record, name) for name in
             ("name", "title", "group", "layout", "ranks", "route", "command", "commit", "begun", "ended",
@@ -89,7 +90,7 @@ def encode(record):
 
 
 def text_of(data):
-    """JSON with a line for each entry of a list, and for each field that is none."""
+    """Returns JSON with a line for each entry of a list, and for each field that is not a list."""
     def one_line(value):
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
@@ -105,7 +106,7 @@ def write(path, record):
 
 
 class Reader:
-    """Takes an object of JSON apart, and says what is wrong with it and where."""
+    """Reads the parts of an object of JSON. Reports what is wrong with it, and where."""
 
     def __init__(self, path, data):
         self.path = path
@@ -127,7 +128,7 @@ class Reader:
         return self.field(self.data, name, kinds, "at the top")
 
     def entries(self, name):
-        """(where it stands, entry) of each entry of a list."""
+        """Yields (its place in the file, entry) for each entry of a list."""
         for number, entry in enumerate(self.top(name, list), 1):
             where = f'entry {number} of "{name}"'
             if not isinstance(entry, dict):
@@ -141,7 +142,7 @@ class Reader:
             return self.fail(where, str(problem))
 
     def known(self, entry, where, libraries, rows):
-        """The library and the row of an entry."""
+        """Returns the library and the row of an entry."""
         row, key = self.row(entry, where), self.field(entry, "library", str, where)
         if row not in rows:
             self.fail(where, f'the row {json.dumps(entry["row"])} is not in "rows"')
@@ -173,7 +174,7 @@ class Reader:
 
 
 def decode_series(reader, libraries):
-    """The series, with its samples where the file has them."""
+    """Returns the series, with its samples if the file has them."""
     series = Series(reader.top("title", str))
     series.versions = {key: version for key, (_, version) in libraries.items() if version is not None}
     for where, entry in reader.entries("rows"):
@@ -203,7 +204,7 @@ def samples(reader, entry, where):
 
 
 def decode(path, data):
-    """A record of an object that JSON gave; `path` is for what is said when it is damaged."""
+    """Returns a record from an object that JSON gave. `path` is used in error messages."""
     reader = Reader(path, data)
     if not isinstance(data, dict):
         reader.fail("at the top", "it is not an object")
@@ -242,7 +243,7 @@ def read(path):
 
 
 def read_all(folder):
-    """{name: record} of every series in a folder; a file whose name is not that of its series is damaged."""
+    """Returns {name: record} of every series in a folder. A file must have the name of its series."""
     records = {}
     for path in sorted(Path(folder).glob("*.json")):
         if path.stem == "goals":

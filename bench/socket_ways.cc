@@ -8,8 +8,9 @@
 // stream Sends of 1 MiB: GB/s, and the processor seconds of both ends for a GB. Plain, with MSG_ZEROCOPY, and
 //        with io_uring.
 //
-// The ways take turns; the figures are medians over the rounds. By default it runs over loopback. With
-// --shell the other end runs on another host, at the given address. The findings are in bench/RESULTS.md.
+// Each round measures all ways once, and the figures are medians over the rounds. By default, both ends run
+// on this host, over loopback. With --shell the other end runs on another host, at the given address. The
+// results are in bench/RESULTS.md.
 #include <errno.h>
 #include <time.h>
 
@@ -60,7 +61,7 @@ void must(bool fine, const char *what) {
     std::exit(1);
 }
 
-// A ring with few entries, used by one thread. It has only what this program needs.
+// An io_uring with few entries, used by one thread. It has only the functions that this program needs.
 class Ring {
 public:
     Ring() {
@@ -128,7 +129,7 @@ private:
     uint32_t added_ = 0;
 };
 
-// One end of a ping-pong: 8 bytes out, 8 bytes in.
+// One end of a ping-pong, which sends 8 bytes and receives 8 bytes.
 class Pinger {
 public:
     Pinger(int socket, Way way) : socket_(socket), way_(way) {
@@ -163,8 +164,8 @@ private:
     std::unique_ptr<Ring> ring_;
 };
 
-// With MSG_ZEROCOPY the kernel reports on the error queue when it has finished with a buffer. The sender
-// reads these notices as it proceeds.
+// Reads the kernel's notices. With MSG_ZEROCOPY the kernel reports on the error queue when it has finished
+// with a buffer. The sender reads these notices while it sends.
 void take_notices(int socket, uint32_t &open) {
     char control[128];
     msghdr message{};
@@ -209,7 +210,8 @@ void stream(int socket, Way way, double seconds, double &sent) {
     while (open > 0) take_notices(socket, open);
 }
 
-// The other end. It serves one connection after another; each begins with its way.
+// Runs the other end. It serves one connection after another. The first bytes on a connection say which way
+// is used.
 void serve(const char *address) {
     pin_to_processor(1);
     sockaddr_in name = parse_address(address);
@@ -220,7 +222,7 @@ void serve(const char *address) {
         int peer = accept_one(listener);
         Way way;
         if (recv(peer, &way, sizeof way, MSG_WAITALL) != sizeof way)
-            return;  // an end that sends nothing is the last
+            return;  // the first process opens such a connection to end this process
         double used = processor_seconds();
         if (way < Way::plain) {
             Pinger pinger(peer, way);
@@ -260,7 +262,7 @@ private:
     int port_ = 0;
 };
 
-// Half of a round trip, in microseconds.
+// Returns half of a round trip, in microseconds.
 double ping(const Server &server, Way way) {
     int peer = server.connect();
     send_asleep(peer, reinterpret_cast<char *>(&way), sizeof way);
@@ -275,7 +277,7 @@ double ping(const Server &server, Way way) {
     return (end - begin) / static_cast<double>(trips) / 2 * 1e6;
 }
 
-// GB/s, and the processor seconds of both ends for a GB.
+// Returns the GB/s, and the processor seconds of both ends for a GB.
 std::pair<double, double> streamed(const Server &server, Way way) {
     int peer = server.connect();
     send_asleep(peer, reinterpret_cast<char *>(&way), sizeof way);

@@ -1,7 +1,8 @@
-"""How the first library of a series stands beside the others: which figures it wins, and by how much.
+"""Compares the first library of a series with the others: which figures it wins, and by how much.
 
-Pure functions over records (record.py), of samples as well as of summaries. A gain above 1 is won. For a time
-it is the best other's over the first's, for a rate the first's over the best other's.
+Pure functions of records (record.py) with samples or with summaries. A gain above 1 is won. For a time, the
+gain is the best other library's time divided by the first library's. For a rate, it is the first library's
+rate divided by the best other library's.
 """
 from math import exp, log
 from statistics import median
@@ -13,14 +14,17 @@ from record import Ratio, Summary
 from tables import best, is_rate
 
 MPI_LIBRARIES = ("mpich", "impi", "impi-wait", "openmpi")
-OF_LANYARD = ("lanyard-tcp", "lanyard-cubic", "lanyard-bbr", "mpich-abi")  # another path, or another ABI
+# Lanyard on another path or with another ABI
+OF_LANYARD = ("lanyard-tcp", "lanyard-cubic", "lanyard-bbr", "mpich-abi")
 TIMES_AND_SIZES = ("ns", "us", "ms", "s", "B", "s/GB")
-MORE_IS_BETTER = ("overlap", "share of the line", "passed")  # of what is neither a rate nor a time
+# larger is better for these figures, which are neither rates nor times
+MORE_IS_BETTER = ("overlap", "share of the line", "passed")
 LESS_IS_BETTER = ("wait share", "work slowed", "processor", "ranks wait", "failed", "skipped", "descriptors")
 
 
 class Standing(NamedTuple):
-    """The rows won, lost and level, the geometric mean of the gains, and the best and worst (row, gain)."""
+    """The numbers of rows won, lost and level, the geometric mean of the gains, and the best and worst (row,
+    gain)."""
 
     won: int
     lost: int
@@ -31,7 +35,7 @@ class Standing(NamedTuple):
 
 
 def direction(row, unit):
-    """+1 where more is better, -1 where less is, 0 where neither is."""
+    """Returns +1 if larger figures are better, -1 if smaller figures are better, and 0 otherwise."""
     if is_rate(unit):
         return 1
     if unit in TIMES_AND_SIZES:
@@ -44,7 +48,7 @@ def direction(row, unit):
 
 
 def figures(record, key, row):
-    """The Summary of a row of a library, or None."""
+    """Returns the Summary of a row of a library, or None."""
     if not record.has_samples:
         return record.summaries.get(key, {}).get(row)
     values = record.series.numbers(key, row)
@@ -56,7 +60,7 @@ def figures(record, key, row):
 
 
 def ratio_to(record, key, row):
-    """The first library's samples over those of another one."""
+    """Returns the ratios of the first library's samples to those of another library."""
     if key == record.first:
         return None
     columns = (record.series.values.get(one, {}).get(row, []) for one in (record.first, key))
@@ -65,13 +69,16 @@ def ratio_to(record, key, row):
 
 
 def off_path(record, key):
-    """Whether the interface of the route did not see what a library sent."""
+    """Returns whether the interface of the route did not count the bytes that a library sent."""
     return record.series.off_path(key) or record.counted_per_sent.get(key, 1) < proof.LEAST
 
 
 def rivals(record):
-    """The keys of those that the first library is compared with: other MPI libraries, or else Lanyard's other
-    paths and ABIs. Raw TCP and UDP are no rivals but bounds."""
+    """Returns the keys of the libraries with which the first library is compared.
+
+    These are other MPI libraries. If there are none, they are Lanyard's other paths and ABIs. Raw TCP and UDP
+    are not included, because they are bounds.
+    """
     for keys in (MPI_LIBRARIES, OF_LANYARD):
         found = [key for key in record.libraries
                  if key in keys and key != record.first and not off_path(record, key)]
@@ -81,13 +88,15 @@ def rivals(record):
 
 
 def is_sweep(record):
-    """Whether the series compares values of a setting of Lanyard."""
+    """Returns whether the series compares values of a setting of Lanyard."""
     return "=" in record.first
 
 
 def speeds(record):
-    """{title: speed} of the other values of a setting: how many times as fast they are as the first value,
-    the median over the rows."""
+    """Returns {title: speed} for the other values of a setting.
+
+    The speed says how many times as fast Lanyard is as with the first value. It is the median over the rows.
+    """
     found = {}
     for key, title in record.libraries.items():
         pairs = [(figures(record, record.first, row), figures(record, key, row), unit)
@@ -100,8 +109,10 @@ def speeds(record):
 
 
 def gain(record, row):
-    """How many times better the first library is than the best of its rivals, as a Ratio. It is None if
-    ratios of the figures have no meaning."""
+    """Returns how many times better the first library is than the best of its rivals, as a Ratio.
+
+    Returns None if ratios of the figures have no meaning.
+    """
     if row in record.gains:
         return record.gains[row]
     unit = record.series.units[row]
@@ -118,14 +129,14 @@ def gain(record, row):
 
 
 def best_rival(record, row):
-    """The key of the rival with the best median, or None."""
+    """Returns the key of the rival with the best median, or None."""
     sign = direction(row, record.series.units[row])
     medians = {key: found.median for key in rivals(record) if (found := figures(record, key, row))}
     return max(medians, key=lambda key: sign * medians[key]) if medians and sign else None
 
 
 def outcome(record, row):
-    """+1 for a row that is won, -1 for a lost one, 0 for a level one, None without a comparison."""
+    """Returns +1 if the row is won, -1 if it is lost, 0 if it is level, and None without a comparison."""
     ours, key = figures(record, record.first, row), best_rival(record, row)
     if ours is None or key is None:
         return None
@@ -136,7 +147,7 @@ def outcome(record, row):
 
 
 def standing(record):
-    """The Standing of the first library, or None where nothing is compared."""
+    """Returns the Standing of the first library, or None if nothing is compared."""
     outcomes = [found for row in record.series.units if (found := outcome(record, row)) is not None]
     gains = {row: found.median for row in record.series.units
              if (found := gain(record, row)) and found.median > 0}

@@ -1,4 +1,4 @@
-"""Tables of alternating runs; used by bench/compare and bench/run."""
+"""Makes tables of alternating runs. Used by bench/compare and bench/run."""
 import proof
 from figures import paired_ratio, summary
 
@@ -22,7 +22,7 @@ def spread(values):
 
 
 def ranges(numbers):
-    """'1 to 3, 7' of [1, 2, 3, 7]."""
+    """Returns '1 to 3, 7' for [1, 2, 3, 7]."""
     parts = []
     for value in sorted(set(numbers)):
         if parts and value == parts[-1][1] + 1:
@@ -33,7 +33,8 @@ def ranges(numbers):
 
 
 def state_line(state, looks, rounds):
-    """The machine's state, the looks that show it (some may be None), and the rounds, counted from 1."""
+    """Describes the machine's state, the looks that show it (some may be None), and the rounds, counted from
+    1."""
     taken = [look for look in looks if look]
     words = f"The machine: {state}"
     if taken:
@@ -54,12 +55,13 @@ def size_name(row):
 
 
 def best(values, unit):
-    """The value that other work disturbed least: the largest rate or the smallest time."""
+    """Returns the value that other work disturbed least: the largest rate or the smallest time."""
     return max(values) if is_rate(unit) else min(values)
 
 
 def is_rate(unit):
-    """More of it is better; of a time, less."""
+    """Returns whether the unit is that of a rate, so that larger is better. Otherwise it is that of a
+    time."""
     return unit.endswith("/s")
 
 
@@ -68,15 +70,18 @@ def marked(title, series, key):
 
 
 def proof_line(series, libraries):
-    """The bytes that the route's interface counted for each byte sent, or nothing without a route."""
+    """Returns a line with the bytes that the route's interface counted for each byte sent, or [] without a
+    route."""
     words = [f"{marked(libraries[key].title, series, key)} {number(summary(quotients)['median'])}"
              for key in libraries if (quotients := proof.quotients(series, key))]
     return [f"Bytes on the interface for each byte sent: {', '.join(words)}.  "] if words else []
 
 
 def grid(series, libraries, first="lanyard"):
-    """A table with a line for each figure and a column for each library. It has medians, and in the last
-    column how the best of the others compares with `first`."""
+    """Returns a table with a line for each figure and a column for each library.
+
+    The columns have medians. The last column compares the best of the others with `first`.
+    """
     ours = libraries[first].title if first in libraries else first
     units = sorted(set(series.units.values()))
     rate = is_rate(units[0])
@@ -99,8 +104,12 @@ def grid(series, libraries, first="lanyard"):
 
 
 def best_other(series, first, others, row):
-    """How many times better `first` is than the best of the others, by medians: the other's time over that of
-    `first`, or the rate of `first` over the other's, by rounds. It is None if one of them has no figure."""
+    """Returns how many times better `first` is than the best of the others.
+
+    The best of the others is chosen by medians. The result is the ratio by rounds: for a time, the other's
+    time divided by that of `first`; for a rate, the rate of `first` divided by the other's. Returns None if
+    one of the two has no figure.
+    """
     medians = {key: summary(values)["median"] for key in others if (values := series.numbers(key, row))}
     if not medians or not series.numbers(first, row):
         return None
@@ -115,7 +124,8 @@ def versions(series, libraries):
 
 
 def table(series, libraries, first):
-    """A line for each row and library: the median, its interval, and the ratio first/library by rounds."""
+    """Returns a line for each row and library: the median, its interval, and the ratio first/library by
+    rounds."""
     ours = libraries[first].title if first in libraries else first
     lines = [f"| | library | median (95 % interval) | best | unit | {ours} / it | runs |",
              "|---|---|---|---|---|---|---|"]
@@ -133,7 +143,7 @@ def table(series, libraries, first):
 
 
 def markdown(series, libraries, first="lanyard", picture=None):
-    """The table of all rounds. If the machine was in more than one state, a table for each of them follows.
+    """Returns the table of all rounds. If the machine was in several states, a table for each state follows.
 
     `picture` is a path from the table's place to the plot of the series."""
     lines = [f"### {series.name}", "", *([f"![{series.name}]({picture})", ""] if picture else []),

@@ -1,12 +1,14 @@
-"""What is faster of two builds, A and B, judged from pairs of runs; used by `bench/compare --ours`. Pure
-functions.
+"""Judges from pairs of runs which of two builds, A and B, is faster. Used by `bench/compare --ours`.
 
-A pair is one run of A and one of B, one directly after the other, so that a slow moment meets both or
-spoils one ratio among many. Each pair gives one ratio for each figure: the time of B over the time of A,
-also where the figure is a rate, so above 1 B is always the slower one. The ratio of all pairs is their
-median, with the 95 % interval of the median by order statistics (figures.interval): nothing is assumed of
-how they are spread. B is called slower or faster only where the whole interval lies beyond TOLERANCE. Below
-FEWEST pairs not even the whole range of them encloses the median with 95 %, and nothing is called anything.
+Pure functions. A pair is one run of A and one run of B, one directly after the other. A slow moment therefore
+affects both runs, or it changes only one ratio among many. Each pair gives one ratio for each figure: the
+time of B divided by the time of A. If the figure is a rate, the ratio is computed so that it is a ratio of
+times, too. A ratio above 1 always means that B is slower.
+
+The ratio of all pairs is their median, with the 95 % interval of the median by order statistics
+(figures.interval). This interval does not depend on the distribution of the ratios. B is called slower or
+faster only if the whole interval is beyond TOLERANCE. With fewer pairs than FEWEST, even the range of all
+pairs contains the true median with a probability of less than 95 %, and there is no verdict.
 """
 from statistics import median
 from typing import NamedTuple
@@ -22,13 +24,14 @@ MORE, FEWER = "more", "fewer"
 
 
 class Cell(NamedTuple):
-    """What is measured by one program on one path."""
+    """One program on one path, which is measured."""
     metric: str
     path: str
 
 
 class Pair(NamedTuple):
-    """One run of each build: {row: (value, unit)} of both, who was first, the machine before and after."""
+    """One run of each build: {row: (value, unit)} of both, the build that ran first, and the looks before and
+    after."""
     round: int
     cell: Cell
     first: str
@@ -53,14 +56,14 @@ class Row(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Rows of the pairs that ran while the machine was in one state; of all pairs where the state is ''."""
+    """The rows of the pairs that ran while the machine was in one state. The state '' means all pairs."""
     state: str
     pairs: list
     rows: list
 
 
 def time_ratio(a, b, unit):
-    """The time that B takes over that of A."""
+    """Returns the time of B divided by the time of A."""
     return a / b if is_rate(unit) else b / a
 
 
@@ -71,7 +74,7 @@ def judge(ratio):
 
 
 def rows_of(pairs):
-    """A row for each figure that both runs of some pair gave."""
+    """Returns a row for each figure that both runs of some pair gave."""
     found = {}
     for pair in pairs:
         for size in pair.a.keys() & pair.b.keys():
@@ -88,7 +91,8 @@ def rows_of(pairs):
 
 
 def groups_of(pairs):
-    """All pairs, if there are any; then, where the machine was in more than one state, those of each."""
+    """Returns all pairs, if there are any. If the machine was in several states, the pairs of each state
+    follow."""
     states = list(dict.fromkeys(pair.state() for pair in pairs))
     by_state = [(state, [pair for pair in pairs if pair.state() == state]) for state in states]
     chosen = [("", pairs), *by_state] if len(states) > 1 else [("", pairs)] if pairs else []
@@ -96,7 +100,7 @@ def groups_of(pairs):
 
 
 class Count(NamedTuple):
-    """Instructions of one call in both builds; the variant is what was set (bench/instructions.py)."""
+    """The instructions of one call in both builds. `variant` names the setting (bench/instructions.py)."""
     call: str
     variant: str
     a: float
@@ -106,7 +110,10 @@ class Count(NamedTuple):
 
 
 def judge_counts(variant, a, b):
-    """Of {call: instructions} of both. Counts hardly change from run to run: one ratio says something."""
+    """Judges {call: instructions} of both builds.
+
+    Counts hardly change from run to run, so a single ratio is enough for a verdict.
+    """
     counts = []
     for call in a:
         ratio = b[call] / a[call]
@@ -116,6 +123,6 @@ def judge_counts(variant, a, b):
 
 
 def slower_ones(groups, counts):
-    """Everything in which B is behind: rows with the state of their group, and counts."""
+    """Returns everything in which B is worse: rows with the state of their group, and counts."""
     return ([(group.state, row) for group in groups for row in group.rows if row.verdict == SLOWER],
             [count for count in counts if count.verdict == MORE])

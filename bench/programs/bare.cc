@@ -1,4 +1,5 @@
-// The command line of bench-tcp and bench-udp, which differ only in their patterns. See tcp.h.
+// Defines run_bare(), the common part of bench-tcp and bench-udp. These programs differ only in their
+// patterns. See tcp.h.
 #include <algorithm>
 #include <cctype>
 #include <cstdio>

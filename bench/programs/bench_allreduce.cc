@@ -1,5 +1,5 @@
-// bench-allreduce: the time of one MPI_Allreduce (sum of doubles) on all ranks of the job, for each size. An
-// ordinary MPI program, started by `lanyard bench allreduce` or any mpirun.
+// bench-allreduce measures the time of one MPI_Allreduce (sum of doubles) on all ranks of the job, for each
+// size. It is an ordinary MPI program, started by `lanyard bench allreduce` or any mpirun.
 #include <algorithm>
 #include <vector>
 
@@ -29,7 +29,7 @@ void measure(const Job& job, Report& report) {
             MPI_Allreduce(mine.data(), sum.data(), static_cast<int>(count), MPI_DOUBLE, MPI_SUM,
                           MPI_COMM_WORLD);
         });
-        // The least that an allreduce sends; some algorithms send more.
+        // This is the least that an allreduce sends. Some algorithms send more.
         report.count_sent(2 * (job.size - 1) * samples.rounds, static_cast<double>(count * sizeof(double)));
         report.add_size(count * sizeof(double),
                         summarise_as(std::move(samples), [](double seconds) { return seconds * 1e6; }));

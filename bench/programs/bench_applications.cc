@@ -1,6 +1,7 @@
-// bench-applications: kernels of the NAS Parallel Benchmarks and communication patterns of known programs. It
-// reports the run time, the time in MPI, operations per second, the verification, and what the ranks send. An
-// ordinary MPI program, started by `lanyard bench applications` or any mpirun.
+// bench-applications runs kernels of the NAS Parallel Benchmarks and communication patterns of known
+// programs. It reports the run time, the time in MPI, operations per second, whether the results were
+// verified, and what the ranks send. It is an ordinary MPI program, started by `lanyard bench applications`
+// or any mpirun.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -49,8 +50,8 @@ std::string refuse(const Job& job) {
     return first_sentence + ". The others would run: --parts " + fits;
 }
 
-// Runs one application `blocks` times. The report describes the messages of the last run only, since all runs
-// send the same.
+// Runs one application `blocks` times. The report describes the messages of the last run only, because all
+// runs send the same.
 void measure_one(const Job& job, const Application& application, Report& report) {
     std::string name = application.name + "." + job.settings.problem;
     std::vector<double> seconds, in_mpi, rates;

@@ -1,6 +1,6 @@
-// bench-bandwidth: bytes per second from one rank to another, in windows of 64 messages, for each size. With
-// more than two ranks it is the sum over all pairs. An ordinary MPI program, started by `lanyard bench
-// bandwidth` or any mpirun.
+// bench-bandwidth measures the bytes per second from one rank to another, in windows of 64 messages, for each
+// size. With more than two ranks, the figure is the sum over all pairs. It is an ordinary MPI program,
+// started by `lanyard bench bandwidth` or any mpirun.
 #include "bench/programs/job.h"
 #include "bench/programs/sampler.h"
 #include "bench/programs/stream.h"

@@ -1,5 +1,5 @@
-// bench-barrier: the time of one MPI_Barrier on all ranks of the job. An ordinary MPI program, started by
-// `lanyard bench barrier` or any mpirun.
+// bench-barrier measures the time of one MPI_Barrier on all ranks of the job. It is an ordinary MPI program,
+// started by `lanyard bench barrier` or any mpirun.
 #include "bench/programs/job.h"
 #include "bench/programs/sampler.h"
 

@@ -1,8 +1,8 @@
-// bench-collectives: the time of every blocking collective operation on all ranks of the job, for each size.
-// The size is that of one block, which is what a rank contributes, or what it receives from each rank.
-// Reductions add int, and rank 0 is the root. The part iallreduce is MPI_Iallreduce followed by MPI_Wait. It
-// is compared with allreduce, so the blocks of the two alternate. An ordinary MPI program, started by
-// `lanyard bench collectives` or any mpirun.
+// bench-collectives measures the time of every blocking collective operation on all ranks of the job, for
+// each size. The size is that of one block: the data that a rank contributes, or that it receives from each
+// rank. Reductions add int, and rank 0 is the root. The part iallreduce is MPI_Iallreduce followed by
+// MPI_Wait. It is compared with allreduce, so time blocks (sampler.h) of the two alternate. The program is an
+// ordinary MPI program, started by `lanyard bench collectives` or any mpirun.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -14,9 +14,9 @@
 namespace lanyard::bench {
 namespace {
 
-// Memory and arguments for one size. The send and the receive side have one block for each rank.
+// Memory and arguments for one size. The send buffer and the receive buffer have one block for each rank.
 struct Blocks {
-    int size, count;  // number of ranks; number of int in a block
+    int size, count;  // size: number of ranks; count: number of int in a block
     std::vector<int> in, out, counts, displacements, bytes;
     std::vector<MPI_Datatype> types;
 
@@ -39,10 +39,12 @@ struct Blocks {
 struct Operation {
     const char* name;
     std::function<void(Blocks&)> call;
-    // The value throughout the first block of the result, and the last value of all, on rank `rank` of
-    // `size`, if every rank contributes rank + 1 everywhere. 0: the value is not checked.
+    // Expected values on rank `rank` of `size` if every rank contributes rank + 1 everywhere. `first` is the
+    // value of each element in the first block of the result, and `last` is the value of the last element of
+    // the result. If the function returns 0, the value is not checked.
     std::function<int(int rank, int size)> first, last;
-    bool beside_previous = false;  // its blocks alternate with those of the operation before it
+    // if true, the time blocks of this operation alternate with those of the operation before it in the list
+    bool beside_previous = false;
 };
 
 int nothing(int, int) { return 0; }

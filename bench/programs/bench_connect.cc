@@ -1,9 +1,9 @@
-// bench-connect: what connecting costs, and when. It measures MPI_Init, the first and the second message to a
-// peer, and the first and the second exchange of all ranks with all others. An ordinary MPI program, started
-// by `lanyard bench connect` or any mpirun.
+// bench-connect measures what connecting costs, and when this cost arises: the time of MPI_Init, of the first
+// and the second message to a peer, and of the first and the second exchange of all ranks with all others. It
+// is an ordinary MPI program, started by `lanyard bench connect` or any mpirun.
 //
-// No rank sends anything before rank 0 visits its peers one by one. Each visit is therefore the first message
-// between the two.
+// No rank sends anything before rank 0 sends a message to one peer after the other and receives an answer.
+// This message is therefore the first between the two ranks.
 #include <cstdint>
 #include <vector>
 
@@ -22,7 +22,8 @@ void receive_word(int peer) {
     MPI_Recv(&word, sizeof word, MPI_BYTE, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-// Returns half of a round trip, in seconds. Called on rank 0.
+// Sends a message to a peer and receives an answer. Returns half of the round trip, in seconds. Called on
+// rank 0.
 double visit(int peer) {
     double start = now_seconds();
     send_word(peer);
@@ -50,7 +51,7 @@ Visits visit_all(const Job& job) {
     return visits;
 }
 
-// Rank 0 releases all ranks at once, over connections that already exist.
+// Rank 0 lets all ranks begin at the same time, with messages over connections that already exist.
 void start_together(const Job& job) {
     for (int peer = 1; peer < job.size; ++peer) {
         if (job.rank == 0) send_word(peer);
@@ -70,7 +71,7 @@ double exchange_with_everybody(const Job& job) {
     return now_seconds() - start;
 }
 
-// The time of the slowest rank, returned on all ranks.
+// Returns, on all ranks, the time of the slowest rank.
 double slowest(double seconds) {
     double most = 0;
     MPI_Allreduce(&seconds, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);

@@ -1,6 +1,7 @@
-// bench-idle: a job whose ranks all wait for a message that never arrives. It measures nothing itself.
-// bench/compare (bench/idle.py) reads the processor time of its whole process tree, including the launcher,
-// and then ends it. Otherwise SIGALRM ends it after a minute. An ordinary MPI program for any mpirun.
+// bench-idle runs a job whose ranks all wait for a message that never arrives. It measures nothing itself.
+// bench/compare (bench/idle.py) reads the processor time of the job's whole process tree, including the
+// launcher, and then ends the job. Otherwise SIGALRM ends it after a minute. It is an ordinary MPI program
+// for any mpirun.
 #include <cstdio>
 
 #include <unistd.h>

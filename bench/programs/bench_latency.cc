@@ -1,6 +1,6 @@
-// bench-latency: half of the round trip of a message between two ranks, for each size. It reports the mean,
-// or with --percentile the time within which that percentage of all exchanges completes. An ordinary MPI
-// program, started by `lanyard bench latency` or any mpirun.
+// bench-latency measures half of the round trip of a message between two ranks, for each size. It reports the
+// mean. With --percentile it reports the time within which that percentage of all exchanges completes. It is
+// an ordinary MPI program, started by `lanyard bench latency` or any mpirun.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -41,8 +41,8 @@ void add_row(const Job& job, std::size_t bytes, const Summary& summary, Report& 
     report.add_named_size(fmt::format("percentile {:g}", job.settings.percentile), bytes, "us", summary);
 }
 
-// With a transfer beside it, the rows have the transfer's size in their names, so that they are not mistaken
-// for latencies of a quiet link.
+// With --beside, a transfer uses the link at the same time. The names of the rows then contain the size of
+// this transfer, so that they are not mistaken for latencies of an idle link.
 void measure_size(const Job& job, std::size_t bytes, Report& report) {
     Memory buffer(job.settings, bytes);
     check_exchange(job, buffer);

@@ -1,6 +1,6 @@
-// bench-limits: what this machine allows without MPI: a bounced cache line, copies, TCP and UDP. A figure of
-// MPI is meaningful as a ratio to these, taken in the same minute on the same machine. Started by `lanyard
-// bench limits`, never through mpirun. It uses two processes; see limits.h.
+// bench-limits measures what this machine can achieve without MPI: a bounced cache line, copies, TCP and UDP.
+// A figure of MPI should be compared with these figures, taken in the same minute on the same machine.
+// Started by `lanyard bench limits`, never through mpirun. It uses two processes; see limits.h.
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -43,7 +43,8 @@ int complain(const std::exception& problem) {
     return 1;
 }
 
-// The second process. It never returns to main, so that no object of the first process is destroyed twice.
+// Runs the second process. Does not return to main, because main would destroy objects of the first process a
+// second time.
 [[noreturn]] void be_second(Shared& shared, const Endpoints& endpoints, pid_t first) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != first) _exit(1);
@@ -74,7 +75,8 @@ void measure(Shared& shared, const Endpoints& endpoints, bool json) {
     Report report("limits", "", host, 1, {"what this machine allows", "", false}, json, true);
     measure_memory(shared, second, report);
     shared.step.store(Step::network, std::memory_order_release);
-    // From here on the second process may end. If it ends too early, its sockets show that.
+    // From now on, the second process may end. If it ends too early, the first process sees this at its
+    // sockets.
     signal(SIGCHLD, SIG_DFL);
     measure_network(endpoints, report);
     report.finish();
@@ -95,7 +97,7 @@ int run(int argc, char** argv) {
                    stderr);
         return 1;
     }
-    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);  // for systems where Yama restricts process_vm_readv
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);  // some systems (Yama) otherwise forbid process_vm_readv
     void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw_errno("mmap of shared memory");
     measure(*new (memory) Shared, bind_endpoints(address.c_str()), parsed.settings.json);

@@ -1,8 +1,9 @@
-// bench-line: what MPI adds to the hardware. Two pinned ranks bounce a cache line for a block of 10 ms and
-// then exchange 8-byte messages for a block, and these blocks alternate. The median of (mpi - line) over
-// neighbouring blocks is the cost of the library. The speed of a bounced line depends on the processors that
-// the machine has assigned and varies from minute to minute. Alternating blocks in the same two processes
-// share both conditions. Started by `lanyard bench line` or any mpirun, on one host.
+// bench-line measures the time that MPI adds to the time of the hardware. Two pinned ranks bounce a cache
+// line for a block of 10 ms and then exchange 8-byte messages for a block, and so on alternately. The median
+// of (mpi - line) over neighbouring blocks is the cost of the library. The speed of a bounced line depends on
+// the processors that the machine has assigned, and varies from minute to minute. Both kinds of blocks run in
+// the same two processes and at nearly the same time, so both are affected alike. Started by `lanyard bench
+// line` or any mpirun, on one host.
 #include <cstdint>
 #include <cstdlib>
 #include <utility>
@@ -22,12 +23,12 @@ constexpr std::uint32_t warm_up_rounds = 200;
 
 struct Meeting {
     SharedLine line;
-    // Rank 0 writes it before it bounces the line for the round that opens a block.
+    // Rank 0 writes `rounds` before it bounces the line for the round that opens a block.
     alignas(128) std::uint32_t rounds = 0;
 };
 
-// Rank 0 creates a file in /dev/shm and sends its name. It unlinks the file as soon as both ranks have it
-// open.
+// Rank 0 creates a file in /dev/shm and sends the file's name. It unlinks the file as soon as both ranks have
+// opened it.
 int open_shared_file(const Job& job) {
     char name[] = "/dev/shm/lanyard-bench-XXXXXX";
     int file = -1;
@@ -74,12 +75,12 @@ void message_rounds(const Job& job, std::uint32_t rounds) {
     }
 }
 
-// Runs blocks on both ranks. `turn_` counts the bounces so far and is the same on both.
+// Runs blocks on both ranks. `turn_` counts the bounces so far and has the same value on both ranks.
 class Blocks {
 public:
     Blocks(const Job& job, Meeting& meeting) : job_(job), meeting_(meeting) {}
 
-    // Half of a round trip in seconds, over one block. The value is meaningful on rank 0 only.
+    // Returns half of a round trip in seconds, over one block. The value is meaningful on rank 0 only.
     double line_block() {
         std::uint32_t rounds = open_block(line_rounds_);
         double seconds = timed(rounds, [&](std::uint32_t n) { bounce(n); });
@@ -108,7 +109,7 @@ private:
         turn_ += rounds;
     }
 
-    // Rank 0 sets the number of rounds; the bounce makes it visible to the other rank.
+    // Rank 0 sets the number of rounds. Bouncing the line once makes it visible to the other rank.
     std::uint32_t open_block(std::uint32_t wanted) {
         if (job_.rank == 0) meeting_.rounds = wanted;
         bounce(1);

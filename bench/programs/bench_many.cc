@@ -1,23 +1,24 @@
-// bench-many: the rate of short messages where each rank has many peers, summed over all ranks, and the
+// bench-many measures the rate of short messages, summed over all ranks, if each rank has many peers, and the
 // memory that a process holds for its peers. An example is a halo of 48 neighbours with more ranks than
-// processors. An ordinary MPI program, started by `lanyard bench many` or any mpirun; glibc on Linux only
-// (held.h).
+// processors. It is an ordinary MPI program, started by `lanyard bench many` or any mpirun. It needs glibc on
+// Linux (held.h).
 //
-// Rank r exchanges messages with r - peers/2 ... r + peers/2, modulo the number of ranks. In a round it posts
-// the receives of a window from each peer, sends a window to each, and waits for all. It sends one message to
-// every peer before the next message to any.
+// Rank r exchanges messages with the ranks r - peers/2 ... r + peers/2, modulo the number of ranks. In a
+// round, a rank posts the receives of a window of messages from each peer, sends a window to each peer, and
+// waits for all. It sends one message to every peer before the next message to any.
 //
-// `processor` is the processor time of one message, summed over both sides. With more ranks than processors
-// this decides the rate, and other programs on the machine hardly disturb it.
+// `processor` is the processor time of one message, summed over both sides. With more ranks than processors,
+// this time determines the rate, and other programs on the machine hardly change it.
 //
-// Memory is the growth since before the first message to another rank: `busy` at the end of a block, when
-// rounds have just ended, and `quiet` when nothing has been sent for a while. Each rank gives one sample of a
-// row, so the median is over the ranks. The baseline already includes what these messages need without any
-// path: their buffers, and the requests of the library, which a round of as many messages to the rank itself
-// has created.
+// The memory is the growth since before the first message to another rank. `busy` is measured at the end of a
+// block, when rounds have just ended, and `quiet` when nothing has been sent for a while. Each rank gives one
+// sample of a row, so the median is over the ranks. Before the baseline is measured, each rank sends as many
+// messages to itself as in a round. The baseline therefore already includes the memory that these messages
+// need without any path: their buffers, and the requests of the library.
 //
 // `kernel` is the kernel's memory for sockets: the growth of the whole machine divided by the number of
-// ranks. Other programs therefore disturb it. Only root can read it, and a job on several hosts does not
+// ranks. Other programs therefore change it. Only root can read it, and a job on several hosts does not
+// report it.
 // report it.
 #include <algorithm>
 #include <array>
@@ -36,8 +37,9 @@
 namespace lanyard::bench {
 namespace {
 
-// An odd number of peers is rounded down, because peers below and above must be mutual. The exception is a
-// job in which every rank is a peer of every other.
+// Returns the peers of this rank. If a rank is a peer of another, both must be peers of each other, so there
+// are as many peers below as above, and an odd number is rounded down. The exception is a job in which every
+// rank is a peer of every other rank.
 std::vector<int> peers_of(const Job& job) {
     std::vector<int> peers;
     int most = static_cast<int>(std::min<long>(job.settings.peers, job.size - 1));
@@ -59,8 +61,8 @@ public:
     void round() { round_with([&](std::size_t peer) { return peers_[peer]; }); }
     void round_with_oneself() { round_with([&](std::size_t) { return job_.rank; }); }
 
-    // Runs a round of messages that differ by sender, receiver and place in the window. If one arrives
-    // changed, it stops the job with a message that says so.
+    // Runs a round of messages that differ by sender, receiver and position in the window. If a message
+    // arrives changed, check() stops the job with an error message.
     void check() {
         std::fill(in_.begin(), in_.end(), 0);
         for (std::size_t peer = 0; peer < peers_.size(); ++peer)
@@ -110,16 +112,16 @@ private:
     std::vector<char> out_, in_;
 };
 
-// A summary of the values of all ranks, one sample each. Empty except on rank 0.
+// Summarises the values of all ranks, one sample each. Empty except on rank 0.
 Summary of_all_ranks(const Job& job, double mine) {
     std::vector<double> all(static_cast<std::size_t>(job.size));
     MPI_Gather(&mine, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     return job.rank == 0 ? summarise(std::move(all)) : Summary{};
 }
 
-// The growth of the kernel's memory for sockets, per rank. The first rank reads the value before any rank has
-// sent to another; later ranks may read it while messages are under way. The smallest value of all ranks is
-// therefore the baseline.
+// The growth of the kernel's memory for sockets, per rank. The smallest value that a rank has read before its
+// first message is the baseline: the first rank reads the value before any rank has sent a message to another
+// rank, but later ranks perhaps read it while messages are under way.
 class KernelMemory {
 public:
     KernelMemory() : before_(held_for_sockets()) {}
@@ -149,7 +151,7 @@ void measure(const Job& job, Report& report) {
     for (std::size_t bytes : job.settings.sizes_bytes) {
         Neighbours neighbours(job, bytes);
         neighbours.round_with_oneself();
-        held_now();  // so that the memory of the query itself does not count as growth
+        held_now();  // otherwise the memory of the first query counts as growth
         KernelMemory kernel;
         Held before = held_now();
         neighbours.check();

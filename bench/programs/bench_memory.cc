@@ -1,8 +1,8 @@
-// bench-memory: the memory that a process keeps for each other process of its job, by path. It is measured in
-// two ways: on real ranks that have communicated (bench-peers), and as the growth of a process that holds the
-// tables of a large job (job_table.h). The results stand beside those of Koop, Sur, Gao and Panda for
-// InfiniBand (ICS 2007). The program starts jobs itself, so it is no MPI program. Kernel memory belongs to no
-// process and is therefore not in the rows; a note reports it.
+// bench-memory measures the memory that a process keeps for each other process of its job, by path. It
+// measures in two ways: on real ranks that have communicated (bench-peers), and as the growth of a process
+// that creates the tables of a large job (job_table.h). The results are compared with those of Koop, Sur, Gao
+// and Panda for InfiniBand (ICS 2007). The program starts jobs itself, so it is not an MPI program. Kernel
+// memory belongs to no process. It is therefore not in the rows, but in a note.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,15 +35,15 @@ const Program program{
     .ranks = 17};
 
 struct OfPeer {
-    double allocated = 0, resident = 0, descriptors = 0;  // bytes, bytes, each
+    double allocated = 0, resident = 0, descriptors = 0;  // in bytes, bytes, and number
 };
 
-// The result of bench-peers for rank 0 in a job of `ranks` ranks connected by this path.
+// Returns the result of bench-peers for rank 0 in a job of `ranks` ranks that use this path.
 OfPeer of_real_ranks(const std::string& path, long ranks) {
     std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
     std::string mpirun = here.parent_path().parent_path() / "bin" / "mpirun", peers = here / "bench-peers";
-    // The allocator counts the memory in a thread's cache as in use, so an object placed there would seem to
-    // cost nothing. The cache is therefore switched off.
+    // The allocator counts the memory in a thread's cache as in use. An object that is allocated from there
+    // would therefore seem to need no memory, so the cache is switched off.
     std::string command =
         fmt::format("GLIBC_TUNABLES=glibc.malloc.tcache_count=0 LANYARD_PATHS=self,{} '{}' -n {} '{}' --json",
                     path, mpirun, ranks, peers);
@@ -68,8 +68,8 @@ void add(Report& report, const std::string& label, double bytes) {
 
 std::string mega(double bytes) { return fmt::format("{:.1f} MB", bytes / 1e6); }
 
-// The paper's table 1, and the end points of the curves in its figure 3: KB for each peer, then the memory of
-// one process in a job of 16,384.
+// Returns a table that compares these results with the paper's table 1 and the end points of the curves in
+// its figure 3. It has the memory for each peer in KB, and then the memory of one process in a job of 16,384.
 std::string beside_the_paper(const TableMemory& links, const TableMemory& datagrams, const OfPeer& tcp) {
     double peers = many;
     auto row = [](const std::string& name, const std::string& known, const std::string& talked,
@@ -79,7 +79,7 @@ std::string beside_the_paper(const TableMemory& links, const TableMemory& datagr
     auto kib = [&](double bytes) { return fmt::format("{:.2f} KiB", bytes / 1024); };
     double known_links = (links.messages + links.known) / peers,
            known_datagrams = (datagrams.messages + datagrams.known) / peers;
-    // Few ranks fill few pages, so `resident` can be too small.
+    // A few ranks fill only a few pages, so `resident` can be too small.
     double of_connection = std::max(tcp.allocated, tcp.resident);
     std::string all_links = mega(links.messages + links.path + links.known + peers * of_connection);
     std::string text = row("a process of 16,384", "known peer", "more, talked to", "all talked to");
@@ -104,7 +104,7 @@ std::string beside_the_paper(const TableMemory& links, const TableMemory& datagr
 }
 
 void measure(const Settings& settings, Report& report) {
-    // The tables are measured first, while this process is still small.
+    // The tables are measured first, while this process still uses little memory.
     TableMemory links = links_table(many), datagrams = datagrams_table(many);
     std::map<std::string, OfPeer> real;
     for (const char* path : {"shm", "tcp", "dgram"}) {

@@ -1,9 +1,10 @@
-// bench-overlap: how much of a transfer passes while rank 0 works without an MPI call, as the receiver and as
-// the sender; and how much of MPI_Ialltoall and MPI_Iallreduce (sum of doubles) passes while both ranks work.
-// overlap.h explains the figures. An ordinary MPI program, started by `lanyard bench overlap` or any mpirun.
+// bench-overlap measures how much of a transfer is done while rank 0 works without an MPI call, as the
+// receiver and as the sender. It also measures how much of MPI_Ialltoall and MPI_Iallreduce (sum of doubles)
+// is done while both ranks work. overlap.h explains the figures. It is an ordinary MPI program, started by
+// `lanyard bench overlap` or any mpirun.
 //
 // In the parts receive and send, rank 1 waits for a signal from rank 0 before every transfer and sends
-// nothing otherwise. The work alone is therefore undisturbed.
+// nothing otherwise. So no message disturbs the runs of the work alone.
 #include <algorithm>
 #include <vector>
 
@@ -16,7 +17,8 @@ namespace {
 enum Tag : int { go_tag = 1, ready_tag, data_tag, answer_tag };
 constexpr char known_byte = 41;
 
-// Transfers of one size. Each kind has two sides, and both return when the transfer is over.
+// Transfers of one size. For each kind of transfer there is a function for each side. Both functions return
+// when the transfer is complete.
 class Transfer {
 public:
     Transfer(const Job& job, std::size_t bytes)
@@ -24,7 +26,8 @@ public:
           in_(out_.size()), addends_((bytes + sizeof(double) - 1) / sizeof(double), 1.0),
           sums_(addends_.size()) {}
 
-    // Rank 0 posts its receive before it lets rank 1 send, so the message is expected, as in the thesis.
+    // Rank 0 posts its receive before it lets rank 1 send. The message is therefore expected, as in the
+    // thesis (overlap.h).
     Lap receive(long iterations) {
         double start = now_seconds();
         MPI_Request request;
@@ -37,8 +40,8 @@ public:
         MPI_Send(out_.data(), bytes_, MPI_BYTE, 0, data_tag, MPI_COMM_WORLD);
     }
 
-    // The transfer is over when the receiver's answer of four bytes arrives. Bytes that have only reached a
-    // buffer do not count.
+    // The transfer is complete when the receiver's answer of four bytes arrives. Bytes that have only reached
+    // a buffer of the library do not count.
     Lap send(long iterations) {
         MPI_Send(nullptr, 0, MPI_BYTE, 1, go_tag, MPI_COMM_WORLD);
         MPI_Recv(nullptr, 0, MPI_BYTE, 1, ready_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

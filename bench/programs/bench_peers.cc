@@ -1,10 +1,10 @@
-// bench-peers: the memory of rank 0 for each idle peer with which it has exchanged a message. It is measured
-// by the counters of the allocator and by the growth of the private pages. An ordinary MPI program, started
-// by `lanyard bench peers` or any mpirun; glibc on Linux only (held.h).
+// bench-peers measures the memory of rank 0 for each idle peer with which it has exchanged a message, by the
+// counters of the allocator and by the growth of the private pages. It is an ordinary MPI program, started by
+// `lanyard bench peers` or any mpirun. It needs glibc on Linux (held.h).
 //
-// What the first connection costs once, such as a shared buffer, is reported separately, and the figures are
-// means over the other peers: 63 in a job of 65 ranks. The memory of the sockets themselves belongs to the
-// kernel and is not counted.
+// Memory that only the first connection needs, such as a shared buffer, is reported separately. The figures
+// are means over the other peers, which are 63 in a job of 65 ranks. The memory of the sockets themselves
+// belongs to the kernel and is not counted.
 #include <cstdint>
 #include <string>
 
@@ -21,8 +21,8 @@ void exchange_word(int peer, bool sends_first) {
     if (!sends_first) MPI_Send(&word, sizeof word, MPI_BYTE, peer, 0, MPI_COMM_WORLD);
 }
 
-// The growth of rank 0's memory per peer, for the peers from `first` to `end` - 1, after one exchange with
-// each and a quiet period.
+// Returns the growth of rank 0's memory per peer, for the peers from `first` to `end` - 1, after one exchange
+// with each peer and a quiet period.
 Held growth(const Job& job, int first, int end) {
     Held before = held_now();
     for (int peer = first; peer < end; ++peer) {
@@ -35,8 +35,8 @@ Held growth(const Job& job, int first, int end) {
     return {more.allocated_bytes / peers, more.private_bytes / peers, more.descriptors / peers};
 }
 
-// Everything is measured once, because the ranks are connected afterwards. Rank 0 first sends a message to
-// itself, so that one-time costs of a message without a connection are not counted for a peer.
+// Everything is measured only once, because the ranks are connected afterwards. Rank 0 first sends a message
+// to itself, so that memory that the first message needs even without a connection is not counted for a peer.
 void measure(const Job& job, Report& report) {
     std::uint64_t word = 0;
     MPI_Sendrecv(&word, sizeof word, MPI_BYTE, job.rank, 0, &word, sizeof word, MPI_BYTE, job.rank, 0,

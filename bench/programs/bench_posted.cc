@@ -1,7 +1,7 @@
-// bench-posted: half of the round trip of a message in two extreme cases. In `first`, each receive is posted
-// long before its message is sent; in `late`, the message is there before its receive is posted. The write
-// protocol treats these two cases differently (src/p2p/receive_advert.h). An ordinary MPI program, started by
-// `lanyard bench posted` or any mpirun.
+// bench-posted measures half of the round trip of a message in two extreme cases. In `first`, each receive is
+// posted long before its message is sent. In `late`, the message has arrived before its receive is posted.
+// The write protocol treats these two cases differently (src/p2p/receive_advert.h). It is an ordinary MPI
+// program, started by `lanyard bench posted` or any mpirun.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -20,8 +20,8 @@ public:
         : job_(job), other_(1 - job.rank), bytes_(static_cast<int>(bytes)),
           out_(bytes, static_cast<char>(17 + job.rank)), in_(bytes) {}
 
-    // The receive for the next message is posted as soon as the last message has arrived, before the answer
-    // to it is sent.
+    // Each rank posts the receive for the next message as soon as a message has arrived, before it sends its
+    // answer.
     void first(long rounds) {
         MPI_Request request;
         post(request);
@@ -34,7 +34,7 @@ public:
         }
     }
 
-    // The message or its offer has arrived when the receive is posted.
+    // The message, or its offer, has arrived before the receive is posted.
     void late(long rounds) {
         for (long round = 0; round < rounds; ++round) {
             if (job_.rank == 0) send();

@@ -1,10 +1,11 @@
-// bench-probe: the cost of an MPI_Iprobe that finds nothing, and how soon a loop of MPI_Iprobe sees a message
-// of 8 bytes. An ordinary MPI program, started by `lanyard bench probe` or any mpirun.
+// bench-probe measures the cost of an MPI_Iprobe that finds nothing, and the time after which a loop of
+// MPI_Iprobe sees a message of 8 bytes. It is an ordinary MPI program, started by `lanyard bench probe` or
+// any mpirun.
 //
-// Only the receiver's system could report when a message arrived, so two figures bound the time. `probed` is
-// half of a round trip in which both sides wait by probing; it includes the transfer. `found` is the time
-// until a probe finds a message that arrived while the program did something else; it does not include the
-// transfer.
+// Only the receiver's system could report when a message arrived. The time since then cannot be measured, but
+// two figures bound it. `probed` is half of a round trip in which both sides wait by probing. It includes the
+// transfer. `found` is the time in which a probe finds a message that arrived while the program did something
+// else. It does not include the transfer.
 #include <cstdint>
 #include <utility>
 #include <vector>

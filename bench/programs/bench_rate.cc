@@ -1,8 +1,9 @@
-// bench-rate: 8-byte messages per second from one rank to another, in windows of 64. With more than two ranks
-// it is the sum over all pairs. An ordinary MPI program, started by `lanyard bench rate` or any mpirun.
+// bench-rate measures the 8-byte messages per second from one rank to another, in windows of 64. With more
+// than two ranks, the figure is the sum over all pairs. It is an ordinary MPI program, started by `lanyard
+// bench rate` or any mpirun.
 //
-// With --threads, several threads of each rank send or receive at once: thread i of one rank to thread i of
-// the other, with tags of their own. The rate is that of all threads together.
+// With --threads, several threads of each rank send or receive at once. Thread i of one rank communicates
+// with thread i of the other rank, with tags of its own. The rate is that of all threads together.
 #include <memory>
 
 #include "bench/programs/crew.h"
@@ -13,8 +14,8 @@
 namespace lanyard::bench {
 namespace {
 
-// The seconds in which each thread completes a window, one value per block. The streams are checked one after
-// the other.
+// Measures the seconds in which each thread completes a window. Each sample is the mean of one block
+// (sampler.h). The streams are checked one after the other.
 Samples sample_threads(const Job& job, std::size_t bytes, int threads) {
     std::vector<std::unique_ptr<Stream>> streams;
     for (int i = 0; i < threads; ++i) {

@@ -1,6 +1,6 @@
-/* bench-startup: a program that starts MPI and ends it. Its time is taken from outside, including the
- * launcher, as bench/compare does. It is written in C and linked with MPI only, so that the loading of other
- * libraries is not measured. */
+/* bench-startup is a program that starts MPI and ends it. bench/compare measures the time of the whole job
+ * from outside, including the launcher. The program is written in C and linked with MPI only, so that the
+ * loading of other libraries is not measured. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static const char help[] =
     "  -h,--help       Print this help message and exit\n"
     "  -V,--version    Display program version information and exit\n";
 
-/* Handles the first word of the command line: prints the answer on one rank only, returns the exit code. */
+/* Handles the first word of the command line. Prints the answer on one rank only. Returns the exit code. */
 static int answer(const char *name, const char *word) {
     const char *rank = getenv("PMI_RANK");
     int speaks = !rank || strcmp(rank, "0") == 0;
@@ -36,7 +36,8 @@ int main(int argc, char **argv) {
     if (argc > 1 + check_only) {
         int exit_code = answer(check_only ? argv[0] : "bench-startup", argv[1 + check_only]);
         if (check_only) return exit_code;
-        MPI_Init(&argc, &argv); /* so that the launcher sees a rank that ends regularly */
+        /* so that the launcher sees a rank that ends normally */
+        MPI_Init(&argc, &argv);
         MPI_Finalize();
         return exit_code;
     }

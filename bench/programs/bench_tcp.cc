@@ -1,8 +1,8 @@
-// bench-tcp: bare TCP with the sizes, writes and patterns of the MPI programs of the same names, printed in
-// the same form:
+// bench-tcp runs over bare TCP with the same sizes, writes and patterns as the MPI programs of the same
+// names, and prints its results in the same form:
 //   bench-tcp latency|bandwidth|unidirectional|overlap|allreduce [OPTIONS]
-// allreduce runs among processes of this host, the others between two ends. Started by `lanyard bench tcp` or
-// by bench/compare, never through mpirun. See tcp.h.
+// The pattern allreduce runs among processes of this host. The other patterns run between two processes.
+// Started by `lanyard bench tcp` or by bench/compare, never through mpirun. See tcp.h.
 #include "bench/programs/overlap.h"
 #include "bench/programs/tcp.h"
 

@@ -1,4 +1,5 @@
-// bench-udp: bare UDP with the sizes and the pattern of bench-latency, printed in the same form:
+// bench-udp runs over bare UDP with the sizes and the pattern of bench-latency, and prints its results in the
+// same form:
 //   bench-udp latency [OPTIONS]
 // The datagram path is compared with it. Started by `lanyard bench udp` or by bench/compare, never through
 // mpirun. See tcp.h.

@@ -1,9 +1,10 @@
-// bench-unexpected: many unexpected messages of 8 bytes, received in reverse order. It measures the
-// receiver's memory per waiting message, and the time to receive it. An ordinary MPI program, started by
-// `lanyard bench unexpected` or any mpirun; Linux only, since it reads /proc/self/statm.
+// bench-unexpected sends many unexpected messages of 8 bytes, which are received in reverse order. It
+// measures the receiver's memory per waiting message, and the time to receive one message. It is an ordinary
+// MPI program, started by `lanyard bench unexpected` or any mpirun. It needs Linux, because it reads
+// /proc/self/statm.
 //
-// Every message has its own tag. The message sent last is received first, so all others have arrived by then.
-// The sender uses non-blocking sends, because nothing is received before its last message.
+// Every message has its own tag. The message sent last is received first, so all other messages have arrived
+// by then. The sender uses non-blocking sends, because no message is received before the last one is sent.
 #include <cstdint>
 #include <fstream>
 #include <vector>
@@ -55,7 +56,7 @@ struct Cost {
     double receive_seconds = 0;
 };
 
-// Rank 1 measures; both ranks return its result.
+// Runs the exchange once. Rank 1 measures, and both ranks return its result.
 Cost run_once(const Job& job, int messages) {
     MPI_Barrier(MPI_COMM_WORLD);
     Cost cost;
@@ -73,7 +74,7 @@ Cost run_once(const Job& job, int messages) {
     return cost;
 }
 
-// Everything is measured once, because the library has the memory afterwards.
+// Everything is measured only once, because the library keeps the memory afterwards.
 void measure(const Job& job, Report& report) {
     Cost cost = run_once(job, static_cast<int>(job.settings.messages));
     report.add_named("memory", "B", summarise({cost.bytes}));

@@ -1,9 +1,10 @@
-// bench-unidirectional: a stream of messages from rank 0 to rank 1 in windows, and the processor use of both
-// sides meanwhile. In `expected` the receives are posted before the sender may begin; in `unexpected` they
-// are posted when all messages of the window have arrived. An ordinary MPI program, started by `lanyard bench
-// unidirectional` or any mpirun.
+// bench-unidirectional measures a stream of messages from rank 0 to rank 1 in windows, and the processor use
+// of both sides meanwhile. In `expected`, the receives are posted before the sender may begin. In
+// `unexpected`, they are posted when all messages of the window have arrived. It is an ordinary MPI program,
+// started by `lanyard bench unidirectional` or any mpirun.
 //
-// Both parts exchange the same messages, so they differ only in the order of arriving and posting.
+// Both parts exchange the same messages. They differ only in whether receives are posted before or after the
+// messages arrive.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -63,7 +64,8 @@ private:
     std::vector<MPI_Request> requests_;
 };
 
-// Shares of a processor in per cent, by rank, one value for each block. Only rank 0 has them.
+// The processor use in per cent of one processor, by rank, with one value for each block. Only rank 0 has the
+// values.
 using Use = std::vector<double>[2];
 
 double time_and_use(const Job& job, long rounds, Windows& windows, Use& use) {

@@ -31,7 +31,7 @@ void Beside::test_and_restart() {
     if (ended) start();
 }
 
-// One rank may have started more transfers than the other, which then catches up.
+// One rank may have started more transfers than the other. The other rank then starts the missing ones.
 double Beside::finish() {
     if (bytes_ == 0) return 0;
     long most = 0;

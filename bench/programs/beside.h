@@ -1,5 +1,5 @@
-// A long transfer from rank 0 to rank 1 that is restarted whenever it ends, while something else is measured
-// beside it on the same link. Both ranks of a job of two call all methods in the same order. One thread.
+// Runs a long transfer from rank 0 to rank 1, and restarts it whenever it ends, while something else is
+// measured on the same link. The job has two ranks, and both call all methods in the same order. One thread.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Clocks, and blocks of rounds that last about --block-seconds, for MPI programs (sampler.h) and for
-// bench-tcp and bench-udp. One thread.
+// Defines clocks, and measures blocks of rounds. A block lasts about --block-seconds. Used by MPI programs
+// (sampler.h), bench-tcp and bench-udp. One thread.
 #pragma once
 
 #include <algorithm>
@@ -18,20 +18,22 @@ inline double now_seconds() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The processor time of all threads of this process.
+// Returns the processor time of all threads of this process.
 inline double processor_seconds() {
     timespec used{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
     return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
 }
 
-// Seconds per round, one value for each block, and the number of all rounds, including those that warmed up.
+// Seconds per round, one value for each block. `rounds` is the number of all rounds, including those that
+// warmed up.
 struct Samples : std::vector<double> {
     long rounds = 0;
 };
 
-// Returns seconds per round. `block(rounds)` runs that many rounds and returns their seconds, which must be
-// the same on every rank. The first blocks grow, warm up, and are not kept.
+// Measures blocks and returns the seconds per round. `block(rounds)` must run that many rounds and return
+// their seconds, the same value on every rank. The first blocks determine the number of rounds in a block and
+// warm up. Their values are not kept.
 template <class Block>
 Samples sample_blocks(const Settings& settings, Block block) {
     Samples samples;
@@ -51,7 +53,7 @@ Samples sample_blocks(const Settings& settings, Block block) {
     return samples;
 }
 
-// A summary of the samples, each value v replaced by change(v).
+// Summarises the samples after each value v has been replaced by change(v).
 template <class Change>
 Summary summarise_as(std::vector<double> samples, Change change) {
     for (double& value : samples) value = change(value);

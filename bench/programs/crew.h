@@ -1,6 +1,6 @@
-// Threads that work in rounds, for bench-rate. They are created once and wait between rounds, so that no
-// round includes the creation of a thread. The thread that creates a crew is its number 0 and calls run(),
-// which returns when all have finished.
+// Runs the threads of bench-rate, which work in rounds. They are created once and wait between rounds, so
+// that no round includes the creation of a thread. The thread that creates a crew is its thread number 0 and
+// calls run(), which returns when all threads have finished.
 #pragma once
 
 #include <barrier>
@@ -39,7 +39,7 @@ private:
         }
     }
 
-    std::barrier<> gate_;                             // before a round and after it
+    std::barrier<> gate_;                             // passed before a round and after it
     const std::function<void(int)>* work_ = nullptr;  // the work of this round; null: the threads end
     std::vector<std::thread> others_;
 };

@@ -1,6 +1,6 @@
-// The memory and descriptors that a process holds at the moment, so that a benchmark can measure growth.
-// glibc on Linux only, since it uses mallinfo2 and /proc/self. The memory of the sockets themselves belongs
-// to the kernel, which reports it only for the whole machine and only to root. Any thread.
+// Reads the memory and descriptors that a process holds at the moment, so that a benchmark can measure
+// growth. Works only with glibc on Linux, because it uses mallinfo2 and /proc/self. The memory of the sockets
+// themselves belongs to the kernel, which reports it only for the whole machine and only to root. Any thread.
 #pragma once
 
 #include <filesystem>
@@ -24,7 +24,8 @@ inline Held held_now() {
     Held held;
     std::ifstream file("/proc/self/smaps_rollup");
     for (std::string word; file >> word;) {
-        // Clean pages belong to program files, and become shared as soon as another rank starts.
+        // Clean private pages are not counted. They belong to program files, and become shared as soon as
+        // another rank starts.
         if (word != "Private_Dirty:") continue;
         double kib = 0;
         file >> kib;
@@ -37,8 +38,9 @@ inline Held held_now() {
     return held;
 }
 
-// The kernel's memory for all sockets of the machine: their objects, and the memory that their buffers use or
-// hold ready. Empty if the kernel does not report it; it reports it only to root.
+// Returns the kernel's memory for all sockets of the machine: for the sockets themselves, and for their
+// buffers, including memory that is held ready. Empty if the kernel does not report it. The kernel reports it
+// only to root.
 inline std::optional<double> held_for_sockets() {
     double bytes = 0;
     std::ifstream slabs("/proc/slabinfo");

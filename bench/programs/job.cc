@@ -26,7 +26,8 @@ Job describe_job(const Settings& settings) {
     int length = 0;
     MPI_Get_library_version(text, &length);
     job.library = text;  // as a C string, since some libraries count the terminating zero
-    // The first line. Lanyard with MPICH's ABI has its own name in the second line.
+    // Keeps one line. For Lanyard with MPICH's ABI this is the second line, which has Lanyard's own name. For
+    // other libraries it is the first line.
     if (std::size_t own = job.library.find("\nLanyard "); own != std::string::npos)
         job.library.erase(0, own + 1);
     job.library.resize(std::min(job.library.size(), job.library.find_first_of("\r\n")));
@@ -37,9 +38,10 @@ Job describe_job(const Settings& settings) {
     return job;
 }
 
-// The rank among the ranks of this kernel. A job on several machines pins from the first processor on each of
-// them. Hosts that share the processors of one machine, such as containers or those of a lab, do not all pin
-// to the first.
+// Returns the rank among the ranks that run on the same kernel. In a job on several machines, the ranks on
+// each machine are therefore pinned from its first processor on. Hosts that share one machine, such as
+// containers or the hosts of a lab, also share its processors, so their ranks must be pinned to different
+// ones.
 int local_rank(const Job& job) {
     std::array<char, 40> mine{};
     std::ifstream("/proc/sys/kernel/random/boot_id").read(mine.data(), mine.size());
@@ -48,14 +50,14 @@ int local_rank(const Job& job) {
     return static_cast<int>(std::count(all.begin(), all.begin() + job.rank, mine));
 }
 
-// The reason why this job cannot be measured, or "".
+// Returns the reason why this job cannot be measured, or "".
 std::string refusal(const Frame& frame, const Job& job) {
     if (!job.settings.threads.empty() && job.thread_level < MPI_THREAD_MULTIPLE)
         return "needs MPI_THREAD_MULTIPLE for --threads, which this MPI library does not grant";
     return frame.refuse(job);
 }
 
-// Requests threads only with --threads, since they may cost time.
+// Requests MPI_THREAD_MULTIPLE only with --threads, because it may cost time.
 void start_mpi(int& argc, char**& argv, const Settings& settings) {
     int provided = 0;
     if (settings.threads.empty()) MPI_Init(&argc, &argv);
@@ -95,7 +97,7 @@ int run_program(const Frame& frame, int argc, char** argv) {
     if (parsed.run) {
         try {
             exit_code = measure_and_report(frame, job);
-        } catch (const std::exception& problem) {  // mostly lack of memory for the buffers
+        } catch (const std::exception& problem) {  // usually, memory for the buffers is lacking
             fail(job, std::string("stopped by '") + problem.what() + "'; smaller --sizes need less memory");
         }
     } else if (job.rank == 0) {

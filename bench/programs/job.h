@@ -1,7 +1,7 @@
-// A benchmark program's rank and size in its MPI job, and the frame in which every program runs: parse,
-// MPI_Init, measure, report, MPI_Finalize. Only functions of the standard are called, so the programs run on
-// any MPI library. One thread, except that bench-rate lets further threads send and receive. Only rank 0
-// prints; all ranks exit with the same code.
+// Describes an MPI job to a benchmark program (rank, size and others), and runs the steps that every program
+// has: parse the command line, MPI_Init, measure, report, MPI_Finalize. Only functions of the standard are
+// called, so the programs run on any MPI library. One thread, except that bench-rate lets further threads
+// send and receive. Only rank 0 prints. All ranks exit with the same code.
 #pragma once
 
 #include <string>
@@ -24,9 +24,9 @@ struct Job {
     Settings settings;
 };
 
-// Runs one program. `measure` is called on every rank and adds rows to the report, which prints them on rank
-// 0. `refuse` returns a sentence if the job does not suit the program, for instance by its number of ranks,
-// else "".
+// Describes one program to run_program(). `measure` is called on every rank and adds rows to the report,
+// which prints them on rank 0. `refuse` returns a sentence if the job does not suit the program, for instance
+// because of its number of ranks. Otherwise it returns "".
 struct Frame {
     Program program;
     std::string (*refuse)(const Job&);
@@ -35,16 +35,16 @@ struct Frame {
 };
 int run_program(const Frame& frame, int argc, char** argv);
 
-// The usual requirements for the number of ranks.
+// Checks of the number of ranks, for Frame::refuse.
 std::string needs_two_ranks(const Job& job);
 std::string needs_even_ranks(const Job& job);
 std::string any_ranks(const Job& job);
 
-// Lets the library finish its work for peers: acknowledgements, and copies that are no longer needed. Takes
-// half a second, on all ranks at once.
+// Gives the library time to finish its work for peers, such as sending acknowledgements and freeing copies
+// that are no longer needed. Takes half a second, on all ranks at once.
 void let_it_become_quiet();
 
-// Prints the sentence and stops the job. For messages and results that are wrong.
+// Prints the sentence and stops the job. Used if messages or results are wrong.
 [[noreturn]] void fail(const Job& job, const std::string& sentence);
 
 }  // namespace lanyard::bench

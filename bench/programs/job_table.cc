@@ -33,7 +33,7 @@ double private_bytes() {
     throw std::runtime_error("/proc/self/smaps_rollup cannot be read");
 }
 
-// The growth since the last query.
+// Measures the growth of the private memory since the last query.
 struct Growth {
     double before = private_bytes();
     double more() {
@@ -63,7 +63,7 @@ struct Messages {
     Messenger messenger;
 };
 
-// The other end of a flow. It takes the packets that arrive and sends one envelope back.
+// The other end of a flow. Receives the packets that arrive and sends one envelope back.
 class Answerer final : public dgram::FlowOwner {
 public:
     Answerer(uint32_t own, const Secret &secret)
@@ -99,7 +99,7 @@ private:
     dgram::Flow flow_;
 };
 
-// A UDP endpoint whose packets go to the process that answers at the moment, in virtual time.
+// A UDP endpoint in virtual time. Its packets go directly to `other`, the process that answers at the moment.
 class Exchange final : public PacketIo {
 public:
     explicit Exchange(UdpPackets &udp) : udp_(udp) {}
@@ -144,7 +144,7 @@ struct Nobody final : Sink {
     uint64_t received = 0;
 };
 
-// Sends a message to this process and receives one from it, until both ends are idle.
+// Sends a message to process `process` and receives one from it. Returns when both ends are idle.
 void talk(DgramPath &path, Exchange &exchange, Nobody &sink, uint32_t process, const Secret &secret) {
     Answerer other(process, secret);
     exchange.other = &other;
@@ -217,7 +217,7 @@ TableMemory datagrams_table(uint32_t processes) {
         memory.buffers = udp.granted_buffer();
         Exchange exchange(udp);
         Nobody sink;
-        auto find = [](uint32_t peer, std::string &name) {  // a different address for each process
+        auto find = [](uint32_t peer, std::string &name) {  // returns a different address for each process
             name = "127." + std::to_string(1 + peer / 65'536) + "." + std::to_string(peer / 256 % 256) + "." +
                    std::to_string(peer % 256) + ":4711";
             return Error();
@@ -226,7 +226,7 @@ TableMemory datagrams_table(uint32_t processes) {
         DgramPath path(exchange, {}, all, 7, Crc32c::built_in(), {}, find);
         Secret secret = any_secret();
         path.set_secret(secret);
-        talk(path, exchange, sink, 1, secret);  // creates what all processes share
+        talk(path, exchange, sink, 1, secret);  // creates everything that is needed once for all processes
         memory.path = growth.more();
         for (uint32_t peer = 2; peer < processes; ++peer) talk(path, exchange, sink, peer, secret);
         memory.known = growth.more();

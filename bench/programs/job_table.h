@@ -1,6 +1,7 @@
-// Measures the memory that one process of a large job needs: the tables of messages and of a network path for
-// all processes of the job, created as the library creates them, without any other process. Each measurement
-// runs in a child process, since memory that was once touched stays with a process.
+// Measures the memory that one process of a large job needs for all processes of the job: the tables of
+// messages, and those of a network path. The tables are created as the library creates them, but without any
+// other process. Each measurement runs in a child process, because a process does not give back all memory
+// that it has once used.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +11,12 @@ namespace lanyard {
 // Growth of the memory that belongs to this process alone, in bytes.
 struct TableMemory {
     double messages = 0;  // queues, credit and limits for each process
-    double path = 0;      // the path before it has any process
-    // The growth for all processes. Datagrams: after a message to and from each, when all are idle.
+    double path = 0;      // the path, before it has data about any process
+    // The growth of the path's memory for all processes. For datagrams, it is measured after a message to and
+    // from each process, when all are idle.
     double known = 0;
-    double buffers = 0;   // of the kernel, for arriving packets; datagrams only
+    // the kernel's buffer for arriving packets; datagrams only
+    double buffers = 0;
 };
 
 TableMemory links_table(uint32_t processes);

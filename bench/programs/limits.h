@@ -1,8 +1,8 @@
-// bench-limits: what this machine allows without MPI, between two processes pinned to two processors. The
-// first process reports; the second is its child. Both run the same parts in the same order: memory (a
-// bounced line, memcpy, process_vm_readv), then TCP, then UDP. Failures are thrown as std::system_error in
-// either process. If the child dies, the parent prints a message and ends; if the parent dies, the child is
-// killed.
+// Declares the parts of bench-limits, which measures what this machine can achieve without MPI, between two
+// processes pinned to two processors. The first process reports, and the second is its child. Both run the
+// same parts in the same order: memory (a bounced line, memcpy, process_vm_readv), then TCP, then UDP. In
+// both processes, failures are thrown as std::system_error. If the child dies, the parent prints a message
+// and ends. If the parent dies, the child is killed.
 #pragma once
 
 #include <atomic>
@@ -21,10 +21,10 @@ namespace lanyard::bench {
 
 constexpr std::size_t big_bytes = 4 << 20;  // larger than a second-level cache
 
-// Mapped by both processes.
+// The memory that both processes map.
 struct Shared {
     SharedLine line;
-    alignas(128) std::atomic<int> step{0};  // the parts that may begin, see Step
+    alignas(128) std::atomic<int> step{0};  // the last part that may begin, a Step
     char* second_buffer = nullptr;          // big_bytes in the second process, valid from Step::memory on
 };
 enum Step : int { memory = 1, network = 2 };
@@ -42,7 +42,7 @@ Endpoints bind_endpoints(const char* address);
 void measure_network(const Endpoints& endpoints, Report& report);
 void answer_network(const Endpoints& endpoints);
 
-// Calls `work(rounds)` once for every block. Returns seconds per round, one value for each block.
+// Calls `work(rounds)` once for each block. Returns the seconds per round, one value for each block.
 template <class Work>
 std::vector<double> time_blocks(int blocks, std::uint32_t rounds, Work work) {
     std::vector<double> samples;

@@ -1,4 +1,4 @@
-// The memory parts of bench-limits; see limits.h.
+// Measures the memory parts of bench-limits; see limits.h.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -77,7 +77,7 @@ void measure_memory(Shared& shared, pid_t second, Report& report) {
 }
 
 void answer_memory(Shared& shared) {
-    // The buffer stays allocated, because the first process reads it as long as this one lives.
+    // The buffer is never freed, because the first process reads it as long as this process lives.
     shared.second_buffer = filled_buffer(1).release();
     shared.step.store(Step::memory, std::memory_order_release);
     shared.line.answer(0, line_blocks * rounds_per_line_block);

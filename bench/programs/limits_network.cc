@@ -1,5 +1,6 @@
-// The TCP and UDP parts of bench-limits; see limits.h. Both ends spin on non-blocking receives, as a library
-// that polls does. The streams are received with blocking calls, which cost the sender least.
+// Measures the TCP and UDP parts of bench-limits; see limits.h. In the latency tests both ends poll with
+// non-blocking receives, as a library that polls does. In the bandwidth tests the receiver blocks in recv(),
+// because this slows the sender least.
 #include <algorithm>
 #include <array>
 #include <memory>

@@ -1,5 +1,5 @@
-// The buffers that a benchmark sends from or receives into: memory of the program or, with --alloc-mem, of
-// MPI_Alloc_mem, which may return memory from which messages are faster. One thread, between MPI_Init and
+// Allocates the buffers that a benchmark sends from or receives into. They are memory of the program or, with
+// --alloc-mem, memory of MPI_Alloc_mem, with which messages may be faster. One thread, between MPI_Init and
 // MPI_Finalize.
 #pragma once
 

@@ -9,7 +9,7 @@ Summary median_in(const std::vector<double>& seconds, double unit) {
     return summarise_as(seconds, [unit](double value) { return value / unit; });
 }
 
-// A figure computed from medians has no interval of its own.
+// Makes a summary of one value. A figure that is computed from medians has no interval of its own.
 Summary exactly(double value, std::size_t samples) {
     return {value, value, value, value, value, static_cast<int>(samples)};
 }

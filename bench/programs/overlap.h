@@ -1,18 +1,18 @@
-// How much of a transfer passes while the program works. bench-overlap (MPI) and bench-tcp (a thread in
-// epoll) share this measurement. One thread.
+// Measures how much of a transfer is done while the program works. bench-overlap (MPI) and bench-tcp (a
+// thread in epoll) share this measurement. One thread.
 //
 //   C   the transfer alone                   post, wait
 //   W   a number of iterations alone         work                  without a call, chosen to last 1.2 C
 //   T   both                                 post, work, wait
 //
-// Overlap is 1 - (T - W) / C, computed from medians: 1 if the transfer took no time of its own, 0 if it began
-// with the wait. The wait in T and T itself are the two figures of Majumder's thesis (4.10 and 4.11). The
-// slowdown of the work is how much longer it lasted in T than in W: that is the cost of whatever moved the
-// bytes meanwhile.
+// The overlap is 1 - (T - W) / C, computed from medians. It is 1 if the transfer added no time to the work,
+// and 0 if the transfer began only with the wait. The wait in T and T itself are the two figures of
+// Majumder's thesis (4.10 and 4.11). The slowdown of the work is the time by which the work lasts longer in T
+// than in W: this is the cost of moving the bytes meanwhile.
 //
-// A link that was idle, such as a lab's, lets a burst pass at once, and a short transfer would be complete
-// before there is anything to overlap with. C and T therefore both follow transfers that do not count and
-// that are longer than a burst together.
+// An idle link lets a burst pass at once if it limits the rate like a lab's link. A short transfer would then
+// be complete before any work could overlap with it. Before C and before T, other transfers that are not
+// measured therefore fill the link: together, they are longer than a burst.
 #pragma once
 
 #include <algorithm>
@@ -29,17 +29,18 @@ namespace lanyard::bench {
 
 constexpr double work_per_transfer = 1.2;
 constexpr std::size_t burst_bytes = 256 << 10;  // twice the burst of a lab's link of 1 Gbit/s
-constexpr std::size_t least_overlapped_bytes = 16 << 10;  // shorter ones pass within a burst anyway
+// shorter transfers pass within a burst in any case
+constexpr std::size_t least_overlapped_bytes = 16 << 10;
 constexpr const char* overlap_sizes = "16k-16M";
 constexpr int overlap_blocks = 15;
 
-// The work: increments in registers that the compiler cannot merge. Returns its seconds.
+// Does the work: increments in registers that the compiler cannot merge. Returns the seconds that it took.
 double work(long iterations);
 
-// Iterations of the work per second, from a few short runs.
+// Returns the iterations of the work per second, from a few short runs.
 double work_rate();
 
-// One transfer with work between post and wait, in seconds.
+// The times, in seconds, of one transfer with work between post and wait.
 struct Lap {
     double total = 0;
     double work = 0;
@@ -51,16 +52,17 @@ class OverlapFigures {
 public:
     void add(const Lap& alone, std::initializer_list<double> work_seconds, const Lap& both);
 
-    // `part` is the name of what was measured ("receive").
+    // `part` names the measured part, such as "receive".
     void report(Report& report, const std::string& part, std::size_t bytes) const;
 
 private:
     std::vector<double> alone_, work_, total_, wait_, slowed_;
 };
 
-// Measures one size. `lap(iterations)` makes one transfer with that many iterations of work in it, and
-// `work_alone(iterations)` does the work without it. `agree` makes the number of iterations the same on all
-// ranks that need it. A rank that only helps returns zeros and reports nothing.
+// Measures one size. `lap(iterations)` must make one transfer with that many iterations of work in it, and
+// `work_alone(iterations)` must do the work without a transfer. `agree` makes the number of iterations the
+// same on all ranks that need it. On a rank that only helps, the functions return zeros, and nothing is
+// reported.
 template <class MakeLap, class Work, class Agree>
 void measure_overlap(const Settings& settings, const std::string& part, std::size_t bytes, Report& report,
                      MakeLap lap, Work work_alone, Agree agree) {
@@ -75,7 +77,8 @@ void measure_overlap(const Settings& settings, const std::string& part, std::siz
     };
     double rate = work_rate();
     long iterations = settings.iterations;
-    // The speed of processors changes, so the last passes measure the rate with work of its final duration.
+    // The speed of processors changes. The last passes therefore measure the rate again, with work that lasts
+    // about as long as in the measurement.
     for (int pass = 0; pass < 3 && settings.iterations == 0; ++pass) {
         std::vector<double> first, worked;
         for (int i = 0; i < 5; ++i) {

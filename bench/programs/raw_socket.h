@@ -1,6 +1,6 @@
-// Bytes over a TCP socket without a library, for bench-limits, bench-tcp and bench-udp. Failures are thrown
-// as std::system_error, the end of the stream as std::runtime_error. Any thread, but only one at a time for
-// each direction of a socket.
+// Sends and receives bytes over a TCP socket without a library, for bench-limits, bench-tcp and bench-udp.
+// Failures are thrown as std::system_error. The end of the stream is thrown as std::runtime_error. Any thread
+// may call these functions, but only one thread at a time for each direction of a socket.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +12,20 @@ namespace lanyard::bench {
 
 [[noreturn]] void throw_errno(const char* what);
 
-// These poll without blocking until all bytes have passed, as a library that polls does.
+// These functions poll without blocking until all bytes are sent or received, as a library that polls does.
 void receive_all(int socket_fd, char* to, std::size_t bytes);
 void send_all(int socket_fd, const char* from, std::size_t bytes);
 
-// These return how many bytes pass at once, without waiting: 0 if none do.
+// These functions return at once with the number of bytes that could be sent or received: 0 if none.
 std::size_t receive_some(int socket_fd, char* to, std::size_t bytes);
 std::size_t send_some(int socket_fd, const char* from, std::size_t bytes);
 
-// These block until all bytes have passed.
+// These functions block until all bytes are sent or received.
 void receive_asleep(int socket_fd, char* to, std::size_t bytes);
 void send_asleep(int socket_fd, const char* from, std::size_t bytes);
 
-// The two ends of a connection without Nagle's algorithm. `address` is an IPv4 address. listen_at() replaces
-// port 0 by the port that it received.
+// Create the two ends of a connection without Nagle's algorithm. `address` is an IPv4 address. If the port is
+// 0, listen_at() replaces it by the port that the system has chosen.
 sockaddr_in parse_address(const std::string& address, int port = 0);
 int listen_at(sockaddr_in& where);
 int accept_one(int listener);

@@ -1,6 +1,6 @@
-// The output of a benchmark program: a table that grows row by row, or one JSON object at the end. It exists
-// on every rank, so that the measuring code is the same everywhere; only the rank with `speaks` (rank 0)
-// prints. One thread.
+// Prints the results of a benchmark program: a table that grows row by row, or one JSON object at the end. A
+// report exists on every rank, so that the measuring code is the same everywhere. Only the rank with `speaks`
+// (rank 0) prints. One thread.
 #pragma once
 
 #include <cstddef>
@@ -25,17 +25,18 @@ public:
     Report(std::string name, std::string library, std::string host, int ranks, Columns columns, bool json,
            bool speaks);
 
-    // These add one row. `label` names a row that is not a size, or one of several quantities of a size.
+    // These functions add one row. `label` names a row that is not a size, or one of several quantities of a
+    // size.
     void add_size(std::size_t bytes, const Summary& summary);
     void add_named_size(const std::string& label, std::size_t bytes, const std::string& unit,
                         const Summary& summary);
     void add_named(const std::string& label, const std::string& unit, const Summary& summary);
-    // Counts the bytes of messages from one process to another, which prove the path that they took
-    // (bench/proof.py). Only the JSON has this count.
+    // Counts the bytes of messages from one process to another. The number of bytes shows which path the
+    // messages used (bench/proof.py). Only the JSON has this count.
     void count_sent(long messages, double message_bytes) {
         sent_bytes_ += static_cast<double>(messages) * message_bytes;
     }
-    void note(const std::string& text);  // lines below the last row; not in the JSON
+    void note(const std::string& text);  // prints lines below the last row; not in the JSON
     void finish();
 
 private:

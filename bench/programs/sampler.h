@@ -1,10 +1,10 @@
-// Timing in blocks. A block is as many rounds as take about --block-seconds. Its mean is one sample, and the
-// median of the samples is reported. A mean over a block is long enough for the resolution of the clock, and
-// a median over blocks ignores interruptions. Called on every rank of MPI_COMM_WORLD with the same settings.
-// One thread.
+// Measures time in blocks. A block consists of so many rounds that it lasts about --block-seconds. The mean
+// of its rounds is one sample, and the median of the samples is reported. A block is long enough for the
+// resolution of the clock, and the median over blocks ignores interruptions. Called on every rank of
+// MPI_COMM_WORLD with the same settings. One thread.
 //
-// A block lasts as long as its slowest rank. All ranks receive that time from the same allreduce, so they
-// agree on the number of rounds of the next block without a further message.
+// The time of a block is that of its slowest rank. All ranks get this time from one allreduce, so they agree
+// on the number of rounds of the next block without a further message.
 #pragma once
 
 #include <vector>
@@ -26,13 +26,13 @@ double time_block(long rounds, Work& work) {
     return slowest;
 }
 
-// Seconds per round, one value for each block; see sample_blocks.
+// Measures the seconds per round. Each sample is the mean of one block; see sample_blocks().
 template <class Work>
 Samples sample(const Settings& settings, Work work) {
     return sample_blocks(settings, [&](long rounds) { return time_block(rounds, work); });
 }
 
-// The same, but each block's sample is the percentile of --percentile by this rank's clock instead of the
+// Does the same, but each block's sample is a percentile (--percentile) by this rank's clock instead of the
 // mean.
 template <class Work>
 Samples sample_percentiles(const Settings& settings, Work work) {

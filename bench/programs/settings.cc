@@ -1,4 +1,4 @@
-// Reading the command line of the benchmark programs; see settings.h.
+// Parses the command line of the benchmark programs; see settings.h.
 #include "bench/programs/settings.h"
 
 #include <cerrno>
@@ -44,8 +44,8 @@ void add_range(std::vector<std::size_t>& sizes, const std::string& text, std::si
     for (std::size_t size = low; size <= high; size = size ? 2 * size : 1) sizes.push_back(size);
 }
 
-// A message about words on the command line that the program does not have, with the nearest option; "" if
-// there are none.
+// Returns a message about words on the command line that the program does not have, with the nearest option.
+// Returns "" if there are no such words.
 std::string unknown_words(const CLI::App& app) {
     if (app.remaining_size() == 0) return "";
     std::string word = app.remaining().back();  // this version of CLI11 stores them in reverse
@@ -56,8 +56,8 @@ std::string unknown_words(const CLI::App& app) {
     return "has no option '" + word + "'" + (nearest.empty() ? "" : "; did you mean '" + nearest + "'?");
 }
 
-// Parses the command line, then calls `check`, which throws std::invalid_argument. If the program is not to
-// run, `parsed` has the text to print and the exit code.
+// Parses the command line, then calls `check`, which may throw std::invalid_argument. If the program must not
+// run, `parsed` then has the text to print and the exit code.
 template <class Check>
 void parse(CLI::App& app, int argc, char** argv, Parsed& parsed, Check check) {
     const std::string name = name_of(app.get_name());
@@ -103,7 +103,8 @@ void offer_windows(CLI::App& app, Settings& settings) {
                  "but the standard does not allow it");
 }
 
-// --pin excludes this option: the threads of a pinned rank would share its one processor.
+// Offers --threads. --pin excludes this option, because the threads of a pinned rank would share the rank's
+// one processor.
 void offer_threads(CLI::App& app, Settings& settings) {
     app.add_option("--threads", settings.threads,
                    "Numbers of threads of each rank that send or receive at once, each in its own "
@@ -114,7 +115,7 @@ void offer_threads(CLI::App& app, Settings& settings) {
         ->check(CLI::Range(1, 256));
 }
 
-// The options that only some programs have. Sizes are texts until they are parsed.
+// Offers the options that only some programs have. Sizes are texts until they are parsed.
 void offer_own(CLI::App& app, const Program& program, Settings& settings, std::string& beside) {
     if (!program.parts.empty())
         app.add_option("--parts", settings.parts, "What to measure, comma-separated")

@@ -1,4 +1,4 @@
-// The options of the benchmark programs, read from the command line. Every bench_*.cc parses them before
+// Parses the options of the benchmark programs from the command line. Every bench_*.cc parses them before
 // MPI_Init, on each rank. Nothing is printed here, so that only rank 0 prints. One thread. Sizes are in
 // bytes, times in seconds.
 #pragma once
@@ -14,23 +14,26 @@ struct Settings {
     double block_seconds = 0.010;          // one sample is the mean over a block of about this length
     int blocks = 20;                       // samples per size
     int window = 64;                       // messages in flight (bandwidth, rate; many: to each peer)
-    long peers = 0;                        // of each rank (many)
-    // Of each rank, a row for each number. None: one thread, and MPI is started without threads (rate).
+    long peers = 0;                        // number of peers of each rank (many)
+    // Numbers of threads of each rank, with a row for each number. Empty: one thread, and MPI is started
+    // without threads (rate).
     std::vector<int> threads;
     bool reuse_buffer = false;             // all receives of a window use one buffer
     bool alloc_mem = false;                // buffers of MPI_Alloc_mem (latency, bandwidth)
     bool pin = false;                      // each rank on one processor of its own
     bool json = false;
     std::string problem;                   // class of a kernel's problem: "A" (applications)
-    std::vector<std::string> parts;        // what to measure, of those the program has
-    long messages = 0;                     // how many (unexpected)
-    long iterations = 0;                   // of work between post and wait; 0: by the transfer (overlap)
+    std::vector<std::string> parts;        // the parts of the program that are measured
+    long messages = 0;                     // number of messages (unexpected)
+    // iterations of work between post and wait; 0: chosen by the time of the transfer (overlap)
+    long iterations = 0;
     long ranks = 0;                        // processes of a tree (bench-tcp allreduce)
     double percentile = 0;                 // of single exchanges; 0: their mean (latency)
-    std::size_t beside_bytes = 0;          // of a transfer beside it; 0: none (latency)
+    // size of a transfer beside the measurement; 0: no transfer (latency)
+    std::size_t beside_bytes = 0;
 };
 
-// The options that a program has, and what it says about itself.
+// The options that a program has, and the texts of its help.
 struct Program {
     std::string name;         // "latency"
     std::string purpose;      // one sentence for --help
@@ -57,32 +60,34 @@ struct Parsed {
     bool run = true;          // false: print `text` and exit with `exit_code`
     int exit_code = 0;        // 2 for a usage error
     std::string text;
-    // --check-options was given: print `text`, if any, and exit with `exit_code` before MPI_Init.
+    // True if --check-options was given. Then print `text`, if any, and exit with `exit_code` before
+    // MPI_Init.
     bool check_only = false;
 };
 
-// The exit code after --check-options if the options are correct. Not 0, since --help and --version exit with
-// that.
+// The exit code after --check-options if the options are correct. It is not 0, because --help and --version
+// exit with 0.
 constexpr int options_are_good = 100;
 
-// The name of a benchmark as the user called it: "lanyard bench latency" if that command started this process
-// (its argv[0]), else "bench-latency".
+// Returns the name of a benchmark as the user called it: "lanyard bench latency" if that command started this
+// process (its argv[0]), otherwise "bench-latency".
 std::string name_of(const std::string& benchmark);
 
 Parsed parse_command_line(const Program& program, int argc, char** argv);
-// The other end of bench-tcp and bench-udp, for two more options: the address at which it listens, and the
-// remote shell that starts it.
+// Parameters of the second process of bench-tcp and bench-udp, from two more options: the address at which it
+// listens, and the remote shell that starts it.
 struct Ends {
     std::string address = "127.0.0.1";
     std::string shell;
 };
 Parsed parse_bare_command_line(const std::string& transport, const Program& program, int argc, char** argv,
                                Ends& ends);
-// For bench-limits, which has other options. `address` keeps its value if none is given.
+// Parses the options of bench-limits, which differ from the others. If no address is given, `address` keeps
+// its value.
 Parsed parse_limits_command_line(int argc, char** argv, std::string& address);
 
-// Sizes such as "8", "64k" and "1M" (powers of 1024), lists such as "8,1k", and doubling ranges such as
-// "1-4M". Throws std::invalid_argument with a sentence.
+// Parses sizes such as "8", "64k" and "1M" (powers of 1024), lists such as "8,1k", and ranges such as "1-4M",
+// in which each size is twice the size before it. Throws std::invalid_argument with a sentence.
 std::vector<std::size_t> parse_sizes(const std::string& text);
 
 }  // namespace lanyard::bench

@@ -1,7 +1,7 @@
-// Two cache lines that two processes bounce between them: the least cost of a message through shared memory.
-// Used by bench-line and bench-limits. Each line has one writer. In a round one side sets `ping` and the
-// other answers with `pong`. The counters never repeat within a block and are never reset, so a side that is
-// late cannot miss a round.
+// Defines two cache lines that two processes bounce between them. The time of a bounce is the least cost of a
+// message through shared memory. Used by bench-line and bench-limits. Each line has one writer. In a round,
+// one side sets `ping` and the other side answers with `pong`. The counters never repeat within a block and
+// are never reset, so a side that is late cannot miss a round.
 #pragma once
 
 #include <atomic>
@@ -10,11 +10,11 @@
 namespace lanyard::bench {
 
 struct SharedLine {
-    // 128 bytes, because common processors fetch neighbouring lines in pairs.
+    // Each line has 128 bytes, because common processors fetch neighbouring lines in pairs.
     alignas(128) std::atomic<std::uint32_t> ping{0};
     alignas(128) std::atomic<std::uint32_t> pong{0};
 
-    // The two sides call bounce() and answer() with the same arguments, for the rounds first+1 to
+    // One side calls bounce(), and the other side answer() with the same arguments. The rounds are first+1 to
     // first+rounds.
     void bounce(std::uint32_t first, std::uint32_t rounds) {
         for (std::uint32_t round = first + 1; round != first + rounds + 1; ++round) {

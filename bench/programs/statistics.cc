@@ -13,7 +13,7 @@ namespace lanyard::bench {
 
 namespace {
 
-// The largest k >= 1 with 2 P(B(n, 1/2) < k) <= 0.05, or 1 if none exists.
+// Returns the largest k >= 1 with 2 P(B(n, 1/2) < k) <= 0.05, or 1 if no such k exists.
 int interval_rank(int n) {
     double probability = std::exp2(-n);
     double below = 0;

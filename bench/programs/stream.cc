@@ -17,7 +17,8 @@ Stream::Stream(const Job& job, std::size_t message_bytes, int number)
     : job_(job), data_tag_(2 * number + 1), window_done_tag_(2 * number + 2),
       bytes_(static_cast<int>(message_bytes)), pairs_(job.size / 2), sends_(job.rank < pairs_),
       partner_(sends_ ? job.rank + pairs_ : job.rank - pairs_), reuse_(job.settings.reuse_buffer || sends_),
-      // A sender may send one buffer in many messages at once; a receiver may not receive them into one.
+      // A sender may send one buffer in many messages at once. A receiver must not receive several messages
+      // into one buffer at once.
       buffer_(job.settings, (reuse_ ? 1 : static_cast<std::size_t>(job.settings.window)) * message_bytes),
       requests_(static_cast<std::size_t>(job.settings.window)) {
     if (sends_) buffer_.fill(known_byte);

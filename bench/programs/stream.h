@@ -1,6 +1,7 @@
-// Messages in windows from the lower half of the ranks to the upper half, for bench-bandwidth and bench-rate.
-// Rank i sends `window` messages to rank i + size/2, which answers each window with an empty message. One
-// thread on every rank; or several, each with its own stream, whose number is the same on both sides.
+// Sends messages in windows from the lower half of the ranks to the upper half, for bench-bandwidth and
+// bench-rate. Rank i sends `window` messages to rank i + size/2, which answers each window with an empty
+// message. Every rank has one thread, or several threads with a stream each. A stream has the same `number`
+// on both sides.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,8 @@ public:
 
     void send_or_receive_window();
 
-    // Sends one window of known bytes. If they arrive changed, it stops the job with a message that says so.
+    // Sends one window of known bytes. If the bytes arrive changed, check() stops the job with an error
+    // message.
     void check();
 
     int pairs() const { return pairs_; }
@@ -38,7 +40,7 @@ private:
     std::vector<MPI_Request> requests_;
 };
 
-// Seconds per window, one value for each block.
+// Measures the seconds per window. Each sample is the mean of one block of windows (sampler.h).
 Samples sample_windows(const Job& job, std::size_t message_bytes);
 
 }  // namespace lanyard::bench

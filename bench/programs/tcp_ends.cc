@@ -1,6 +1,6 @@
-// How the two ends of bench-tcp and bench-udp connect; see tcp.h. The first starts the second through a pipe,
-// on this host or by a remote shell, reads the port that the second has chosen, and connects. The second
-// exits when the connection ends.
+// Connects the two processes of bench-tcp and bench-udp; see tcp.h. The first process starts the second
+// through a pipe, on this host or by a remote shell. It reads the port that the second has chosen, and
+// connects. The second process exits when the connection ends.
 #include <array>
 #include <cstdio>
 #include <stdexcept>

@@ -1,7 +1,7 @@
-// The overlap pattern of bench-tcp: what a thread that sleeps in epoll moves while the main thread works, and
-// how much it slows the work. The main thread hands over one transfer at a time and takes it back when it is
-// done. See overlap.h. In receive and send the other end only moves the bytes. In alltoall both ends send to
-// each other, copy a block of their own, and work.
+// Measures the overlap pattern of bench-tcp (overlap.h): how much a thread that sleeps in epoll moves while
+// the main thread works, and how much it slows the work. The main thread hands one transfer at a time to this
+// helper thread and waits for its end. In receive and send, the other process only moves the bytes. In
+// alltoall, both processes send to each other, copy a block of their own, and work.
 #include <algorithm>
 #include <atomic>
 #include <stdexcept>
@@ -21,11 +21,12 @@ namespace lanyard::bench {
 
 namespace {
 
-// The main thread writes what to move and then sets `moving_`; the helper clears it when everything has
-// moved. While it is set, the other fields belong to the helper.
+// The helper thread. The main thread describes a transfer and then sets `moving_`. The helper clears
+// `moving_` when everything has moved. While `moving_` is set, the other fields belong to the helper.
 class Helper {
 public:
-    // `only_when_told`: the main thread receives what arrives between transfers.
+    // If `only_when_told`, the helper reads from the connection only during transfers, because the main
+    // thread receives the bytes that arrive between them.
     Helper(int connection, bool only_when_told)
         : connection_(connection), idle_events_(only_when_told ? nothing : readable),
           bell_(eventfd(0, EFD_CLOEXEC)), epoll_(epoll_create1(EPOLL_CLOEXEC)) {
@@ -44,13 +45,13 @@ public:
     Helper(const Helper&) = delete;
     Helper& operator=(const Helper&) = delete;
 
-    // The helper need not be woken, because it waits for bytes from the other end.
+    // The helper waits for bytes from the other process in any case, so it need not be woken.
     void receive(char* to, std::size_t bytes) {
         to_ = to;
         to_receive_ = bytes;
         moving_.store(true, std::memory_order_release);
     }
-    // Sends and receives at the same time. The received bytes may be an answer to those sent.
+    // Sends and receives at the same time. The received bytes may be an answer to the sent bytes.
     void exchange(const char* from, std::size_t to_send, char* to, std::size_t to_receive) {
         from_ = from;
         to_send_ = to_send;
@@ -77,7 +78,8 @@ private:
         }
     }
 
-    // Moves all that passes now. The socket is watched for room only while bytes wait for room.
+    // Moves the bytes that can be moved now. epoll watches the socket for room to write only while there are
+    // bytes to send.
     void move() {
         for (std::size_t put; to_send_ > 0 && (put = send_some(connection_, from_, to_send_)) > 0;
              to_send_ -= put)
@@ -134,7 +136,7 @@ Lap work_and_wait(Helper& helper, double start, long iterations) {
     return {end - start, worked, end - before};
 }
 
-// As MPI_Ialltoall does: one block to and from the other end, and one copied locally.
+// Exchanges one block with the other process and copies one block locally, as MPI_Ialltoall does.
 void swap_blocks(Helper& helper, const std::vector<char>& out, std::vector<char>& in, std::size_t bytes) {
     helper.exchange(out.data(), bytes, in.data(), bytes);
     std::copy_n(out.data() + bytes, bytes, in.data() + bytes);
@@ -142,7 +144,8 @@ void swap_blocks(Helper& helper, const std::vector<char>& out, std::vector<char>
 
 }  // namespace
 
-// The other end of an alltoall. Its helper lives as long as the process, which serves only one connection.
+// Serves the other side of an alltoall. The helper lives as long as the process, which serves only one
+// connection.
 void serve_swap(int connection, const Order& what) {
     static Helper helper(connection, true);
     static std::vector<char> out, in;
@@ -156,7 +159,8 @@ void serve_swap(int connection, const Order& what) {
 
 void measure_tcp_overlap(int connection, const Settings& settings, Report& report) {
     Helper helper(connection, false);
-    // After the start of the helper, which is not pinned, like the thread of a library.
+    // The main thread is pinned after the helper has started, so the helper is not pinned, like the thread of
+    // a library.
     if (settings.pin) pin_to_processor(0);
     auto same = [](long iterations) { return iterations; };
     for (const std::string& part : settings.parts) {
@@ -181,7 +185,7 @@ void measure_tcp_overlap(int connection, const Settings& settings, Report& repor
                 swap_blocks(helper, out, buffer, each);
                 return work_and_wait(helper, start, iterations);
             };
-            // The other end works at the same time, as it does during the transfer.
+            // The other process works at the same time, as it does during the transfer.
             auto work_of_both = [&](long iterations) { return swap(word_bytes, iterations).work; };
             if (part == "alltoall")
                 measure_overlap(

@@ -1,4 +1,5 @@
-// The patterns of bench-tcp that one thread measures; see tcp.h. This end spins on non-blocking calls.
+// Measures the patterns of bench-tcp that need only one thread; see tcp.h. This process polls with
+// non-blocking calls.
 #include <algorithm>
 #include <stdexcept>
 #include <vector>
@@ -12,7 +13,7 @@ namespace lanyard::bench {
 
 namespace {
 
-// The processor time of both ends over a block, as a share of one processor in per cent.
+// The processor time of both processes during a block, in per cent of one processor.
 struct Use {
     std::vector<double> sender, receiver;
 };
@@ -21,7 +22,7 @@ Summary of_last(const std::vector<double>& values, std::size_t count) {
     return summarise({values.end() - static_cast<std::ptrdiff_t>(count), values.end()});
 }
 
-// Seconds per window, one value for each block.
+// Measures the seconds per window. Each sample is the mean of one block of windows (blocks.h).
 Samples stream(int connection, const Settings& settings, std::size_t bytes, Use& use) {
     std::vector<char> data(bytes, known_byte);
     auto window = static_cast<std::uint32_t>(settings.window);

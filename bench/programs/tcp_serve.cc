@@ -1,5 +1,5 @@
-// The second process of bench-tcp and bench-udp, which serves one Order after another; see tcp.h. It spins
-// only when it answers a ping-pong.
+// Runs the second process of bench-tcp and bench-udp, which serves one Order after another; see tcp.h. It
+// polls only when it answers a ping-pong. Otherwise it blocks.
 #include <vector>
 
 #include <sys/socket.h>
@@ -19,9 +19,9 @@ void serve_ping(int connection, const Order& what, std::vector<char>& buffer) {
     }
 }
 
-// Receives windows with blocking calls, which cost the sender least. It makes as few calls as the kernel
-// allows, into memory as large as the buffers of the MPI programs. At the end it sends its own processor
-// time.
+// Receives windows with blocking calls, because these slow the sender least. Makes as few calls as the kernel
+// allows, and receives into memory as large as the buffers of the MPI programs. At the end, sends the
+// processor time of this process.
 void serve_stream(int connection, const Order& what, std::vector<char>& buffer) {
     char word[word_bytes] = {};
     double used = processor_seconds();

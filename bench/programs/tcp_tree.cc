@@ -1,14 +1,14 @@
-// The messages of an allreduce on bare sockets; see tcp.h. Every process except the first sends its sum to
-// its parent in a binomial tree and receives the result from it. For 8 processes these are 7 messages up and
-// 7 down, the least that an allreduce by a reduction and a broadcast needs. Sockets block, since there may be
-// more processes than processors. The first process measures:
+// Sends the messages of an allreduce over bare sockets; see tcp.h. Every process except the first sends its
+// sum to its parent in a binomial tree and receives the result from the parent. With 8 processes, 7 messages
+// go up and 7 go down. This is the least that an allreduce by a reduction and a broadcast needs. The sockets
+// block, because there may be more processes than processors. The first process measures:
 //
 //     0 --+-- 1
 //         +-- 2 --- 3           children of r: r + 2^k for every 2^k below the lowest bit of r
 //         +-- 4 --+-- 5
 //                 +-- 6 --- 7
 //
-// Each process forks its children, and they exit when it closes its end of their connection.
+// Each process forks its children. They exit when it closes its end of their connection.
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -24,7 +24,8 @@ namespace lanyard::bench {
 
 namespace {
 
-// Both ends of one connection over loopback, between this process and one that it is about to fork.
+// The two ends of a connection over loopback: `mine` for this process, `theirs` for a child that it is about
+// to fork.
 struct Pair {
     int mine = -1;
     int theirs = -1;
@@ -43,7 +44,8 @@ Pair connected_pair() {
 // A process of the tree, with the connections to its children.
 class Node {
 public:
-    // Forks all processes below `rank` in a tree of `size`. They serve until this object is destroyed.
+    // Forks all processes below `rank` in a tree of `size` processes. They serve until this object is
+    // destroyed.
     Node(int rank, int size, std::size_t count) : rank_(rank), values_(count), child_values_(count) {
         for (int bit = 1; (rank & bit) == 0 && rank + bit < size; bit *= 2) fork_child(rank + bit, size);
     }
@@ -54,7 +56,7 @@ public:
     Node(const Node&) = delete;
     Node& operator=(const Node&) = delete;
 
-    // Returns the sums over this process and all below it.
+    // Returns the sums over this process and all processes below it.
     const std::vector<double>& gather() {
         values_.assign(values_.size(), rank_ + 1);
         for (int child : children_) {
@@ -95,7 +97,8 @@ private:
     [[noreturn]] static void serve_until_end(int rank, int size, std::size_t count, int parent) {
         try {
             Node(rank, size, count).serve(parent);
-        } catch (const std::exception&) {  // the parent closes the connection at the end
+        // not an error: the parent closes the connection at the end
+        } catch (const std::exception&) {
         }
         _exit(0);
     }

@@ -1,5 +1,6 @@
-// The ping-pong of bench-udp; see tcp.h. Both ends spin on non-blocking calls, as the datagram path does.
-// Nothing is sent again: if a datagram is lost, the measurement ends with a message that says so.
+// Measures the ping-pong of bench-udp; see tcp.h. Both processes poll with non-blocking calls, as the
+// datagram path does. Nothing is sent again: if a datagram is lost, the measurement ends with an error
+// message.
 #include <algorithm>
 #include <cerrno>
 #include <stdexcept>
@@ -20,8 +21,8 @@ namespace {
 constexpr std::size_t longest_datagram = 65'507;
 constexpr double patience_seconds = 2;
 
-// A datagram socket with the addresses and port numbers of the connection's two ends. UDP's ports are
-// separate from TCP's, so these are hardly ever in use.
+// A datagram socket with the addresses and port numbers of the TCP connection. The ports of UDP are separate
+// from those of TCP, so these ports are hardly ever in use.
 class Datagrams {
 public:
     explicit Datagrams(int connection) : socket_(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
@@ -86,7 +87,7 @@ void measure_udp_latency(int connection, const Settings& settings, Report& repor
     }
 }
 
-// A word on the connection reports that the socket exists.
+// The word that is sent over the TCP connection reports that the socket exists.
 void serve_datagrams(int connection, const Order& what, std::vector<char>& buffer) {
     char word[word_bytes] = {};
     Datagrams datagrams(connection);

@@ -11,7 +11,8 @@ namespace lanyard::bench {
 
 namespace {
 
-constexpr double seconds_between_signs = 5;  // time between two lines of progress; shorter runs print none
+// time between two lines of progress; a run that is shorter than this prints none
+constexpr double seconds_between_signs = 5;
 
 }  // namespace
 

@@ -1,6 +1,6 @@
-// The common parts of the applications of bench-applications: kernels of the NAS Parallel Benchmarks, written
-// from their published definition, and communication patterns without a solver. Each application is a file of
-// this folder, with one function that runs it. One thread.
+// Declares the common parts of the applications of bench-applications. An application is a kernel of the NAS
+// Parallel Benchmarks, written from its published definition, or a communication pattern without a solver.
+// Each application has a file in this folder, with one function that runs it. One thread.
 #pragma once
 
 #include <memory>
@@ -23,8 +23,7 @@ public:
     // the problem's class: 'S', 'W', 'A' or 'B'
     char problem() const { return job_.settings.problem.front(); }
 
-    // These calls enclose the timed part, which all ranks begin together and whose MPI calls are
-    // counted.
+    // These calls enclose the timed part. All ranks begin it together. The MPI calls in it are counted.
     void start();
     void stop();
 
@@ -34,7 +33,7 @@ public:
 
     double seconds() const { return seconds_; }  // duration of the timed part on the slowest rank
     const Totals& totals() const { return totals_; }
-    // The MPI library's own counters for the timed part, as lines of text.
+    // Describes, as lines of text, the MPI library's own counters for the timed part.
     const std::string& of_library() const { return of_library_; }
 
 private:

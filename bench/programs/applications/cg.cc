@@ -1,11 +1,11 @@
-// CG: the smallest eigenvalue of a large sparse symmetric matrix by inverse iteration. Each step solves a
-// linear system by 25 steps of conjugate gradients (RNR-94-007, section 2.4).
+// CG computes the smallest eigenvalue of a large sparse symmetric matrix by inverse iteration. Each step
+// solves a linear system by 25 steps of conjugate gradients (RNR-94-007, section 2.4).
 //
-// The ranks form a grid with as many columns as rows, or twice as many columns. Each column of ranks has
-// one piece of every vector and the matching columns of the matrix. Each row of ranks has some rows of the
-// matrix. So each rank has one block of the matrix. The product of the matrix with a vector is summed along
-// a row of ranks. Each rank then exchanges its piece of the product with the rank at the transposed place
-// of the grid.
+// The ranks form a grid with as many columns as rows, or with twice as many. Each column of ranks has one
+// piece of every vector and the matching columns of the matrix. Each row of ranks has some rows of the
+// matrix. So each rank has one block of the matrix. The product of the matrix with a vector is summed along a
+// row of ranks. Each rank then exchanges its piece of the product with the rank at the transposed position of
+// the grid.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -23,9 +23,10 @@ namespace {
 
 struct Problem {
     char name;
-    long order, nonzeros;  // nonzeros: how many each of the random vectors has from which the matrix is made
+    // nonzeros: number of nonzero elements of each random vector from which the matrix is made
+    long order, nonzeros;
     int steps;
-    double shift, zeta;  // zeta: the published result
+    double shift, zeta;  // zeta is the published result
 };
 constexpr Problem problems[] = {{'S', 1400, 7, 15, 10, 8.5971775078648},
                                 {'W', 7000, 8, 15, 12, 10.362595087124},
@@ -36,7 +37,7 @@ constexpr double condition = 0.1, tolerance = 1e-10;
 constexpr int gradient_steps = 25;
 enum Tag : int { sum_tag = 1, piece_tag, product_tag };
 
-// The grid of ranks, and which parts of a vector belong to its columns and rows.
+// The grid of ranks. It determines which parts of a vector belong to a column of ranks and to a row of ranks.
 struct Grid {
     Grid(int ranks, int rank, long vector_order)
         : columns(1 << ((std::bit_width(static_cast<unsigned>(ranks)) - 1 + 1) / 2)), rows(ranks / columns),
@@ -55,8 +56,8 @@ struct Element {
     double value;
 };
 
-// Generates vector number `own` of the sparse vectors whose outer products add up to the matrix. It has
-// `nonzeros` random elements, and the value 0.5 as element `own`.
+// Generates vector number `own` of the sparse vectors whose outer products add up to the matrix. The vector
+// has `nonzeros` random elements, and the value 0.5 as element `own`.
 std::vector<Element> sparse_vector(Random& random, long own, const Problem& problem) {
     std::vector<Element> vector;
     double range = static_cast<double>(std::bit_ceil(static_cast<unsigned long>(problem.order)));
@@ -98,8 +99,8 @@ public:
     }
 
 private:
-    // Adds this rank's part of all outer products. All ranks generate all vectors, because the
-    // random numbers form one sequence.
+    // Adds this rank's part of all outer products. All ranks must generate all vectors, because the random
+    // numbers form one sequence.
     void add_outer_products(const Problem& problem, std::vector<std::vector<Element>>& rows) {
         Random random(seed);
         random.next();
@@ -174,8 +175,8 @@ public:
     }
 
 private:
-    // Computes z = A^-1 x approximately. The definition also computes the residual of z, so this costs one
-    // more product with the matrix.
+    // Computes z = A^-1 x approximately. The definition also requires the residual of z, which costs one more
+    // product with the matrix.
     double solve() {
         std::fill(z_.begin(), z_.end(), 0.0);
         r_ = p_ = x_;
@@ -223,8 +224,8 @@ private:
         double* sums = product_.data();
         std::size_t length = product_.size();
         int distance = 1, partner_row = grid_.column, partner_column = grid_.row;
-        // If there are twice as many columns as rows, the product of a row of ranks has two pieces. This
-        // rank sums up one of them, and its neighbour the other.
+        // If there are twice as many columns as rows, the product that a row of ranks computes has two
+        // pieces. This rank sums up one piece, and its neighbour sums up the other.
         if (grid_.pieces_of_row() == 2) {
             int parity = grid_.column % 2;
             auto middle = static_cast<std::size_t>(grid_.piece_start(2 * grid_.row + 1) -
@@ -264,7 +265,7 @@ private:
     Block block_;
     std::size_t piece_;
     std::vector<double> x_, z_, p_, q_, r_;   // this rank's pieces
-    std::vector<double> product_, received_;  // of length rows(): sums for this rank's rows
+    std::vector<double> product_, received_;  // of length rows(): sums for the matrix rows of this rank
 };
 
 }  // namespace

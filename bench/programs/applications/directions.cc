@@ -1,13 +1,13 @@
-// The pattern of solvers that work along alternating directions (BT and SP of the NAS benchmarks). A grid of
-// points with five values each is divided among the ranks in y and z, so that lines along x are complete.
+// Communicates like solvers that work along alternating directions (BT and SP of the NAS benchmarks). A grid
+// of points with five values each is divided among the ranks in y and z, so that lines along x are complete.
 // Each step exchanges faces with the neighbours. Then it eliminates forward and substitutes back: along x
 // within each rank, and along y and z across the ranks. The solves across ranks are divided into chunks, so
 // that a rank works on one chunk while its neighbours work on others.
 //
 // All arithmetic is modulo 2^64 and reversible, so a wrong value cannot vanish before it is checked. The grid
 // begins as the product of a line in x and a plane in y and z. It remains such a product, because the solves
-// along x and the other operations do not affect each other. Each rank can therefore compute the line and the
-// plane alone, and verify all its points against them.
+// along x change only the line, and the other operations change only the plane. Each rank can therefore
+// compute the line and the plane alone, and verify all its points with them.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -32,8 +32,8 @@ constexpr int chunks = 8;
 constexpr std::uint64_t forward = 3, back = 5;
 
 
-// The grid of ranks over y (axis 0) and z (axis 1), and the part of this rank. There are no more parts along
-// an axis than points. Ranks beyond the grid are idle.
+// The division of the grid of points among the ranks over y (axis 0) and z (axis 1), and the part of this
+// rank. Along an axis, there are no more parts than points. Ranks for which no part is left are idle.
 struct Place {
     std::array<int, 2> parts{}, mine{}, first{}, points{};
     bool idle = false;
@@ -66,9 +66,9 @@ void solve_line(std::uint64_t* line, int length) {
     for (int k = length - values_of_point - 1; k >= 0; --k) line[k] += back * line[k + values_of_point];
 }
 
-// A rank's part of the grid: a line of `length` values along x for each point 1, 2, ... in y and z. Around
-// them is a border at the points 0 and last + 1. The border is 0 at the ends of the grid, and elsewhere
-// contains the values that a neighbour sent.
+// A rank's part of the grid: a line of `length` values along x for each point 1, 2, ... in y and z. The part
+// has a border at the points 0 and last + 1. At the ends of the grid, the border is 0. Elsewhere it contains
+// the values that a neighbour sent.
 class Grid {
 public:
     Grid(const Place& place, int length)
@@ -84,7 +84,7 @@ public:
 
     std::uint64_t* line(int y, int z) { return values_.data() + y * strides_[0] + z * strides_[1]; }
 
-    // These functions, with solve() for both axes, make one step, except for the solves along x.
+    // A step consists of these functions, with solve() for both axes, and of the solves along x.
     void exchange_faces();
     void relax();
     void solve(int axis) {
@@ -143,8 +143,8 @@ void Grid::exchange_faces() {
 }
 
 // Adds to each point its neighbours in y and z. The factor is odd, so that no bit of a value is lost. Whether
-// the operation is reversible depends only on the lowest bits, for which it is the game of Lights Out. It is
-// reversible on squares of those sizes for which that game has only one solution.
+// the operation is reversible depends only on the lowest bits. For these, the operation is that of the game
+// of Lights Out, and it is reversible on squares of the sizes for which this game has only one solution.
 void Grid::relax() {
     for (int z = 1; z <= place_.points[1]; ++z)
         for (int y = 1; y <= place_.points[0]; ++y) {
@@ -153,7 +153,7 @@ void Grid::relax() {
             std::uint64_t* to = next_.data() + (here - values_.data());
             for (int k = 0; k < length_; ++k) to[k] = here[k] + 3 * (low[k] + high[k] + below[k] + above[k]);
         }
-    // The borders of `next_` are also 0 at the ends of the grid. Elsewhere they are written before they
+    // The borders of `next_` at the ends of the grid are 0, too. The other borders are written before they
     // are read.
     values_.swap(next_);
 }

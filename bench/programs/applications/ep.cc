@@ -1,5 +1,5 @@
-// EP: pairs of Gaussian deviates by the acceptance-rejection method, counted in square annuli (RNR-94-007,
-// section 2.1). The ranks work independently, and add up their results at the end.
+// EP generates pairs of Gaussian deviates by the acceptance-rejection method and counts them in square annuli
+// (RNR-94-007, section 2.1). The ranks work independently, and add up their results at the end.
 #include <array>
 #include <cmath>
 #include <cstdint>

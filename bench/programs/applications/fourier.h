@@ -1,6 +1,6 @@
-// Fourier transforms of many lines at once, whose length is a power of two. The algorithm is that of J.
-// Cooley and J. Tukey in G. Stockham's variant, which needs no reordering of the elements (C. Van Loan,
-// Computational Frameworks for the Fast Fourier Transform, 1992, section 1.7). One thread.
+// Computes Fourier transforms of many lines at once. The length of a line must be a power of two. The
+// algorithm is that of J. Cooley and J. Tukey in G. Stockham's variant, which need not reorder the elements
+// (C. Van Loan, Computational Frameworks for the Fast Fourier Transform, 1992, section 1.7). One thread.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Complex {
 
 class Fourier {
 public:
-    // the sign in the exponent; no direction scales the result
+    // The sign in the exponent. Neither direction scales the result.
     static constexpr double forward = -1, backward = 1;
 
     explicit Fourier(std::size_t length)
@@ -45,7 +45,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t batch = 16;  // lines transformed together, so that they stay in the cache
+    static constexpr std::size_t batch = 16;  // number of lines that are transformed together
 
     void transform_batch(std::size_t width, double direction) {
         // number of consecutive elements that are multiplied by the same root of unity

@@ -1,10 +1,10 @@
-// FT: solves a partial differential equation in three dimensions in the frequency domain (RNR-94-007, section
-// 2.5). The kernel transforms random numbers once. After each time step it transforms the frequencies back
-// and computes a checksum of 1,024 points.
+// FT solves a partial differential equation in three dimensions in the frequency domain (RNR-94-007, section
+// 2.5). The kernel transforms random numbers into frequencies once. After each time step it transforms the
+// frequencies back and computes a checksum of 1,024 points.
 //
-// In space, each rank has some planes of constant z, so transforms along x and y are local. One
-// MPI_Alltoall then gives each rank complete lines along z for some values of y. The frequencies remain
-// distributed in this way.
+// In space, each rank has some planes of constant z, so transforms along x and y are local. One MPI_Alltoall
+// then gives each rank complete lines along z for some values of y. The frequencies remain distributed in
+// this way.
 #include <array>
 #include <cmath>
 #include <numbers>

@@ -22,8 +22,8 @@ long Cube::start(int axis) const { return place_[static_cast<std::size_t>(axis)]
 
 void Cube::clear() { std::fill(numbers_.begin(), numbers_.end(), 0.0); }
 
-// Calls `each` for all numbers of a face. Along axes that have been exchanged already, the face
-// includes the neighbours' layers, so that corners need no messages of their own.
+// Calls `each` for all numbers of a face. Along axes that have been exchanged already, the face includes the
+// layers that the neighbours sent. Corners therefore need no messages of their own.
 template <class Each>
 void Cube::for_each_of(const Face& face, Each each) {
     auto low = [&](int axis) { return axis == face.axis ? face.fixed : axis < face.axis ? 0 : 1; };

@@ -1,5 +1,5 @@
-// A periodic cube of numbers that is divided among the ranks (for mg.cc). Around each rank's part is a
-// layer, one number thick, of the neighbours' numbers. One thread.
+// Defines Cube, a periodic cube of numbers that is divided among the ranks (for mg.cc). Each rank's part is
+// surrounded by a layer, one number thick, of the neighbours' numbers. One thread.
 #pragma once
 
 #include <array>
@@ -8,9 +8,9 @@
 
 namespace lanyard::bench {
 
-// The division of a cube: the numbers of ranks along x, y and z, each a power of two. The rank at place (x,
-// y, z) is (z * ranks[1] + y) * ranks[0] + x. With {1, 1, 1} the cube is not divided, and each rank has the
-// whole cube.
+// The division of a cube: `ranks` has the numbers of ranks along x, y and z, each a power of two. The rank at
+// position (x, y, z) is (z * ranks[1] + y) * ranks[0] + x. With {1, 1, 1} the cube is not divided, and each
+// rank has the whole cube.
 struct Division {
     std::array<int, 3> ranks{1, 1, 1};
 
@@ -26,7 +26,7 @@ struct Division {
 
 class Cube {
 public:
-    // `edge`: how many numbers each side of the whole cube has.
+    // Each side of the whole cube has `edge` numbers.
     Cube(long edge, const Division& division, int rank);
 
     long edge() const { return edge_; }
@@ -36,19 +36,19 @@ public:
     long start(int axis) const;
     const Division& division() const { return division_; }
 
-    // The numbers along x, which are contiguous, at the given y and z. The part has the indices 1 to
-    // its length along each axis. The indices 0 and length + 1 are in the layer around it.
+    // Returns the numbers along x, which are contiguous, at the given y and z. Along each axis, the indices 1
+    // to length() belong to this rank's part. The indices 0 and length() + 1 belong to the layer around it.
     double* line(long y, long z) {
         return &numbers_[static_cast<std::size_t>((z * (length(1) + 2) + y) * (length(0) + 2))];
     }
     const double* line(long y, long z) const { return const_cast<Cube*>(this)->line(y, z); }
     void clear();
 
-    // Exchanges the layers with the neighbours: first along x, then along y, then along z. Each exchange
-    // includes the numbers that the earlier ones received, so that edges and corners arrive too.
+    // Exchanges the layers with the neighbours: first along x, then along y, then along z. Each exchange also
+    // sends the numbers that the exchanges before it received, so that edges and corners arrive too.
     void exchange();
 
-    // Collects all parts of this divided cube on every rank, in `whole`, which must not be divided.
+    // Collects all parts of this divided cube in `whole`, on every rank. `whole` must not be divided.
     void gather(Cube& whole) const;
 
 private:

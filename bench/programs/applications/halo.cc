@@ -1,11 +1,12 @@
-// The pattern of deep halos (sPPM, a gas dynamics code). A periodic grid with five values at each point is
-// divided among the ranks in all three directions. Each step treats one direction after the other: ranks send
-// faces of four layers to both neighbours in that direction, and then compute each point from points up to
-// four away. The messages are few and large, some megabytes each.
+// Communicates like a code with deep halos (sPPM, a gas dynamics code). A periodic grid with five values at
+// each point is divided among the ranks in all three directions. Each step works on one direction after the
+// other: ranks send faces of four layers to both neighbours in that direction, and then compute each point
+// from points that are up to four points away. The messages are few and large, some megabytes each.
 //
 // All arithmetic is modulo 2^64 and reversible, so a wrong value cannot vanish before it is checked. The grid
-// begins as the product of three lines. It remains such a product, because the directions do not affect each
-// other. Each rank can therefore compute the lines alone, and verify all its points against them.
+// begins as the product of three lines, one for each direction. It remains such a product, because each
+// operation changes only one of the lines. Each rank can therefore compute the lines alone, and verify all
+// its points with them.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -30,15 +31,15 @@ constexpr int depth = 4;  // number of layers in a face
 using Values = std::vector<std::uint64_t>;
 using Three = std::array<int, 3>;  // indexed by direction: x, y, z
 
-// The new value of a point. All factors are odd, so that no bit of a value is lost. The operation adds five
-// values with odd factors, and is therefore reversible on lines of 2^k and of 5 * 2^k points.
+// Returns the new value of a point. All factors are odd, so that no bit of a value is lost. The operation
+// adds an odd number (five) of values with odd factors, and is therefore reversible on lines of 2^k and of 5
+// * 2^k points.
 std::uint64_t relaxed(std::uint64_t here, std::uint64_t low, std::uint64_t lowest, std::uint64_t high,
                       std::uint64_t highest) {
     return here + 5 * (low + high) + 3 * (lowest + highest);
 }
 
-// A rank's part of the grid. No part is thinner than a face; ranks for which no part is left are
-// idle.
+// A rank's part of the grid. No part is thinner than a face. Ranks for which no part is left are idle.
 struct Place {
     Three parts{}, mine{}, first{}, points{};
     bool idle = false;
@@ -63,7 +64,8 @@ struct Place {
     }
 };
 
-// The points of this rank's part, counted from 0, and the neighbours' layers around them.
+// The values of this rank's part, whose points are counted from 0, and the neighbours' layers around the
+// part.
 class Grid {
 public:
     explicit Grid(const Place& place) : place_(place) {
@@ -91,8 +93,8 @@ public:
     void relax(int axis);
 
 private:
-    // Calls `visit` for each line along x in the four layers that begin at `first`, with the line's values
-    // and their number.
+    // Calls `visit` for each line along x in the four layers that begin at `first`. Passes the line's values
+    // and the number of values.
     template <class Visit>
     void each_line(int axis, int first, Visit visit) {
         Three begin{}, end = place_.points;
@@ -153,7 +155,7 @@ void Grid::relax(int axis) {
     values_.swap(next_);
 }
 
-// Performs the same operation on a whole line of points with `width` values each, without other
+// Performs the operation of relaxed() on a whole line of points with `width` values each, without other
 // ranks.
 void relax_alone(Values& line, int width) {
     int length = static_cast<int>(line.size());
@@ -175,8 +177,7 @@ Outcome run_halo(Run& run) {
         lines[axis].resize(static_cast<std::size_t>(problem.points * (axis == 0 ? values_of_point : 1)));
         for (std::uint64_t& value : lines[axis]) value = random() | 1;  // odd, so that no product is 0
     }
-    // Calls `visit` for each value of the rank, with the product of the three lines at the same
-    // point.
+    // Calls `visit` for each value of the rank, and passes the product of the three lines at the same point.
     auto each_value = [&](auto visit) {
         for (int z = 0; z < place.points[2]; ++z)
             for (int y = 0; y < place.points[1]; ++y) {

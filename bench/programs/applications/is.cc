@@ -1,8 +1,8 @@
-// IS: computes ten times the position of each of 2^16 to 2^25 integer keys in the sorted order, which the
-// definition calls the key's rank (RNR-94-007, section 2.7). Two keys change each time. Keys with similar
-// values belong to one bucket, and each bucket to one MPI rank. An iteration sums the bucket sizes over all
-// MPI ranks (MPI_Allreduce), exchanges the numbers of keys to be sent (MPI_Alltoall), and then sends each key
-// to the MPI rank that owns its bucket (MPI_Alltoallv).
+// IS sorts 2^16 to 2^25 integer keys: ten times, it computes the position of each key in the sorted order.
+// The definition calls this position the key's rank (RNR-94-007, section 2.7). Two keys change each time.
+// Keys with similar values belong to one bucket, and each bucket belongs to one MPI rank. An iteration sums
+// the bucket sizes over all MPI ranks (MPI_Allreduce), exchanges the numbers of keys to be sent
+// (MPI_Alltoall), and then sends each key to the MPI rank that owns its bucket (MPI_Alltoallv).
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -52,8 +52,8 @@ public:
         fill_keys();
     }
 
-    // Makes one iteration. Afterwards, at_or_below_ gives the position of each value that this MPI
-    // rank owns. Returns true if those of the five tested keys that it owns have their published
+    // Makes one iteration. Afterwards, at_or_below_ gives the position of each value that this MPI rank owns.
+    // Some of the five tested keys belong to this MPI rank. Returns true if these have their published
     // positions.
     bool rank_keys(int iteration) {
         change_keys(iteration);
@@ -64,8 +64,8 @@ public:
         return check_tests(iteration);
     }
 
-    // Sorts the keys by their positions and checks the order, within this MPI rank and between the
-    // MPI ranks.
+    // Sorts the keys by their positions. Checks that the keys are in order, within this MPI rank and between
+    // neighbouring MPI ranks.
     bool check_order() {
         std::vector<std::int32_t> ordered(in_.size());
         for (auto key = in_.rbegin(); key != in_.rend(); ++key)
@@ -113,8 +113,8 @@ private:
         set_key(iteration + iterations, (1 << problem_.log_values) - iteration);
     }
 
-    // Fills sorted_ with the keys bucket by bucket. Sums the bucket sizes over all ranks. The array of
-    // these sums also contains the tested keys, behind the buckets.
+    // Fills sorted_ with the keys, bucket by bucket. Sums the bucket sizes over all ranks. The array that is
+    // summed also contains the tested keys, behind the buckets.
     void sort_into_buckets() {
         std::vector<std::int32_t> mine(buckets_ + tests);
         for (std::int32_t key : keys_) ++mine[bucket_of(key)];
@@ -160,11 +160,11 @@ private:
     }
 
     // Counts the keys that have arrived. at_or_below_[v] becomes the number of these keys that are not above
-    // lowest_ + v. This is the position among them of the value lowest_ + v + 1.
+    // lowest_ + v. This number is also the position, among these keys, of the value lowest_ + v + 1.
     void count_values() {
         at_or_below_.assign(static_cast<std::size_t>(end_ - lowest_), 0);
-        // A key that another rank owns can only arrive if the MPI library makes an error. Such a key is
-        // left out, and check_order() then finds too few keys.
+        // A key that another rank owns can arrive only if the MPI library makes an error. Such a key is
+        // dropped, and check_order() then finds too few keys.
         std::erase_if(in_, [this](std::int32_t key) { return key < lowest_ || key >= end_; });
         for (std::int32_t key : in_) ++at_or_below_[static_cast<std::size_t>(key - lowest_)];
         std::inclusive_scan(at_or_below_.begin(), at_or_below_.end(), at_or_below_.begin());

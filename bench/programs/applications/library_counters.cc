@@ -9,7 +9,8 @@ namespace {
 
 struct Wanted {
     const char *name, *what;
-    bool in_bytes, adds_up, grows;  // grows: the value at the start is subtracted
+    // grows: the value at the start is subtracted from the value at the end
+    bool in_bytes, adds_up, grows;
 };
 constexpr Wanted all_wanted[] = {
     {"shm_segment_bytes", "memory of the node that the library uses", true, false, false},
@@ -36,7 +37,7 @@ LibraryCounters::LibraryCounters() {
             if (MPI_T_pvar_handle_alloc(session_, index, nullptr, &counter.handle, &count) != MPI_SUCCESS ||
                 count != 1)
                 continue;
-            // fails for variables that always run, which does no harm
+            // MPI_T_pvar_start() fails for variables that always run. This does no harm.
             MPI_T_pvar_start(session_, counter.handle);
             if (wanted.grows) counter.before = read(counter);
             counters_.push_back(counter);

@@ -1,6 +1,6 @@
-// The MPI library's own counters of its memory and its protocols, from performance variables of the
-// tool information interface (MPI-5.0 15.3). Lanyard has all variables used here. For a library that
-// has none of these variables, nothing is reported. One thread.
+// Reports the MPI library's own counters of its memory and its protocols. They are performance variables of
+// the tool information interface (MPI-5.0 15.3). Lanyard has all variables used here. If a library has none
+// of them, nothing is reported. One thread.
 #pragma once
 
 #include <string>
@@ -19,13 +19,14 @@ public:
     LibraryCounters& operator=(const LibraryCounters&) = delete;
 
     // Describes the counters over all ranks since the start, with a line for each counter that is not 0.
-    // Collective; uses PMPI_ functions, so that its calls are not counted.
+    // Collective. Uses PMPI_ functions, so that its own calls are not counted.
     std::string describe();
 
 private:
     struct Counter {
         const char* what;
-        bool in_bytes, adds_up;  // adds_up: the sum over all ranks is reported, otherwise the largest value
+        // adds_up: the sum over all ranks is reported; otherwise, the largest value
+        bool in_bytes, adds_up;
         MPI_T_pvar_handle handle;
         double before;
     };

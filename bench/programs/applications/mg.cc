@@ -1,9 +1,9 @@
-// MG: four or twenty V-cycles of the multigrid method on a periodic cube with ten charges of +1 and ten of -1
-// (RNR-94-007, section 2.3). After each operation on a grid, each rank sends the outermost layers of its part
-// to its neighbours. The messages are large on the fine grids and tiny on the coarse grids.
+// MG makes four or twenty V-cycles of the multigrid method on a periodic cube with ten charges of +1 and ten
+// of -1 (RNR-94-007, section 2.3). After each operation on a grid, each rank sends the outermost layers of
+// its part to its neighbours. The messages are large on the fine grids and tiny on the coarse grids.
 //
-// A grid that is too coarse to be divided among all ranks is collected on every rank, and every rank
-// continues with the whole grid.
+// A coarse grid that cannot be divided among all ranks is collected on every rank. Then every rank continues
+// with the whole grid.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -21,7 +21,7 @@ struct Problem {
     char name;
     long edge;
     int cycles;
-    // weights of the point itself, of its six nearest neighbours, and of the next twelve
+    // weights of the point itself, of its six nearest neighbours, and of the twelve next nearest
     std::array<double, 3> smoother;
     double norm;  // the published norm of the last residual
 };
@@ -31,7 +31,7 @@ constexpr Problem problems[] = {{'S', 32, 4, smooth, 0.5307707005734e-04},
                                 {'W', 128, 4, smooth, 0.6467329375339e-05},
                                 {'A', 256, 4, smooth, 0.2433365309069e-05},
                                 {'B', 256, 20, smoother, 0.1800564401355e-05}};
-// The weights of the point itself, and of its neighbours at faces, edges and corners.
+// The weights of the point itself, and of its neighbours across faces, edges and corners.
 constexpr std::array<double, 4> laplacian = {-8.0 / 3, 0, 1.0 / 6, 1.0 / 12};
 constexpr std::uint64_t seed = 314159265;
 constexpr std::size_t charges = 10;
@@ -43,8 +43,8 @@ Division division_of(int ranks) {
     return division;
 }
 
-// For each point of a line, two sums of neighbours in the plane perpendicular to the line: of the four
-// nearest (`near`), and of the four at the corners (`far`).
+// Sums over the neighbours of each point of a line, in the plane perpendicular to the line: `near` over the
+// four nearest neighbours, and `far` over the four diagonal ones.
 struct Across {
     explicit Across(const Cube& cube)
         : near(static_cast<std::size_t>(cube.length(0) + 2)), far(near.size()) {}
@@ -95,8 +95,8 @@ void smooth_solution(const std::array<double, 3>& weights, const Cube& residual,
     solution.exchange();
 }
 
-// Computes the residual on the next coarser grid. Point i of the coarse grid is at the same place as
-// point 2i of the fine grid; both are counted from 1.
+// Computes the residual on the next coarser grid. Point i of the coarse grid has the same position as point
+// 2i of the fine grid. Points are counted from 1 on both grids.
 void restrict_to(Cube& coarse, const Cube& fine) {
     Across sums(fine);
     for (long z = 1; z <= coarse.length(2); ++z)
@@ -113,8 +113,8 @@ void restrict_to(Cube& coarse, const Cube& fine) {
 }
 
 // Interpolates the solution of the coarser grid and adds it to the solution of the fine grid, including the
-// layer around this rank's part. If the fine grid is divided and the coarse grid is not, uses the part of
-// the coarse grid that belongs to this rank.
+// layer around this rank's part. If the fine grid is divided and the coarse grid is not, each rank uses only
+// that part of the coarse grid that corresponds to its own part of the fine grid.
 void add_interpolated(const Cube& coarse, Cube& fine) {
     std::array<long, 3> first{};
     for (int axis = 0; axis < 3; ++axis)
@@ -145,7 +145,7 @@ struct Point {
     long place;
 };
 
-// Sets +1 at the places of the ten largest random numbers and -1 at those of the ten smallest.
+// Sets +1 at the positions of the ten largest random numbers and -1 at the positions of the ten smallest.
 void set_charges(Cube& cube) {
     std::vector<Point> points;
     auto smaller = [](const Point& a, const Point& b) { return a.value < b.value; };
@@ -165,7 +165,7 @@ void set_charges(Cube& cube) {
             for (long x = 0; x < cube.length(0); ++x) points.push_back({random.next(), place + x});
             keep_ends();
         }
-    // with class S, ranks have enough points for this up to 512 ranks
+    // Even with class S and 512 ranks, each rank has more points than candidates.
     constexpr std::size_t candidates = 2 * charges;
     points.resize(candidates, points.front());
     std::vector<Point> all(candidates * static_cast<std::size_t>(cube.division().all()));
@@ -239,8 +239,8 @@ public:
 
 private:
     double points() const { return std::pow(static_cast<double>(problem_.edge), 3); }
-    // A grid is divided only if each part has at least two points along each side. Each part then also
-    // begins at a point of the next coarser grid.
+    // A grid is divided only if each part has at least two points along each side. Then each part begins at a
+    // point of the next coarser grid.
     bool is_divided(long edge) const {
         return edge >= 2 * *std::max_element(division_.ranks.begin(), division_.ranks.end());
     }
@@ -263,7 +263,7 @@ private:
     const Problem& problem_;
     Division division_;
     Cube right_;
-    // One for each grid, from the coarsest, which has two points along each side, to the finest.
+    // One cube for each grid, from the coarsest grid, which has two points along each side, to the finest.
     std::vector<Cube> solutions_, residuals_;
 };
 

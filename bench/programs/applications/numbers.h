@@ -1,4 +1,4 @@
-// The initial values of the communication patterns. They are the same on every rank.
+// Generates the initial values of the communication patterns. They are the same on every rank.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@ namespace lanyard::bench {
 
 using Values = std::vector<std::uint64_t>;
 
-// Random odd numbers. They are odd so that a wrong bit of a value does not vanish when the value is
-// multiplied by one of them.
+// Returns random odd numbers. If a value with a wrong bit is multiplied by an odd number, the bit does not
+// vanish.
 inline Values odd_numbers(int count, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     Values numbers(static_cast<std::size_t>(count));

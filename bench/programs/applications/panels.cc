@@ -1,6 +1,6 @@
-// The pattern of HPL, an LU factorisation with partial pivoting. The matrix is distributed in square blocks
-// over a grid of ranks. A panel is a column of blocks. For each panel, the ranks that have a part of it
-// choose a pivot for each of its columns and exchange rows within the panel. They then broadcast the panel
+// Communicates like HPL, an LU factorisation with partial pivoting. The matrix is distributed in square
+// blocks over a grid of ranks. A panel is a column of blocks. For each panel, the ranks that have a part of
+// it choose a pivot for each of its columns and exchange rows within the panel. They then broadcast the panel
 // along the rows of the grid. In the columns to the right of the panel, the same rows are exchanged, and then
 // these columns are updated. The panels become shorter as the work proceeds.
 //
@@ -22,31 +22,32 @@ namespace {
 
 struct Problem {
     char name;
-    int rows;  // the matrix has as many columns; a multiple of `block`
+    // number of rows and of columns, a multiple of `block`
+    int rows;
     int block;
-    int times;  // how often the factorisation is repeated with the same matrix
+    int times;  // number of factorisations of the same matrix
 };
 constexpr Problem problems[] = {
     {'S', 256, 32, 6}, {'W', 1024, 64, 24}, {'A', 2048, 64, 24}, {'B', 4096, 128, 12}};
 
-// The new value of an element. Received values are multiplied only by odd factors, so that no wrong
+// Returns the new value of an element. Received values are multiplied only by odd factors, so that no wrong
 // bit vanishes.
 std::uint64_t updated(std::uint64_t value, std::uint64_t of_row, std::uint64_t of_column) {
     return 5 * value + of_row * of_column;
 }
 std::uint64_t of_column(int panel, int column) { return 2 * static_cast<std::uint64_t>(panel + column) + 1; }
-// The weight of a panel's column in the sum that is formed for each row of the panel.
+// The weight of a column of the panel in a weighted sum. Such a sum is formed for each row of the panel.
 std::uint64_t weight(int column) { return 2 * static_cast<std::uint64_t>(column) + 1; }
 
-// Represents a candidate for the pivot as a double. The upper bits are the upper half of the value,
-// the lower bits are the row, so that all candidates differ.
+// Represents a candidate for the pivot as a double. The upper bits are the upper half of the value. The lower
+// bits are the row, so that all candidates differ.
 constexpr int row_bits = 20;
 double key_of(std::uint64_t value, int row) {
     return static_cast<double>(value >> 32 << row_bits | static_cast<std::uint64_t>(row));
 }
 
 // The largest key and the negated smallest key, so that one MPI_MAX reduction finds both. The largest key
-// gives the pivot's row, the smallest gives a factor.
+// determines the pivot's row, and the smallest key determines a factor.
 struct Keys {
     std::array<double, 2> both{-1, -0x1p53};
 
@@ -58,14 +59,14 @@ struct Keys {
     std::uint64_t factor() const { return 2 * static_cast<std::uint64_t>(-both[1]); }
 };
 
-// The cyclic distribution of blocks to the ranks along one direction of the grid.
+// Describes how blocks are dealt cyclically to the ranks along one direction of the grid.
 struct Deal {
     int block, parts, mine;
 
     int owner(int index) const { return index / block % parts; }
     int local(int index) const { return index / block / parts * block + index % block; }
     int global(int place) const { return (place / block * parts + mine) * block + place % block; }
-    // How many rows or columns this rank has of the first `blocks` blocks.
+    // Returns the number of rows or columns that this rank has of the first `blocks` blocks.
     int before(int blocks) const { return (blocks + parts - 1 - mine) / parts * block; }
 };
 
@@ -75,7 +76,7 @@ public:
         std::array<int, 2> parts{};
         MPI_Dims_create(ranks, 2, parts.data());
         rows_ = {problem.block, parts[1], rank / parts[0]};
-        // In HPL, the columns must be divided into at least as many parts as the rows.
+        // HPL requires that the columns are divided into at least as many parts as the rows.
         columns_ = {problem.block, parts[0], rank % parts[0]};
         MPI_Comm_split(MPI_COMM_WORLD, rows_.mine, columns_.mine, &along_row_);
         MPI_Comm_split(MPI_COMM_WORLD, columns_.mine, rows_.mine, &down_column_);
@@ -126,8 +127,8 @@ void Matrix::fill() {
             column(place)[row] = of_rows[rows_.global(row)] * of_columns[columns_.global(place)];
 }
 
-// Computes the expected final matrix from the column and the row whose product is the part of the matrix
-// that is still to be updated.
+// Computes the expected final matrix. The part of the matrix that is still to be updated is always the
+// product of a column and a row, so only these two are computed.
 void Matrix::expect() {
     Values of_rows = odd_numbers(problem_.rows, 1), of_columns = odd_numbers(problem_.rows, 2);
     for (int panel = 0; panel < blocks(); ++panel) {
@@ -148,8 +149,8 @@ void Matrix::expect() {
     }
 }
 
-// Stores the expected values that later panels do not change: the rows of this block, and the columns of
-// its panel below these rows.
+// Stores expected values that later panels do not change: those in the rows of this block, and below these
+// rows those in the columns of the block's panel.
 void Matrix::expect_rows(int block, const Values& of_rows, const Values& of_columns) {
     for (int place = columns_.before(block); place < columns_.before(blocks()); ++place) {
         bool in_panel = place < columns_.before(block + 1);
@@ -175,9 +176,10 @@ void Matrix::exchange_rows(int first, int second, int begin, int end) {
     for (int place = begin; place < end; ++place) column(place)[row] = row_in_[place];
 }
 
-// Called by the ranks that have a part of the panel. Finds the pivots, exchanges rows in the panel, and
-// adds each column to the next one. If a wrong key led to different pivots on different ranks, a rank
-// would wait for ever. So wrong keys are only noted, and the expected keys are used, here and in update().
+// Called by the ranks that have a part of the panel. Finds the pivots, exchanges rows in the panel, and adds
+// each column to the next one. If a rank used a wrong key, it could choose another pivot than the other ranks
+// and would then wait for ever. Wrong keys are therefore only recorded, and the expected keys are used, both
+// here and in update().
 void Matrix::find_pivots(int panel) {
     int block = problem_.block, begin = columns_.before(panel), top = rows_.before(panel);
     for (int k = 0; k < block; ++k) {

@@ -1,11 +1,11 @@
-// The pattern of many small messages to many other ranks (SMG2000, a semicoarsening multigrid solver). In
-// each step a rank sends 48 messages to as many other ranks and receives 48 messages. From level to level of
-// the hierarchy, the distances grow and the messages shrink, from some KB to 8 bytes. Each step ends with a
-// sum of 8 bytes over all ranks, like that of a norm. In a job with fewer ranks, the messages cycle through
-// all other ranks.
+// Communicates like a program that sends many small messages to many other ranks (SMG2000, a semicoarsening
+// multigrid solver). In each step a rank sends 48 messages, each to another rank, and receives 48 messages.
+// From level to level of the hierarchy, the distances between the ranks grow and the messages become shorter,
+// from some KB to 8 bytes. Each step ends with a sum of 8 bytes over all ranks, as for a norm. If the job has
+// fewer than 49 ranks, several messages go to the same rank.
 //
 // The receiver can verify every message, because the message's length and contents follow from the step, the
-// sender and the message's number. The contents also depend on the sum of the previous step, so that the sum
+// sender and the message's number. The contents also depend on the sum of the previous step, so that this sum
 // is verified too.
 #include <algorithm>
 #include <array>
@@ -24,11 +24,11 @@ struct Problem {
     int steps;
 };
 constexpr Problem problems[] = {{'S', 120}, {'W', 7000}, {'A', 30000}, {'B', 120000}};
-constexpr int messages = 48;  // number that a rank sends in a step
-// The longest message has 512 values at the first level, half as many at each further level, and 1 at the
-// last level.
+constexpr int messages = 48;  // number of messages that a rank sends in a step
+// The longest message has 512 values at the first level. At each further level it has half as many, and at
+// the last level 1.
 constexpr int levels = 10;
-// odd, so that repeated addition gives 2^64 different values
+// odd, so that repeated addition yields 2^64 different values
 constexpr std::uint64_t increment = 0x9e3779b97f4a7c15;
 
 std::uint64_t mix(std::uint64_t x) {
@@ -37,8 +37,8 @@ std::uint64_t mix(std::uint64_t x) {
     return x ^ x >> 31;
 }
 
-// The distance in the ring of ranks from the sender of each message to its receiver. The two directions
-// alternate. With more than 49 ranks, the distances grow up to half of the ring.
+// Returns, for each message, the distance from its sender to its receiver in the ring of ranks. The two
+// directions of the ring alternate. With more than 49 ranks, the distances grow up to half of the ring.
 std::array<int, messages> ways(int ranks) {
     std::array<int, messages> all{};
     for (int k = 0; k < messages && ranks > 1; ++k) {
@@ -52,7 +52,7 @@ std::array<int, messages> ways(int ranks) {
     return all;
 }
 
-// One message. Its length is between half of the longest length of its level and that length.
+// One message. Its length is at least half of the longest length of its level.
 struct Message {
     int values;
     std::uint64_t first;

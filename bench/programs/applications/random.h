@@ -1,5 +1,6 @@
-// The uniform pseudorandom numbers of the NAS Parallel Benchmarks (D. Bailey et al., RNR-94-007, section
-// 2.3): x(k+1) = 5^13 x(k) mod 2^46, which gives the number x(k) 2^-46 in (0, 1). One thread for each object.
+// Generates the uniform pseudorandom numbers of the NAS Parallel Benchmarks (D. Bailey et al., RNR-94-007,
+// section 2.3): x(k+1) = 5^13 x(k) mod 2^46, from which the number x(k) 2^-46 in (0, 1) follows. One thread
+// for each object.
 #pragma once
 
 #include <cstdint>

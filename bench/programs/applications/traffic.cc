@@ -25,7 +25,8 @@ double bytes_of(int count, MPI_Datatype type) {
 }
 
 void count_message(int count, MPI_Datatype type, int to) {
-    if (!counting || to < 0) return;  // negative: MPI_PROC_NULL, to which no message is sent
+    // a negative rank is MPI_PROC_NULL, to which no message is sent
+    if (!counting || to < 0) return;
     double bytes = bytes_of(count, type);
     ++traffic.messages;
     traffic.bytes += bytes;
@@ -71,8 +72,8 @@ Traffic stop_counting() {
 
 Totals total(const Traffic& mine) {
     Totals all;
-    // The collectives of rank 0 are shown for all ranks. All ranks have called the same ones, except on
-    // communicators of a part of the job.
+    // The collectives that rank 0 has called stand for those of all ranks. The ranks have called the same
+    // collectives, except on communicators of a part of the job.
     all.sum.collectives = mine.collectives;
     int ranks = ranks_of(MPI_COMM_WORLD);
     int own = 0;
@@ -105,7 +106,7 @@ std::string describe(const Totals& totals, double seconds) {
     for (const auto& [name, of_name] : sum.collectives)
         text += fmt::format("    {} {} times, {:.4g} MB of each rank\n", name, of_name.calls,
                             of_name.bytes / 1e6);
-    // Shows, as published figures do, the cumulative share: that of all messages up to this length.
+    // Shows, as published figures do, the cumulative share: the share of messages up to this length.
     long so_far = 0;
     for (std::size_t k = 0; k < sum.by_size.size(); ++k) {
         if (sum.by_size[k] == 0) continue;
@@ -120,8 +121,8 @@ std::string describe(const Totals& totals, double seconds) {
 
 }  // namespace lanyard::bench
 
-// The MPI functions that the applications call, defined here so that they are called instead of the
-// library's.
+// These are the MPI functions that the applications call. Because they are defined here, they are called
+// instead of the library's.
 using namespace lanyard::bench;
 
 extern "C" {

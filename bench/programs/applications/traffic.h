@@ -1,9 +1,9 @@
-// Counts the MPI calls of an application. traffic.cc defines functions with the names of MPI functions,
-// which count and then call the library's functions through the profiling interface. The calls are therefore
-// counted in the same way for every MPI library.
+// Counts the MPI calls of an application. traffic.cc defines functions with the names of MPI functions. They
+// count the call and then call the library's functions through the profiling interface. The calls are
+// therefore counted in the same way for every MPI library.
 //
 // Only functions that the applications use are defined. Messages on MPI_COMM_WORLD are counted at their
-// sender. For collectives, the bytes that this rank contributes are counted. One thread.
+// sender. For a collective, the bytes that this rank contributes are counted. One thread.
 #pragma once
 
 #include <array>
@@ -24,7 +24,8 @@ struct Traffic {
     long messages = 0;
     double bytes = 0;
     double largest = 0;  // bytes of the largest message
-    // messages by length; element 0: empty; element k: 2^(k-1) to 2^k - 1 bytes
+    // numbers of messages by length; element 0 is for empty messages, and element k for 2^(k-1) to 2^k - 1
+    // bytes
     std::array<long, size_classes> by_size{};
     std::vector<char> sent_to;                       // by rank: 1 if a message was sent to it
     std::map<std::string, Collectives> collectives;  // by the name of the function

@@ -1,11 +1,11 @@
-// The pattern of wavefronts (LU of the NAS benchmarks, Sweep3D). A grid is divided among the ranks in x and
-// y, and swept plane by plane, once from each of its four corners. A rank begins a plane when it has the
-// edges of the neighbours that precede it in x and in y. The messages are many and small, and follow one
-// after the other.
+// Communicates like programs with wavefronts (LU of the NAS benchmarks, Sweep3D). A grid is divided among the
+// ranks in x and y, and swept plane by plane, once from each of its four corners. A rank begins a plane when
+// it has received the edges of the neighbours that precede it in x and in y. The messages are many and small,
+// and follow one after the other.
 //
 // Each point of a plane becomes v(i,j) + 5 (v(i-1,j) + v(i,j-1)) modulo 2^64. This is reversible, so a wrong
 // value cannot vanish before it is checked. The planes begin as multiples of one another and remain so. Each
-// rank sweeps one plane alone, and verifies all its points against that plane.
+// rank computes one whole plane alone, and verifies all its points with that plane.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -32,8 +32,8 @@ struct Corner {
 constexpr Corner corners[] = {{1, 1}, {1, -1}, {-1, 1}, {-1, -1}};
 constexpr int tag_x = 1, tag_y = 2;
 
-// The grid of ranks, and the place of this rank. There are no more parts along an axis than points.
-// Ranks beyond the grid are idle.
+// The grid of ranks, and the position of this rank. Along an axis, there are no more parts than points. Ranks
+// for which no part is left are idle.
 struct Place {
     std::array<int, 2> parts{}, mine{};
     bool idle = false;
@@ -52,13 +52,13 @@ struct Place {
         return other[0] * parts[1] + other[1];
     }
 
-    // The first point of this part. With `next` = 1, the first point of the next part, which is the end
-    // of this part.
+    // Returns the first point of this part. With `next` = 1, returns the first point of the next part, which
+    // is the end of this part.
     int begin(int axis, int points, int next = 0) const { return points * (mine[axis] + next) / parts[axis]; }
 };
 
-// The points of this rank's part of a plane, with x and y from 0. Around them is a border, one point
-// wide, which is 0 at the ends of the grid and elsewhere contains the values that a neighbour sent.
+// The points of this rank's part of a plane, with x and y from 0. The part has a border that is one point
+// wide. At the ends of the grid, the border is 0. Elsewhere it contains the values that a neighbour sent.
 struct Plane {
     int width, height;
     std::vector<std::uint64_t> values;
