@@ -15,7 +15,7 @@ CONFIGURE = env $$(command -v ninja >/dev/null && echo CMAKE_GENERATOR=Ninja) \
   $$(command -v ccache >/dev/null && \
     echo CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache) cmake
 
-.PHONY: help demo demo-python check test test-all install bench clean library python
+.PHONY: help demo demo-python check test test-all judges install bench clean library python
 
 help:
 	@echo "make demo              four processes solve the heat equation; picture in heat.png"
@@ -24,6 +24,7 @@ help:
 	@echo "make test              every kind of test, release and sanitizers" \
 	  "(45 minutes, of which 30 for the builds)"
 	@echo "make test-all          all rank counts and paths, thread sanitizer, memcheck, long random runs"
+	@echo "make judges SUITE=S    a suite that others wrote: mpich, mpi4py"
 	@echo "make install PREFIX=D  bin/ lib/ include/ share/ under D (now: $(PREFIX));" \
 	  "the folder may be moved later"
 	@echo "make bench             what is measured in shared memory (8 minutes);" \
@@ -67,6 +68,10 @@ test:
 test-all:
 	@tools/setup build test all
 	@/usr/bin/env python3 tools/test --all
+
+judges: library
+	@tools/setup python
+	@/usr/bin/env python3 tools/judges $(SUITE)
 
 install: library
 	@cmake --install $(BUILD) --prefix "$(PREFIX)" >$(BUILD)/install.log || { cat $(BUILD)/install.log; exit 1; }
