@@ -101,7 +101,8 @@ Error free_keyval(int keyval, ObjectKind kind) {
     Keyval *key;
     {
         SpinGuard guard(r.lock);
-        if (Error error = find_key(r, keyval, kind, Freed::refused, key)) return error;
+        if (Error error = find_key(r, keyval, kind, Freed::allowed, key)) return error;
+        if (key->freed) return {};
         key->freed = true;
     }
     let_go(r, key);

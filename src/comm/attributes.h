@@ -4,7 +4,8 @@
 // The lock is never held while a function of the program runs, so such a function may itself use attributes.
 // The function may also throw, which counts as a failure (base/thrown.h). A key that the program has freed
 // ends with the last attribute that uses it. Until then, the program can still read and delete those
-// attributes by the key's value (MPI-5.0 7.7.2), but cannot set new ones.
+// attributes by the key's value (MPI-5.0 7.7.2), but cannot set new ones. The program may free the key again
+// without effect, because a delete function that frees its own key is called once for each object.
 #pragma once
 
 #include <atomic>

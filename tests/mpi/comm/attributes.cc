@@ -192,6 +192,50 @@ void freed_keys() {
     for (MPI_Comm of : {MPI_COMM_WORLD, MPI_COMM_SELF}) MPI_Comm_set_errhandler(of, MPI_ERRORS_ARE_FATAL);
 }
 
+// Some libraries free a key in its own delete function, which is called for each object with the attribute.
+template <class Object, auto free_key>
+int delete_with_key(Object, int keyval, void *from, void *) {
+    events.push_back("delete " + std::to_string(number(from)));
+    return free_key(&keyval);
+}
+
+template <class Object, auto set, auto remove, auto free_key>
+void freed_again(Object of, Object other, int key) {
+    int saved = key;
+    check_equal(set(of, key, value(50)), MPI_SUCCESS);
+    check_equal(set(other, key, value(51)), MPI_SUCCESS);
+    check_equal(remove(of, key), MPI_SUCCESS);  // frees the key
+    check_equal(free_key(&key), MPI_SUCCESS);
+    check_equal(key, MPI_KEYVAL_INVALID);
+    check_class(set(of, saved, value(52)), MPI_ERR_KEYVAL);
+    key = saved;
+    check_equal(remove(other, saved), MPI_SUCCESS);
+    expect({"delete 50", "delete 51"});
+    check_class(free_key(&key), MPI_ERR_KEYVAL);  // the key has ended with its last attribute
+}
+
+void keys_freed_again() {
+    int key;
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    for (MPI_Comm of : {comm, MPI_COMM_SELF}) MPI_Comm_set_errhandler(of, MPI_ERRORS_RETURN);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_with_key<MPI_Comm, MPI_Comm_free_keyval>, &key,
+                           nullptr);
+    freed_again<MPI_Comm, MPI_Comm_set_attr, MPI_Comm_delete_attr, MPI_Comm_free_keyval>(comm, MPI_COMM_SELF,
+                                                                                         key);
+    MPI_Keyval_create(MPI_NULL_COPY_FN, delete_with_key<MPI_Comm, MPI_Keyval_free>, &key, nullptr);
+    freed_again<MPI_Comm, MPI_Attr_put, MPI_Attr_delete, MPI_Keyval_free>(comm, MPI_COMM_SELF, key);
+    MPI_Comm_free(&comm);
+    MPI_Datatype type;
+    MPI_Type_dup(MPI_INT, &type);
+    MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, delete_with_key<MPI_Datatype, MPI_Type_free_keyval>, &key,
+                           nullptr);
+    freed_again<MPI_Datatype, MPI_Type_set_attr, MPI_Type_delete_attr, MPI_Type_free_keyval>(type, MPI_INT,
+                                                                                             key);
+    MPI_Type_free(&type);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+}
+
 void predefined() {
     for (int key : {MPI_TAG_UB, MPI_HOST, MPI_IO, MPI_WTIME_IS_GLOBAL, MPI_LASTUSEDCODE}) {
         int *found = nullptr, flag = 0;
@@ -237,6 +281,7 @@ int main(int argc, char **argv) {
     failures();
     datatypes();
     freed_keys();
+    keys_freed_again();
     predefined();
     at_finalize();
     MPI_Finalize();

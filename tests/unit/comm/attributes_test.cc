@@ -12,7 +12,7 @@
 namespace lanyard {
 namespace {
 
-struct Object {
+struct Holder {
     Attributes *attributes = nullptr;
 };
 
@@ -34,7 +34,7 @@ Error delete_recorded(const Keyval &, void *, void *from) {
 }
 
 struct AttributeTest : ::testing::Test {
-    Object object;
+    Holder object;
     int key(ObjectKind kind = ObjectKind::comm) {
         Keyval described;
         described.kind = kind;
@@ -45,7 +45,7 @@ struct AttributeTest : ::testing::Test {
     Error set(int keyval, long n) {
         return set_attribute(object.attributes, ObjectKind::comm, &object, keyval, value(n));
     }
-    long get(const Object &of, int keyval) {
+    long get(const Holder &of, int keyval) {
         void *found_value = nullptr;
         bool found = false;
         EXPECT_FALSE(get_attribute(of.attributes, ObjectKind::comm, keyval, found_value, found));
@@ -88,7 +88,7 @@ TEST_F(AttributeTest, CopiesWhatTheFunctionsWant) {
     int kept = create_keyval(as_is), dropped = create_keyval(never);
     ASSERT_FALSE(set(kept, 5));
     ASSERT_FALSE(set(dropped, 6));
-    Object copy;
+    Holder copy;
     ASSERT_FALSE(copy_attributes(object.attributes, &object, copy.attributes, &copy));
     EXPECT_EQ(get(copy, a), 101);
     EXPECT_EQ(get(copy, b), 102);
@@ -104,7 +104,7 @@ TEST_F(AttributeTest, AFailedCopyLeavesNothing) {
     ASSERT_FALSE(set(key(), 2));
     ASSERT_FALSE(set(key(), 3));
     refuse_copying = 2;
-    Object copy;
+    Holder copy;
     EXPECT_EQ(code(copy_attributes(object.attributes, &object, copy.attributes, &copy)), 99);
     EXPECT_EQ(copy.attributes, nullptr);
     EXPECT_EQ(events, (std::vector<std::string>{"copy 1", "copy 2", "delete 101"}));
@@ -127,14 +127,25 @@ TEST_F(AttributeTest, AFreedKeyLivesWhileItIsUsed) {
     ASSERT_FALSE(set(k, 7));
     ASSERT_FALSE(free_keyval(k, ObjectKind::comm));
     EXPECT_EQ(code(set(k, 8)), static_cast<int>(ErrorClass::keyval));
-    EXPECT_EQ(code(free_keyval(k, ObjectKind::comm)), static_cast<int>(ErrorClass::keyval));
     ASSERT_FALSE(delete_attributes(object.attributes, &object));
     EXPECT_EQ(events, std::vector<std::string>{"delete 7"});
 }
 
+TEST_F(AttributeTest, AKeyInUseCanBeFreedAgain) {
+    int k = key();
+    size_t in_use = keyvals_in_use();
+    ASSERT_FALSE(set(k, 7));
+    for (int time = 0; time < 3; ++time) ASSERT_FALSE(free_keyval(k, ObjectKind::comm));
+    EXPECT_EQ(keyvals_in_use(), in_use - 1);
+    EXPECT_EQ(get(object, k), 7);
+    EXPECT_EQ(code(free_keyval(k, ObjectKind::type)), static_cast<int>(ErrorClass::keyval));
+    ASSERT_FALSE(delete_attributes(object.attributes, &object));
+    EXPECT_EQ(code(free_keyval(k, ObjectKind::comm)), static_cast<int>(ErrorClass::keyval));
+}
+
 TEST_F(AttributeTest, AttributesOfAFreedKeyCanBeReadAndDeleted) {
     int k = key();
-    Object other;
+    Holder other;
     size_t in_use = keyvals_in_use();
     ASSERT_FALSE(set(k, 7));
     ASSERT_FALSE(set_attribute(other.attributes, ObjectKind::comm, &other, k, value(8)));
@@ -167,7 +178,7 @@ TEST_F(AttributeTest, KeysAreForOneKindOfObject) {
 // A delete function that deletes another attribute and sets a third one, as libraries do.
 int second_key, third_key;
 Error delete_and_meddle(const Keyval &, void *of, void *from) {
-    auto &object = *static_cast<Object *>(of);
+    auto &object = *static_cast<Holder *>(of);
     delete_recorded({}, of, from).discard();
     delete_attribute(object.attributes, ObjectKind::comm, of, second_key).discard();
     return set_attribute(object.attributes, ObjectKind::comm, of, third_key, value(30));
