@@ -44,13 +44,16 @@ std::string value_of(const Info *info, const char *key) {
     return found ? value : "";
 }
 
+// Without a wish, the level is MPI_THREAD_MULTIPLE, which costs nothing more: libraries in one process begin
+// sessions independently. MPI-5.0 11.3.1 advises against MPI_THREAD_SINGLE as the default.
 Error read_thread_level(const Info *info, int &level) {
     std::string wanted = value_of(info, "thread_level");
-    level = abi::thread_single;
+    level = abi::thread_multiple;
     if (wanted.empty()) return {};
-    for (const ThreadLevel &each : thread_levels)
-        if (wanted == each.name) level = each.level;
-    if (level != abi::thread_single || wanted == thread_levels[0].name) return {};
+    for (const ThreadLevel &each : thread_levels) {
+        level = each.level;
+        if (wanted == each.name) return {};
+    }
     return Error(ErrorClass::info_value, "thread_level is \"" + wanted +
                                              "\", which is none of MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, " +
                                              "MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE");

@@ -77,7 +77,7 @@ void sets(MPI_Session session, int size) {
 }
 
 void infos(MPI_Session session) {
-    check(told(session, "thread_level") == "MPI_THREAD_SINGLE");
+    check(told(session, "thread_level") == "MPI_THREAD_MULTIPLE", "the level without a wish");
     check(told(session, "mpi_memory_alloc_kinds") == "system,mpi");
     for (const char *level :
          {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE"}) {
