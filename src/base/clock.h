@@ -8,17 +8,18 @@
 
 namespace lanyard {
 
+constexpr uint64_t second_ns = 1'000'000'000;
 // As the limit of a sleep: sleep until woken, however long that takes.
 constexpr uint64_t no_limit = UINT64_MAX;
 
 inline timespec to_timespec(uint64_t ns) {
-    return {static_cast<time_t>(ns / 1'000'000'000u), static_cast<long>(ns % 1'000'000'000u)};
+    return {static_cast<time_t>(ns / second_ns), static_cast<long>(ns % second_ns)};
 }
 
 inline uint64_t clock_ns() {
     timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
+    return static_cast<uint64_t>(t.tv_sec) * second_ns + static_cast<uint64_t>(t.tv_nsec);
 }
 
 // A clock that can be read within a few nanoseconds. Its unit is constant, but depends on the machine. For

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "base/bytes.h"
 #include "bootstrap/pmi_line.h"
 
 namespace lanyard {
@@ -26,7 +27,7 @@ bool is_nameless_file(int descriptor) {
     return descriptor >= 0 && fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) && about.st_nlink == 0;
 }
 
-constexpr size_t longest_line = 64 * 1024;
+constexpr size_t longest_line = 64 * KiB;
 constexpr unsigned longest_farewell_s = 3;
 
 class Pmi1 final : public Bootstrap {

@@ -22,11 +22,11 @@ constexpr int rounds_at_once = 8;
 
 // The blocks to be sent. With MPI_IN_PLACE these are copies in scratch memory, which are complete when
 // `ready` is done.
-struct Outgoing {
+struct BlocksToSend {
     StepId ready = no_step;
     Division blocks;
 
-    Outgoing(const MoveShape &s, Schedule &schedule)
+    BlocksToSend(const MoveShape &s, Schedule &schedule)
         : blocks(s.in_place ? put_aside(s, schedule, ready) : s.sent) {}
 };
 
@@ -35,7 +35,7 @@ struct Outgoing {
 // In round k every rank sends to the rank k above and receives from the rank k below. Round k begins when
 // round k - rounds_at_once has ended, so that no rank receives too many messages at once.
 void alltoall_pairwise(const MoveShape &s, Schedule &schedule) {
-    Outgoing outgoing(s, schedule);
+    BlocksToSend outgoing(s, schedule);
     if (!s.in_place) schedule.copy(s.sent.block(s.index), s.received.block(s.index), {});
     StepId over[rounds_at_once];
     std::fill_n(over, rounds_at_once, no_step);
@@ -64,7 +64,7 @@ Work alltoall_pairwise_work(const Crew &crew, int64_t bytes) {
 // Position j holds a block that has to travel j ranks upwards in total. In round k the blocks at positions
 // with bit k set travel 2^k ranks, so that at the end each block has travelled its whole distance.
 void alltoall_bruck(const MoveShape &s, Schedule &schedule) {
-    Outgoing outgoing(s, schedule);
+    BlocksToSend outgoing(s, schedule);
     int64_t length = s.received.block(0).bytes();
     Block held = schedule.scratch_bytes(s.size * length);
     Block bundle_out = schedule.scratch_bytes((s.size + 1) / 2 * length),

@@ -10,6 +10,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "base/bytes.h"
+
 namespace lanyard {
 
 // A Crew is a team as the cost model sees it: the number of ranks, and how they are spread over nodes.
@@ -58,7 +60,7 @@ struct Far {
 
 // A message of up to this size is sent without waiting for the receiver. The sender of a longer message
 // waits.
-constexpr int64_t sent_at_once_bytes = 16 * 1024;
+constexpr int64_t sent_at_once_bytes = 16 * KiB;
 
 // The work of all ranks together, for a team and a number of bytes (the n of algorithms.h).
 struct Work {
@@ -117,7 +119,7 @@ inline Work operator+(const Work &a, const Work &b) {
 
 // A message of more than moved_by_both_bytes takes half the time, because sender and receiver copy it
 // together (p2p/dual_copy.h) if neither of them has other messages to copy.
-constexpr int64_t moved_by_both_bytes = 64 * 1024;
+constexpr int64_t moved_by_both_bytes = 64 * KiB;
 constexpr double moved_in_time(int64_t bytes) {
     return bytes > moved_by_both_bytes ? double(bytes) / 2 : double(bytes);
 }

@@ -22,7 +22,7 @@ struct Added {
     std::string text;
 };
 
-struct Registry {
+struct CodeRegistry {
     SpinLock lock;
     std::array<std::string, slots> sentences;
     std::array<unsigned, slots> generation_of{};
@@ -31,8 +31,8 @@ struct Registry {
     int last_used = abi::err_lastcode;
 };
 
-Registry &registry() {
-    static auto &only = *new Registry;  // never destroyed: errors may be raised while the process exits
+CodeRegistry &code_registry() {
+    static auto &only = *new CodeRegistry;  // never destroyed: errors may be raised while the process exits
     return only;
 }
 
@@ -47,7 +47,7 @@ Error unknown(const char *what, int value) {
 }
 
 // The class or code `value` that the program has added, or nullptr. The caller holds the lock.
-Added *find(Registry &r, int value) {
+Added *find(CodeRegistry &r, int value) {
     auto place = r.added.find(value);
     return place == r.added.end() ? nullptr : &place->second;
 }
@@ -55,7 +55,7 @@ Added *find(Registry &r, int value) {
 }  // namespace
 
 int code_of_failure(ErrorClass error_class, std::string_view sentence) {
-    Registry &r = registry();
+    CodeRegistry &r = code_registry();
     SpinGuard guard(r.lock);
     unsigned slot = r.failures % slots, generation = r.failures / slots % generations;
     ++r.failures;
@@ -65,7 +65,7 @@ int code_of_failure(ErrorClass error_class, std::string_view sentence) {
 }
 
 CodeMeaning meaning_of(int code) {
-    Registry &r = registry();
+    CodeRegistry &r = code_registry();
     SpinGuard guard(r.lock);
     if (code >= failure_bit && code < 2 * failure_bit) {
         auto bits = static_cast<unsigned>(code);
@@ -81,7 +81,7 @@ CodeMeaning meaning_of(int code) {
 }
 
 int add_error_class() {
-    Registry &r = registry();
+    CodeRegistry &r = code_registry();
     SpinGuard guard(r.lock);
     int value = ++r.last_used;
     r.added[value] = {value, 0, true, false, {}};
@@ -89,7 +89,7 @@ int add_error_class() {
 }
 
 Error add_error_code(int error_class, int &code) {
-    Registry &r = registry();
+    CodeRegistry &r = code_registry();
     SpinGuard guard(r.lock);
     Added *of = find(r, error_class);
     if (of ? !of->is_class : !standard_class(error_class))
@@ -104,7 +104,7 @@ Error add_error_string(int code, std::string_view text) {
     if (text.size() >= static_cast<size_t>(abi::max_error_string))
         return {ErrorClass::arg, "the string has " + std::to_string(text.size()) + " characters; at most " +
                                      std::to_string(abi::max_error_string - 1) + " are allowed"};
-    Registry &r = registry();
+    CodeRegistry &r = code_registry();
     SpinGuard guard(r.lock);
     Added *added = find(r, code);
     if (!added) return unknown("class or code", code);
@@ -114,7 +114,7 @@ Error add_error_string(int code, std::string_view text) {
 }
 
 Error remove_error_class(int error_class) {
-    Registry &r = registry();
+    CodeRegistry &r = code_registry();
     SpinGuard guard(r.lock);
     Added *added = find(r, error_class);
     if (!added || !added->is_class) return unknown("class", error_class);
@@ -129,7 +129,7 @@ Error remove_error_class(int error_class) {
 }
 
 Error remove_error_code(int code) {
-    Registry &r = registry();
+    CodeRegistry &r = code_registry();
     SpinGuard guard(r.lock);
     Added *added = find(r, code);
     if (!added || added->is_class) return unknown("code", code);
@@ -142,7 +142,7 @@ Error remove_error_code(int code) {
 }
 
 Error remove_error_string(int code) {
-    Registry &r = registry();
+    CodeRegistry &r = code_registry();
     SpinGuard guard(r.lock);
     Added *added = find(r, code);
     if (!added) return unknown("class or code", code);
@@ -152,6 +152,6 @@ Error remove_error_string(int code) {
     return {};
 }
 
-int *last_used_code() { return &registry().last_used; }
+int *last_used_code() { return &code_registry().last_used; }
 
 }  // namespace lanyard

@@ -12,12 +12,12 @@ namespace {
 
 using Assignment = std::vector<int>;  // by place: the number of a node
 
-// The nodes of the processes that take a place. Nodes are numbered in the order of their first process.
-struct Nodes {
+// The nodes of the processes that take a place. PlacedNodes are numbered in the order of their first process.
+struct PlacedNodes {
     Assignment in_order;        // by process: its node
     std::vector<int> capacity;  // by node: the number of these processes on it
 
-    Nodes(std::span<const int> node_of_process, int places) {
+    PlacedNodes(std::span<const int> node_of_process, int places) {
         std::unordered_map<int, int> numbers;
         for (int process = 0; process < places; ++process) {
             int number =
@@ -38,7 +38,7 @@ Placement identity(int places) {
 }
 
 // Turns an assignment into a placement: the processes of a node take the places of this node in order.
-Placement processes_at(const Assignment &assignment, const Nodes &nodes) {
+Placement processes_at(const Assignment &assignment, const PlacedNodes &nodes) {
     std::vector<std::vector<int>> processes(nodes.capacity.size());
     for (size_t process = 0; process < nodes.in_order.size(); ++process)
         processes[static_cast<size_t>(nodes.in_order[process])].push_back(static_cast<int>(process));
@@ -74,7 +74,7 @@ private:
 // places already on the node.
 class Growth {
 public:
-    Growth(const Adjacency &adjacency, const Nodes &nodes)
+    Growth(const Adjacency &adjacency, const PlacedNodes &nodes)
         : adjacency_(adjacency), assignment_(static_cast<size_t>(adjacency.places()), none) {
         for (int place = 0; place < adjacency.places(); ++place) {
             int64_t weight = 0;
@@ -148,7 +148,7 @@ bool step(std::vector<int> &coordinates, std::span<const int> limits) {
 
 // Visits the places of a grid block by block, with the blocks, and the places in each block, in row-major
 // order. Assigns the places in this order to one node after another.
-Assignment in_blocks(std::span<const int> dims, const std::vector<int> &block, const Nodes &nodes) {
+Assignment in_blocks(std::span<const int> dims, const std::vector<int> &block, const PlacedNodes &nodes) {
     size_t n = dims.size();
     std::vector<int> blocks(n), which(n, 0), inside(n, 0);
     for (size_t d = 0; d < n; ++d) blocks[d] = dims[d] / block[d];
@@ -170,7 +170,7 @@ Assignment in_blocks(std::span<const int> dims, const std::vector<int> &block, c
 }
 
 // Offers one assignment for each shape of block that divides the grid evenly and fits on a node.
-void offer_blocks(Best &best, std::span<const int> dims, const Nodes &nodes) {
+void offer_blocks(Best &best, std::span<const int> dims, const PlacedNodes &nodes) {
     int most = *std::max_element(nodes.capacity.begin(), nodes.capacity.end());
     std::vector<int> block(dims.size(), 1);
     auto choose = [&](auto &self, size_t d, int64_t volume) -> void {
@@ -238,7 +238,7 @@ Placement place_grid(std::span<const int> dims, std::span<const int> periodic,
                      std::span<const int> node_of_process) {
     int places = 1;
     for (int dim : dims) places *= dim;
-    Nodes nodes(node_of_process, places);
+    PlacedNodes nodes(node_of_process, places);
     if (nodes.capacity.size() == 1) return identity(places);
     Adjacency adjacency = Adjacency::of_grid(dims, periodic);
     Best best(adjacency, nodes.in_order);
@@ -248,7 +248,7 @@ Placement place_grid(std::span<const int> dims, std::span<const int> periodic,
 }
 
 Placement place_graph(const Adjacency &adjacency, std::span<const int> node_of_process) {
-    Nodes nodes(node_of_process, adjacency.places());
+    PlacedNodes nodes(node_of_process, adjacency.places());
     if (nodes.capacity.size() <= 1) return identity(adjacency.places());
     Best best(adjacency, nodes.in_order);
     best.offer(Growth(adjacency, nodes).assignment());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/audience.h"
+#include "base/bytes.h"
 #include "base/error.h"
 
 namespace lanyard {

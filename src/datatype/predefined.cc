@@ -15,16 +15,16 @@ namespace lanyard {
 
 namespace {
 
-constexpr int first_value = 0x200, values = 0x100;
+constexpr int first_type = 0x200, type_values = 0x100;
 
-struct Table {
+struct TypeTable {
     std::array<Datatype, std::size(predefined::types)> datatypes;
-    std::array<Datatype *, values> by_value{};
+    std::array<Datatype *, type_values> by_value{};
 
-    Table() {
+    TypeTable() {
         for (size_t i = 0; i < datatypes.size(); ++i) {
             describe_basic(datatypes[i], predefined::types[i]);
-            by_value[static_cast<size_t>(predefined::types[i].value - first_value)] = &datatypes[i];
+            by_value[static_cast<size_t>(predefined::types[i].value - first_type)] = &datatypes[i];
         }
     }
 };
@@ -55,9 +55,9 @@ void describe_basic(Datatype &datatype, const predefined::Type &type) {
 }
 
 Datatype *predefined_datatype(int abi_value) {
-    static Table &table = *new Table;
-    if (abi_value < first_value || abi_value >= first_value + values) return nullptr;
-    return table.by_value[static_cast<size_t>(abi_value - first_value)];
+    static TypeTable &table = *new TypeTable;
+    if (abi_value < first_type || abi_value >= first_type + type_values) return nullptr;
+    return table.by_value[static_cast<size_t>(abi_value - first_type)];
 }
 
 Datatype &null_datatype() {

@@ -25,7 +25,6 @@ namespace lanyard::launch {
 
 namespace {
 
-constexpr uint64_t second_ns = 1'000'000'000;
 // Until the job has arrived, the process that started this agent may be silent for this time. The job
 // contains the limit that is used afterwards.
 constexpr uint64_t first_silence_ns = 60 * second_ns;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
 
@@ -15,7 +16,7 @@ namespace lanyard::launch {
 
 namespace {
 
-constexpr size_t most_unsent = 64 * 1024 * 1024;
+constexpr size_t most_unsent = 64 * MiB;
 // How long reading continues after a failed write, to read what the other side has sent before.
 constexpr uint64_t patience_ns = 500'000'000;
 // An idle side sends this number of frames in the time after which a silent side counts as failed.
@@ -100,7 +101,7 @@ void FrameLink::flush() {
         }
         if (count > 0) sent_ += static_cast<size_t>(count);
     }
-    if (sent_ == unsent_.size() || sent_ > 1024 * 1024) {
+    if (sent_ == unsent_.size() || sent_ > MiB) {
         unsent_.erase(0, sent_);
         sent_ = 0;
     }

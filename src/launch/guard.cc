@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "launch/descendants.h"
 
@@ -25,7 +26,7 @@ constexpr uint64_t leftover_grace_ns = 300'000'000;  // from TERM to KILL, for p
 // How long to wait for processes that KILL does not end, because they are stuck in the kernel.
 constexpr uint64_t give_up_ns = 10'000'000'000;
 constexpr int sweep_pause_ms = 20;
-constexpr size_t stack_bytes = 128 * 1024;
+constexpr size_t stack_bytes = 128 * KiB;
 
 std::vector<char *> pointers_to(const std::vector<std::string> &words) {
     std::vector<char *> pointers;

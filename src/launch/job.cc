@@ -36,11 +36,10 @@ namespace lanyard::launch {
 
 namespace {
 
-constexpr uint64_t second_ns = 1'000'000'000;
 constexpr uint64_t term_grace_ns = second_ns;       // from TERM to KILL
 // After a rank has ended without MPI_Finalize, how long the others have to end as well.
 constexpr uint64_t quiet_exit_grace_ns = 2 * second_ns;
-constexpr uint64_t give_up_ns = 5 * second_ns;      // how long to wait for hosts that do not report the end
+constexpr uint64_t end_patience_ns = 5 * second_ns;  // how long to wait for hosts that do not report the end
 constexpr uint64_t waits_patience_ns = second_ns;   // how long hosts have to report what their ranks wait for
 constexpr int forwarded_signals[] = {SIGHUP,  SIGINT,  SIGTERM, SIGUSR1, SIGUSR2,
                                      SIGALRM, SIGCONT, SIGTSTP, SIGWINCH};
@@ -393,7 +392,7 @@ void Job::check_deadlines(uint64_t now_ns) {
     if (now_ns >= kill_at_ns_) {
         kill_at_ns_ = UINT64_MAX;
         command(Kind::end, SIGKILL);
-        if (!job_.below.empty()) give_up_at_ns_ = now_ns + give_up_ns;
+        if (!job_.below.empty()) give_up_at_ns_ = now_ns + end_patience_ns;
     }
     if (now_ns >= give_up_at_ns_) {
         give_up_at_ns_ = UINT64_MAX;

@@ -20,9 +20,9 @@ namespace lanyard::launch {
 
 namespace {
 
-constexpr uint64_t give_up_ns = 10'000'000'000;  // how long to wait for processes that KILL does not end
+constexpr uint64_t kill_patience_ns = 10 * second_ns;  // how long to wait after KILL
 // A rank that closes its connection must end within this time.
-constexpr uint64_t cut_off_grace_ns = 1'000'000'000;
+constexpr uint64_t cut_off_grace_ns = second_ns;
 constexpr char cut_off_text[] =
     "closed its connection to mpirun while it was using MPI, as programs do that close all descriptors "
     "(daemon, closefrom); let it close only those that it has opened";
@@ -182,7 +182,7 @@ void LocalHost::on_guard_gone() {
 // Called when the guard was killed. The kernel has then killed the ranks, too, and this process has inherited
 // the processes that the ranks have started. This function ends the inherited processes.
 void LocalHost::end_without_guard() {
-    uint64_t until_ns = clock_ns() + give_up_ns;
+    uint64_t until_ns = clock_ns() + kill_patience_ns;
     while (clock_ns() < until_ns) {
         signal_descendants(getpid(), SIGKILL);
         pid_t pid = 0;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
 
@@ -19,9 +20,9 @@ namespace lanyard::launch {
 
 namespace {
 
-constexpr size_t longest_line = 1024 * 1024;  // longer lines are passed on in pieces
-constexpr size_t queue_full = 1024 * 1024;
-constexpr size_t queue_low = 256 * 1024;
+constexpr size_t longest_whole_line = MiB;  // longer lines are passed on in pieces
+constexpr size_t queue_full = MiB;
+constexpr size_t queue_low = 256 * KiB;
 constexpr uint64_t patience_ns = 50'000'000;  // how long an unfinished line is not shown on a terminal
 constexpr uint64_t long_patience_ns = 2'000'000'000;  // how long others wait for more of a long line
 
@@ -137,9 +138,9 @@ void Output::take_lines(Stream &stream) {
     size_t last = stream.partial.rfind('\n');
     size_t length = last == std::string::npos ? 0 : last + 1;
     bool was_long = stream.long_line;
-    bool too_long = stream.partial.size() - length > longest_line || (was_long && length == 0);
+    bool too_long = stream.partial.size() - length > longest_whole_line || (was_long && length == 0);
     if (alone_ || too_long) length = stream.partial.size();
-    stream.held = length && behind_long_line(stream) && stream.partial.size() <= longest_line;
+    stream.held = length && behind_long_line(stream) && stream.partial.size() <= longest_whole_line;
     if (!length || stream.held) return;
     hand_on(stream, length);
     stream.long_line = stream.mid_line && too_long && !alone_;

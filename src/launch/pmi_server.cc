@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/bytes.h"
 #include "bootstrap/origin.h"
 #include "launch/descendants.h"
 
@@ -16,8 +17,8 @@ namespace {
 constexpr int longest_name = 256;
 constexpr size_t longest_key = 256;
 constexpr size_t longest_value = 4096;
-constexpr size_t longest_line = 64 * 1024;
-constexpr size_t most_unsent = 1024 * 1024;
+constexpr size_t longest_line = 64 * KiB;
+constexpr size_t most_unsent = MiB;
 
 // Like recv() without waiting. `sender` becomes the sending process as the kernel reports it, or 0 if the
 // kernel does not report it.

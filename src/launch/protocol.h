@@ -40,6 +40,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/bytes.h"
 #include "launch/plan.h"
 #include "launch/waits.h"
 
@@ -47,8 +48,8 @@ namespace lanyard::launch {
 
 inline constexpr int protocol_number = 1;
 inline constexpr char hello_mark[] = "\nlanyard-agent ";
-inline constexpr uint32_t longest_frame = 64 * 1024 * 1024;
-inline constexpr uint32_t stream_window = 256 * 1024;
+inline constexpr uint32_t longest_frame = 64 * MiB;
+inline constexpr uint32_t stream_window = 256 * KiB;
 
 // The kinds of frames. The comment on a kind begins with the type of its body, if it has one.
 enum class Kind : uint8_t {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "launch/program_file.h"
 #include "launch/remote_shell.h"
@@ -19,12 +20,11 @@ namespace lanyard::launch {
 
 namespace {
 
-constexpr uint64_t second_ns = 1'000'000'000;
 // After this, a line that looks like a question counts as one.
 constexpr uint64_t question_ns = second_ns / 2;
-constexpr uint64_t farewell_ns = second_ns;       // how long a shell may take to end after its agent
+constexpr uint64_t shell_farewell_ns = second_ns;  // how long a shell may take to end after its agent
 constexpr uint64_t last_words_ns = second_ns / 2; // how long to read the last bytes of a shell that ended
-constexpr size_t most_heard = 64 * 1024;
+constexpr size_t most_heard = 64 * KiB;
 
 }  // namespace
 
@@ -78,7 +78,7 @@ void RemoteHost::hear() {
     if (count <= 0) {
         // The shell is about to end. Its exit code is awaited, because it tells more about the reason.
         loop_.remove(out_);
-        limit_ns_ = clock_ns() + farewell_ns;
+        limit_ns_ = clock_ns() + shell_farewell_ns;
         return;
     }
     heard_.append(chunk, static_cast<size_t>(count));
@@ -122,7 +122,7 @@ void RemoteHost::link(std::string rest) {
 void RemoteHost::on_frame(const Frame &frame) {
     if (frame.kind != Kind::over) return report_(frame);
     link_.close();  // the agent then ends
-    close_shell(farewell_ns);
+    close_shell(shell_farewell_ns);
 }
 
 void RemoteHost::on_lost(const std::string &why) {

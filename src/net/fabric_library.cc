@@ -18,7 +18,6 @@ namespace {
 // The version of libfabric's interface whose rules this code follows. Every later libfabric applies the rules
 // of this version to a caller that requests this version.
 constexpr uint32_t api_version = FI_VERSION(1, 9);
-constexpr size_t least_packet = 512;
 
 std::string provider_of(const fi_info &info) {
     return info.fabric_attr && info.fabric_attr->prov_name ? info.fabric_attr->prov_name : "?";

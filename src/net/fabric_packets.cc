@@ -15,12 +15,6 @@ namespace {
 constexpr size_t batch = 32;                      // the most completions that one call reads
 constexpr uint64_t ask_again_after_ns = 50'000;
 
-size_t bytes_of(const PacketIo::Outgoing &packet) {
-    size_t bytes = 0;
-    for (int i = 0; i < packet.count; ++i) bytes += packet.parts[i].iov_len;
-    return bytes;
-}
-
 // True if the error concerns only this packet or its destination.
 bool concerns_destination(int64_t trouble) {
     switch (-trouble) {
@@ -107,7 +101,7 @@ int FabricPackets::post(const Outgoing &packet, Slot &slot) {
 
 // Sends one packet. Returns 1 if the packet was sent or dropped, 0 if there is no room, or -errno.
 int FabricPackets::send_one(const Outgoing &packet) {
-    if (bytes_of(packet) > largest_) {
+    if (packet.bytes() > largest_) {
         ++counts_.too_long;
         return 1;
     }

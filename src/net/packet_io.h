@@ -40,6 +40,9 @@
 
 namespace lanyard {
 
+// Every network carries packets of this size.
+constexpr size_t least_packet = 512;
+
 class PacketIo {
 public:
     static constexpr int most_parts = 4;  // the most parts of one packet
@@ -48,6 +51,12 @@ public:
         uint64_t destination;
         const iovec *parts;
         int count;
+
+        size_t bytes() const {
+            size_t sum = 0;
+            for (int i = 0; i < count; ++i) sum += parts[i].iov_len;
+            return sum;
+        }
     };
     struct Arrived {
         const std::byte *data;

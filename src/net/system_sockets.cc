@@ -33,7 +33,7 @@ constexpr char unpaced_control[] = "reno";
 // for these calls are cancellation points, which cost some 30 ns each once there is a helper thread. Also, a
 // thread that is cancelled in such a function would never release the engine. Returns the result, or -errno.
 template <class... Arguments>
-ssize_t system_call(long number, Arguments... arguments) {
+ssize_t socket_call(long number, Arguments... arguments) {
     ssize_t result = syscall(number, arguments...);
     return result >= 0 ? result : -errno;
 }
@@ -172,26 +172,26 @@ int SystemSockets::connect_result(int socket) {
 
 ssize_t SystemSockets::read(int socket, const iovec *parts, int count) {
     if (count == 1) {
-        ssize_t got = system_call(SYS_recvfrom, socket, parts->iov_base, parts->iov_len, MSG_DONTWAIT,
+        ssize_t got = socket_call(SYS_recvfrom, socket, parts->iov_base, parts->iov_len, MSG_DONTWAIT,
                                   nullptr, nullptr);
         if (!may_be_refused(got)) return got;
     }
     msghdr message{};
     message.msg_iov = const_cast<iovec *>(parts);
     message.msg_iovlen = static_cast<size_t>(count);
-    return system_call(SYS_recvmsg, socket, &message, MSG_DONTWAIT);
+    return socket_call(SYS_recvmsg, socket, &message, MSG_DONTWAIT);
 }
 
 ssize_t SystemSockets::write(int socket, const iovec *parts, int count) {
     if (count == 1) {
-        ssize_t sent = system_call(SYS_sendto, socket, parts->iov_base, parts->iov_len,
+        ssize_t sent = socket_call(SYS_sendto, socket, parts->iov_base, parts->iov_len,
                                    MSG_DONTWAIT | MSG_NOSIGNAL, nullptr, 0);
         if (!may_be_refused(sent)) return sent;
     }
     msghdr message{};
     message.msg_iov = const_cast<iovec *>(parts);
     message.msg_iovlen = static_cast<size_t>(count);
-    return system_call(SYS_sendmsg, socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    return socket_call(SYS_sendmsg, socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 void SystemSockets::close(int socket) { ::close(socket); }  // also removes the socket from the epoll set
@@ -211,7 +211,7 @@ void SystemSockets::wake_at(int socket, size_t bytes) {
 int SystemSockets::ready(Ready *list, int most) {
     epoll_event events[64];
     auto count =
-        static_cast<int>(system_call(SYS_epoll_pwait, epoll_, events, std::min(most, 64), 0, nullptr, 0));
+        static_cast<int>(socket_call(SYS_epoll_pwait, epoll_, events, std::min(most, 64), 0, nullptr, 0));
     if (may_be_refused(count)) count = epoll_wait(epoll_, events, std::min(most, 64), 0);
     for (int i = 0; i < count; ++i) {
         uint32_t what = events[i].events;

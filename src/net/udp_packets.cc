@@ -24,7 +24,6 @@ namespace lanyard {
 
 namespace {
 
-constexpr size_t least_packet = 512;
 constexpr size_t ipv4_and_udp = 28, ipv6_and_udp = 48;
 constexpr uint32_t ports_tried = 16;
 constexpr int single_after = 8;  // after this many receives with one short message, ask for one packet

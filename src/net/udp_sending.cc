@@ -22,12 +22,6 @@ namespace {
 constexpr int most_segments = 64;  // the most packets in one message; older kernels accept no more
 constexpr int favoured_after = 64;   // packets in a row after which a destination gets a connected socket
 
-size_t bytes_of(const PacketIo::Outgoing &packet) {
-    size_t bytes = 0;
-    for (int i = 0; i < packet.count; ++i) bytes += packet.parts[i].iov_len;
-    return bytes;
-}
-
 }  // namespace
 
 // Fills the batch with packets from the front of the list, as many as one system call on one socket can send.
@@ -40,7 +34,7 @@ int UdpPackets::take_batch(const Outgoing *list, int count, Batch &batch) const 
     for (; at < count; ++at) {
         const Outgoing &packet = list[at];
         const Destination &to = destinations_[packet.destination];
-        size_t bytes = bytes_of(packet);
+        size_t bytes = packet.bytes();
         if (batch.messages == 0) batch.socket = to.socket;
         if (to.socket != batch.socket || bytes > to.largest ||
             batch.pieces + packet.count > Batch::most_pieces)
@@ -184,7 +178,7 @@ void UdpPackets::favour(uint64_t number) {
 // find out what is wrong.
 bool UdpPackets::send_one(const Outgoing &packet) {
     const Destination &to = destinations_[packet.destination];
-    if (bytes_of(packet) > to.largest || std::ranges::any_of(sockets_, &Socket::awaits_room)) return false;
+    if (packet.bytes() > to.largest || std::ranges::any_of(sockets_, &Socket::awaits_room)) return false;
     favour(packet.destination);
     bool connected = packet.destination == favourite_.destination;
     int socket = connected ? favourite_.descriptor : sockets_[to.socket].descriptor;

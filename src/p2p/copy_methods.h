@@ -29,6 +29,7 @@
 #include <span>
 
 #include "base/best_rate.h"
+#include "base/bytes.h"
 
 namespace lanyard {
 
@@ -43,7 +44,7 @@ public:
     // The number of size classes. The first class begins at 16 KiB, and each further class begins at twice
     // the size of the class before. The last class has all longer messages.
     static constexpr int sizes = 10;
-    static constexpr uint64_t least_bytes = 16 * 1024, least_streamed_bytes = 512 * 1024;
+    static constexpr uint64_t least_bytes = 16 * KiB, least_streamed_bytes = 512 * KiB;
     static constexpr int trials = 3;  // this many trials without a better rate end a method's search
     // The methods are tried again when the best method has been used for this many messages per message of
     // the trials.
@@ -56,7 +57,7 @@ public:
         static constexpr Method short_ones[] = {twice, directly}, long_ones[] = {directly, twice};
         static constexpr Method all[] = {directly, twice, streamed};
         if (kind == Kind::contiguous && bytes >= least_streamed_bytes) return all;
-        if (kind == Kind::mapped || (kind == Kind::contiguous && bytes >= 256 * 1024)) return long_ones;
+        if (kind == Kind::mapped || (kind == Kind::contiguous && bytes >= 256 * KiB)) return long_ones;
         return short_ones;
     }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "base/log.h"
 
 namespace lanyard {
@@ -13,7 +14,7 @@ constexpr size_t read_at_once = 1 << 20;  // bytes that are read between two pol
 constexpr int runs_at_once = 256;
 constexpr size_t least_run = 16384;  // runs shorter than this on average are read into `landing_` first,
 constexpr int few_runs = 4;          // unless there are at most this many
-constexpr size_t landing_bytes = 128 * 1024;  // size of `landing_`
+constexpr size_t landing_bytes = 128 * KiB;  // size of `landing_`
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "base/log.h"
 #include "base/valgrind.h"
 
@@ -10,7 +11,7 @@ namespace lanyard {
 
 namespace {
 
-constexpr size_t piece_bytes = 64 * 1024;
+constexpr size_t piece_bytes = 64 * KiB;
 // Shorter messages are read by the receiver alone: it would finish before the sender could begin.
 constexpr uint64_t least_bytes = 4 * piece_bytes;
 

@@ -9,14 +9,14 @@ namespace {
 
 // How long the receiver waits for the sender: a fraction of the time of the copy.
 constexpr uint64_t least_moment_ns = 2000, bytes_per_moment_ns = 32;
-// After most_in_vain unanswered requests in a row, only every ask_every-th message is requested.
-constexpr uint32_t most_in_vain = 4, ask_every = 32;
+// After requests_in_vain unanswered requests in a row, only every ask_every-th message is requested.
+constexpr uint32_t requests_in_vain = 4, ask_every = 32;
 
 }  // namespace
 
 bool PushRequest::promises_something(Endpoint &endpoint, Peer &peer) {
     if (endpoint.engine.oversubscribed() || !endpoint.words.has_any()) return false;
-    return peer.asking_for_push.ask(most_in_vain, ask_every);
+    return peer.asking_for_push.ask(requests_in_vain, ask_every);
 }
 
 bool PushRequest::begin(uint32_t peer, uint64_t sender_id, const ClearToSend &clear, bool contiguous,

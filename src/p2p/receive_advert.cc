@@ -10,8 +10,8 @@ namespace lanyard {
 
 namespace {
 
-// After most_in_vain unused announcements in a row, only every try_every-th receive is announced.
-constexpr uint32_t most_in_vain = 8, try_every = 64;
+// After announced_in_vain unused announcements in a row, only every try_every-th receive is announced.
+constexpr uint32_t announced_in_vain = 8, try_every = 64;
 
 struct AdvertPayload {
     uint64_t receive_id;
@@ -32,7 +32,7 @@ void set_announcing(const Endpoint &endpoint, Peer &peer) {
 }
 
 bool worth_announcing(const Settings &settings, Peer &peer) {
-    return settings.write_protocol != "auto" || peer.announcing.ask(most_in_vain, try_every);
+    return settings.write_protocol != "auto" || peer.announcing.ask(announced_in_vain, try_every);
 }
 
 void announce(Endpoint &endpoint, RendezvousReceives &receives, ReceiveOperation &receive) {

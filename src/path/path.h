@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/bytes.h"
 #include "base/copy.h"
 #include "base/error.h"
 #include "datatype/cursor.h"
@@ -33,7 +34,7 @@
 
 namespace lanyard {
 
-constexpr size_t max_bulk_frame = 256 * 1024;
+constexpr size_t max_bulk_frame = 256 * KiB;
 constexpr uint64_t no_deadline = UINT64_MAX;
 
 // Facts that hold for a path as long as the path lives. Callers read them without a virtual call.
@@ -43,7 +44,7 @@ struct PathInfo {
     size_t max_bulk;   // the largest payload of one bulk frame; at most max_bulk_frame
     // A message of up to this size is sent at once, without rendezvous, unless the user sets another limit
     // (bench/RESULTS.md).
-    size_t eager_limit = 16 * 1024;
+    size_t eager_limit = 16 * KiB;
     // The size of the shortest payload for which send_kept() may be called and pays off; SIZE_MAX: none.
     size_t keep_from = SIZE_MAX;
     // Bulk never overtakes an envelope that was sent earlier. True also means that protocols which save an

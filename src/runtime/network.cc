@@ -9,6 +9,7 @@
 #include <cstring>
 #include <set>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "net/fabric.h"
 #include "net/harmed_packets.h"
@@ -25,7 +26,7 @@ namespace {
 // If the process also polls shared memory, sockets are polled only at this interval, because polling sockets
 // once costs as much as polling shared memory many times.
 constexpr uint64_t look_beside_shm_ns = 4000;
-constexpr uint64_t weigh_from_bytes = 1024 * 1024;
+constexpr uint64_t weigh_from_bytes = MiB;
 constexpr size_t longest_value = 1000;         // every launcher carries values of this length
 
 enum class Service { tcp, udp, life };

@@ -20,7 +20,6 @@ namespace lanyard::tools {
 
 namespace {
 
-constexpr int usage_error = 2;
 constexpr int options_are_good = 100;  // must equal the number in bench/programs/settings.h
 const std::string prefix_of_programs = "bench-";
 

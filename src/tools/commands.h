@@ -10,6 +10,8 @@
 
 namespace lanyard::tools {
 
+constexpr int usage_error = 2;
+
 struct InfoOptions {
     bool settings = false, coverage = false, missing = false, paths = false, collectives = false,
          json = false;

@@ -128,7 +128,7 @@ std::string remedy_for_refused_reading() {
     return "none is known for this machine";
 }
 
-std::string in_words(double bytes) {
+std::string size_in_words(double bytes) {
     if (bytes < 1 << 20) return fmt::format("{:.0f} KiB", std::floor(bytes / 1024));
     return bytes >= 10e9 ? fmt::format("{:.0f} GiB", bytes / (1 << 30))
                          : fmt::format("{:.0f} MiB", bytes / (1 << 20));
@@ -180,7 +180,7 @@ Finding examine_shared_memory(const Settings &settings) {
     double size = unit * static_cast<double>(space.f_blocks),
            left = unit * static_cast<double>(space.f_bavail);
     std::string sentence =
-        fmt::format("{} has {}, of which {} are free", folder, in_words(size), in_words(left));
+        fmt::format("{} has {}, of which {} are free", folder, size_in_words(size), size_in_words(left));
     bool usual = std::filesystem::path(folder).lexically_normal() == "/dev/shm";
     std::string remedy =
         usual
@@ -238,9 +238,9 @@ Finding examine_datagrams(const Settings &settings) {
     UdpPackets udp(options);
     if (Error error = udp.open({loopback}, 0, 0))
         return {trouble, subject, error.take().sentence + unused, "", "use tcp instead of dgram"};
-    std::string sentence = fmt::format("a UDP socket gets {} of buffer", in_words(udp.granted_buffer()));
+    std::string sentence = fmt::format("a UDP socket gets {} of buffer", size_in_words(udp.granted_buffer()));
     if (udp.granted_buffer() >= options.buffer) return {Verdict::good, subject, sentence + unused, "", ""};
-    sentence += fmt::format(" of the {} wanted", in_words(options.buffer));
+    sentence += fmt::format(" of the {} wanted", size_in_words(options.buffer));
     // A small buffer does not matter for a path that is not used.
     if (!used) return {Verdict::good, subject, sentence + unused, "", ""};
     return {Verdict::note, subject, sentence,

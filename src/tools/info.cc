@@ -21,8 +21,6 @@ namespace lanyard::tools {
 
 namespace {
 
-constexpr int usage_error = 2;
-
 int fail(const std::string &sentence, int exit_code = 1) {
     fmt::print(stderr, "lanyard: {}\n", sentence);
     return exit_code;
@@ -215,7 +213,7 @@ Crew imagine_crew(const InfoOptions &asked, const Settings &settings, Costs &cos
 }
 
 // A time with three digits, or, from 1000 on, without a fraction.
-std::string in_words(double time_us) {
+std::string time_in_words(double time_us) {
     return time_us < 1000 ? fmt::format("{:.3g}", time_us) : fmt::format("{:.0f}", time_us);
 }
 
@@ -256,7 +254,8 @@ int show_collectives(const InfoOptions &asked) {
         std::string text;
         for (const SelectionRow::Estimate &each : row.estimates) {
             estimates.push_back({{{"algorithm", each.algorithm}, {"time_us", each.time_us}}});
-            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", each.algorithm, in_words(each.time_us));
+            text +=
+                fmt::format("{}{} {}", text.empty() ? "" : ", ", each.algorithm, time_in_words(each.time_us));
         }
         report.push_back({{{"operation", row.operation},
                            {"from_bytes", row.from_bytes},

@@ -16,7 +16,6 @@ namespace {
 using namespace lanyard;
 using namespace lanyard::tools;
 
-constexpr int usage_error = 2;
 constexpr const char *about =
     "Reports on this MPI library and the machine on which it runs. If something is slow or does not start, "
     "run 'lanyard doctor' first.";

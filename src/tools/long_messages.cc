@@ -13,7 +13,7 @@
 namespace {
 
 constexpr int sizes = 10, exchanges = 30;
-constexpr size_t least_bytes = 16 * 1024, growth = 2;
+constexpr size_t least_bytes = size_t{16} * 1024, growth = 2;
 
 using Rates = std::array<unsigned long long, sizes>;
 

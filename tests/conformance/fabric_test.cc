@@ -47,10 +47,10 @@ Harm some_harm(uint64_t seed) {
     return {.lost = 10'000, .doubled = 10'000, .overtaken = 10'000, .damaged = 1'000, .seed = seed};
 }
 
-std::unique_ptr<Connected> connect_udp(uint32_t peers, uint64_t) {
+std::unique_ptr<Connected> connect_fabric_udp(uint32_t peers, uint64_t) {
     return std::make_unique<PacketsConnected>(peers, Harm{}, open_fabric_udp);
 }
-std::unique_ptr<Connected> connect_udp_harmed(uint32_t peers, uint64_t seed) {
+std::unique_ptr<Connected> connect_fabric_udp_harmed(uint32_t peers, uint64_t seed) {
     return std::make_unique<PacketsConnected>(peers, some_harm(seed), open_fabric_udp);
 }
 std::unique_ptr<Connected> connect_mock(uint32_t peers, uint64_t) {
@@ -60,12 +60,12 @@ std::unique_ptr<Connected> connect_mock_harmed(uint32_t peers, uint64_t seed) {
     return std::make_unique<MockConnected>(peers, some_harm(seed));
 }
 
-INSTANTIATE_TEST_SUITE_P(Fabric, PathSuite,
-                         ::testing::Values(Kind{"fabric_udp", connect_udp, lacks_libfabric},
-                                           Kind{"fabric_udp_harmed", connect_udp_harmed, lacks_libfabric},
-                                           Kind{"fabric_mock", connect_mock},
-                                           Kind{"fabric_mock_harmed", connect_mock_harmed}),
-                         [](const auto &about) { return std::string(about.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Fabric, PathSuite,
+    ::testing::Values(Kind{"fabric_udp", connect_fabric_udp, lacks_libfabric},
+                      Kind{"fabric_udp_harmed", connect_fabric_udp_harmed, lacks_libfabric},
+                      Kind{"fabric_mock", connect_mock}, Kind{"fabric_mock_harmed", connect_mock_harmed}),
+    [](const auto &about) { return std::string(about.param.name); });
 
 }  // namespace
 }  // namespace lanyard::conformance

@@ -2,6 +2,7 @@
 // and dropped by full queues, and cables are cut. Each message must arrive once, in order and unharmed.
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
 #include "sim/collective_program.h"
 #include "sim/job.h"
 #include "sim/p2p_program.h"
@@ -9,8 +10,6 @@
 
 namespace lanyard::sim {
 namespace {
-
-constexpr uint64_t second_ns = 1'000'000'000;
 
 DgramLimits random_limits(Random &random) {
     DgramLimits limits;

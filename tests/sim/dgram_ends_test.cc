@@ -2,13 +2,12 @@
 // Also tests that the paths accept no packets of strangers.
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
 #include "sim/dgram_hosts.h"
 #include "sim/seeds.h"
 
 namespace lanyard::sim {
 namespace {
-
-constexpr uint64_t second_ns = 1'000'000'000;
 
 void send(DgramHosts &hosts, uint32_t from, uint32_t to) {
     Envelope envelope{};

@@ -2,13 +2,13 @@
 // receiver, latency of single messages. The figures are the same on every machine.
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
 #include "sim/flow_world.h"
 #include "sim/seeds.h"
 
 namespace lanyard::sim {
 namespace {
 
-constexpr uint64_t second_ns = 1'000'000'000;
 constexpr size_t mib = 1024 * 1024;
 
 double line_share(size_t bytes, uint64_t ns, const PacketBehaviour &behaviour) {

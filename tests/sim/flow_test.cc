@@ -4,13 +4,12 @@
 // flows must have returned all memory.
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
 #include "sim/flow_world.h"
 #include "sim/seeds.h"
 
 namespace lanyard::sim {
 namespace {
-
-constexpr uint64_t second_ns = 1'000'000'000;
 
 size_t any_size(Random &random) {
     if (random.chance(60)) return random.below(64);

@@ -74,8 +74,8 @@ private:
     bool notes_ = false;
 };
 
-struct Hosts {
-    Hosts(Random &random, uint32_t hosts, size_t ways)
+struct RoutedHosts {
+    RoutedHosts(Random &random, uint32_t hosts, size_t ways)
         : count(hosts), processes(hosts), cut(ways * hosts * hosts) {
         PacketBehaviour behaviour;
         behaviour.delay_ns = random.below(2'000'000);
@@ -143,7 +143,7 @@ struct Hosts {
 TEST(Routes, ThatLeadThereAreFoundWhateverElseThereIs) {
     for_seeds(10, 15, [&](uint64_t seed) {
         Random random(seed);
-        Hosts hosts(random, static_cast<uint32_t>(random.between(2, 5)), random.between(2, 4));
+        RoutedHosts hosts(random, static_cast<uint32_t>(random.between(2, 5)), random.between(2, 4));
         std::vector<int> sent(hosts.count);  // number of messages sent to each host
         bool all_send = random.chance(50);
         for (int round = 0; round < 20; ++round) {
@@ -173,7 +173,7 @@ TEST(Routes, ThatLeadThereAreFoundWhateverElseThereIs) {
 // If the peer answers the first packet, nothing may be sent twice.
 TEST(Routes, NothingGoesTwiceWhereTheFirstIsGood) {
     Random random(first_seed());
-    Hosts hosts(random, 2, 3);
+    RoutedHosts hosts(random, 2, 3);
     for (auto &network : hosts.networks) {
         network->heal_all();
         network->behaviour() = PacketBehaviour();

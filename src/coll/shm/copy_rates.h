@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "base/best_rate.h"
+#include "base/bytes.h"
 
 namespace lanyard {
 
@@ -65,7 +66,7 @@ public:
     static constexpr uint32_t tried_anew_after = 2048;  // uses
 
 private:
-    static constexpr uint64_t least_bytes = 8 * 1024;
+    static constexpr uint64_t least_bytes = 8 * KiB;
     struct Seen {
         BestRate<uint32_t> rate[3];
     };

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/bytes.h"
 #include "coll/schedule.h"
 #include "coll/shm/area_team.h"
 #include "coll/shm/stage.h"
@@ -16,7 +17,7 @@ namespace lanyard {
 
 // The size of ExchangeTask::pieces. During a call of ExchangeRun::advance(), this rank reads pieces of other
 // ranks' data into that memory.
-constexpr int64_t exchange_pieces_bytes = 128 * 1024;
+constexpr int64_t exchange_pieces_bytes = 128 * KiB;
 
 // An exchange, with the team and the node area in which it takes place.
 struct ExchangePlace : AreaTeam {

@@ -24,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/bytes.h"
 #include "coll/shm/node_area.h"
 #include "coll/shm/node_reach.h"
 
@@ -33,7 +34,7 @@ namespace lanyard {
 class StageMemory {
 public:
     static constexpr int entries = 16, most_readers = 64;
-    static constexpr int64_t piece_bytes = 64 * 1024;  // shorter pieces are copied at a lower rate
+    static constexpr int64_t piece_bytes = 64 * KiB;  // shorter pieces are copied at a lower rate
     static constexpr size_t stamps_bytes = 8192, bytes = stamps_bytes + entries * size_t{piece_bytes};
 
     explicit StageMemory(std::byte *base = nullptr) : base_(base) {}

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/bytes.h"
 #include "net/packet_io.h"
 #include "net/sim/random.h"
 
@@ -28,8 +29,8 @@ struct PacketBehaviour {
     uint32_t lost_ppm = 0, doubled_ppm = 0, damaged_ppm = 0;
     uint32_t held_up_ppm = 0;             // packets that are held up, so that later packets may overtake them
     uint64_t held_up_ns = 100'000;        // the longest time for which a packet is held up
-    size_t port_queue = 128 * 1024;       // the longest queue at each port of the switch, in bytes
-    size_t card_queue = 256 * 1024;       // the longest queue at each host's network card, in bytes
+    size_t port_queue = 128 * KiB;        // the longest queue at each port of the switch, in bytes
+    size_t card_queue = 256 * KiB;        // the longest queue at each host's network card, in bytes
     size_t largest = 1472;                // the largest payload of a packet, in bytes
     size_t hole = SIZE_MAX;               // packets with a longer payload vanish without a report
     size_t overhead = 66;  // bytes on the wire in addition to the payload: UDP, IP, Ethernet with its gaps

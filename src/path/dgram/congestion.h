@@ -49,18 +49,19 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/bytes.h"
 #include "path/dgram/round_trip.h"
 
 namespace lanyard::dgram {
 
 struct CongestionLimits {
     uint64_t target_ns = 400'000;
-    uint32_t first_window = 12 * 1024;  // or first_packets packets, if these are longer
+    uint32_t first_window = 12 * KiB;  // or first_packets packets, if these are longer
     uint32_t first_packets = 4;
     uint64_t old_after_ns = 4'000'000;
-    uint32_t most_window = 8 * 1024 * 1024;
-    uint32_t burst = 64 * 1024;
-    uint32_t granted_burst = 8 * 1024;  // used instead of `burst` if the receiver grants
+    uint32_t most_window = 8 * MiB;
+    uint32_t burst = 64 * KiB;
+    uint32_t granted_burst = 8 * KiB;   // used instead of `burst` if the receiver grants
     uint32_t gain = 2;                  // growth of the window in packets per round trip
     double scale = 3;                   // factor of what is added to the target for small windows
     uint32_t granted_more = 5;          // factor of the target if the receiver grants

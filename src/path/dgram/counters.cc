@@ -13,12 +13,6 @@ using enum CounterClass;
 using enum Audience;
 using Rows = std::vector<CounterRow<FlowCounts>>;
 
-// The two counters are read one after the other, so `received` may be ahead.
-uint64_t missing(const FlowCounts &counts) {
-    uint64_t named = counts.named, received = counts.received;
-    return named > received ? named - received : 0;
-}
-
 Rows packet_rows() {
     return {
         {"dgram_packets_sent", counter, user, "packets", "datagrams sent", &FlowCounts::packets_out},
@@ -51,7 +45,7 @@ Rows packet_rows() {
          &FlowCounts::silences},
         {"dgram_packets_missing", level, user, "packets",
          "datagrams to this process that have not arrived, according to the numbers given by their senders",
-         missing},
+         &FlowCounts::missing},
     };
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/events.h"
 
 namespace lanyard {
@@ -47,7 +48,7 @@ DgramPath::DgramPath(PacketIo &io, ProcessName own, const Processes &processes, 
     : NetworkPath({.name = "dgram",
                    .max_eager = limits.max_eager,
                    .max_bulk = max_bulk_frame,
-                   .eager_limit = 64 * 1024,
+                   .eager_limit = 64 * KiB,
                    .batches = true,
                    .most_at_once = limits.most_at_once(),
                    .descriptor = io.descriptor()}),

@@ -27,20 +27,16 @@ std::string with(uint64_t number, const char *what) {
 
 // A packet that never arrived here is certainly lost, while one whose contents were sent again may only have
 // been late.
-uint64_t missing(const dgram::FlowCounts &counts) {
-    return counts.named - std::min<uint64_t>(counts.named, counts.received);
-}
-
 bool much_is_missing(const dgram::FlowCounts &all) {
     constexpr uint64_t least_packets = 1000, one_in = 10;
-    return all.named >= least_packets && missing(all) * one_in >= all.named;
+    return all.named >= least_packets && all.missing() * one_in >= all.named;
 }
 
 std::string sentence_of(const dgram::FlowCounts &all) {
     return "sent again " + part_of(all.given_up(), all.numbered_out) + with(all.lost_by_order, "by order") +
            with(all.lost_by_time, "by time") + with(all.lost_by_probe, "by probe") +
            with(all.given_up_too_early, "too early") + "; of the packets to this process never came " +
-           part_of(missing(all), all.named) + "; dropped " + std::to_string(all.copies) + " copies" +
+           part_of(all.missing(), all.named) + "; dropped " + std::to_string(all.copies) + " copies" +
            with(all.damaged, "damaged") + with(all.strangers, "of strangers") +
            with(all.stale, "of earlier processes") + with(all.garbage + all.malformed, "without sense") +
            with(all.beyond + all.no_room, "without room");
@@ -127,7 +123,7 @@ void DgramPath::report() const {
             "drops them. If the host does (nstat -az "
             "UdpRcvbufErrors), raise net.core.rmem_max; mpirun --profile shows between which ranks packets "
             "are lost",
-            part_of(missing(all), all.named).c_str());
+            part_of(all.missing(), all.named).c_str());
 }
 
 }  // namespace lanyard

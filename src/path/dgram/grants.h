@@ -44,10 +44,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/bytes.h"
+
 namespace lanyard::dgram {
 
 struct GrantLimits {
-    uint32_t queue = 64 * 1024;
+    uint32_t queue = 64 * KiB;
     uint64_t least_round_ns = 2'000'000;
     // A sender with fewer bytes in a round does not count. If all packets are shorter than this, the longest
     // of them is the limit.

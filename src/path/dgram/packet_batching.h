@@ -12,13 +12,14 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/bytes.h"
 #include "path/dgram/packet.h"
 
 namespace lanyard::dgram {
 
 struct BatchLimits {
-    size_t most_kept = 16 * 1024;                 // bytes of envelopes held back
-    size_t most_kept_oversubscribed = 64 * 1024;  // the same where processes are oversubscribed
+    size_t most_kept = 16 * KiB;                 // bytes of envelopes held back
+    size_t most_kept_oversubscribed = 64 * KiB;  // the same where processes are oversubscribed
     size_t batched_below = 512;  // envelopes with this many bytes of payload or more are not held back
 };
 

@@ -4,13 +4,15 @@
 
 #include <cstddef>
 
+#include "base/bytes.h"
+
 namespace lanyard {
 
 struct ReliableLimits {
     // The largest payload of an envelope. Includes room for the offer that precedes the first bytes of a
     // longer message.
-    size_t max_eager = 256 * 1024 + 64;
-    size_t log_limit = 1024 * 1024;  // bytes in the log of one peer, which has its unacknowledged envelopes
+    size_t max_eager = 256 * KiB + 64;
+    size_t log_limit = MiB;  // bytes in the log of one peer, which has its unacknowledged envelopes
 };
 
 }  // namespace lanyard

@@ -26,6 +26,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/bytes.h"
 #include "path/shm/segment.h"
 
 namespace lanyard {
@@ -33,7 +34,7 @@ namespace lanyard {
 class SharedBlocks {
 public:
     // Shorter blocks do not pay off: messages from and to them are copied twice, or are eager.
-    static constexpr size_t least_bytes = 64 * 1024;
+    static constexpr size_t least_bytes = 64 * KiB;
     static constexpr size_t alignment = 4096;
 
     SharedBlocks(Segment &segment, uint32_t own) : segment_(segment), own_(own) {}

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 
+#include "base/bytes.h"
 #include "net/sockets.h"
 #include "path/tcp/bulk_writer.h"
 #include "path/tcp/frame_reader.h"
@@ -30,7 +31,7 @@ public:
     size_t fit(size_t missing, size_t received, uint64_t passed_ns, size_t now_at);
 
 private:
-    static constexpr size_t chunk_bytes = 64 * 1024, least_chunk_bytes = 16 * 1024;
+    static constexpr size_t chunk_bytes = 64 * KiB, least_chunk_bytes = 16 * KiB;
     static constexpr uint64_t slow_chunk_ns = 50'000, shortest_look_ns = 10'000;
 
     bool slow_ = false;  // a chunk of payload takes longer to arrive than a sleeper takes to wake up

@@ -26,6 +26,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/bytes.h"
 #include "path/path.h"
 
 namespace lanyard {
@@ -62,8 +63,8 @@ struct FrameCheck {
 };
 static_assert(sizeof(FrameCheck) == 12);
 
-constexpr size_t most_checked_bulk = 64 * 1024;  // payload of a bulk frame with checksums
-constexpr size_t most_bulk = 4 * 1024 * 1024;    // payload of a bulk frame without checksums
+constexpr size_t most_checked_bulk = 64 * KiB;  // payload of a bulk frame with checksums
+constexpr size_t most_bulk = 4 * MiB;           // payload of a bulk frame without checksums
 
 // A frame and its check as they are transmitted.
 struct CheckedEnvelope {

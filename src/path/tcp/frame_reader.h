@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/bytes.h"
 #include "path/assembly.h"
 #include "path/tcp/frame_form.h"
 
@@ -24,7 +25,7 @@ class Connection;
 // of a process, because the buffer is filled again only when it is empty.
 class ReadBuffer {
 public:
-    static constexpr size_t room = 64 * 1024;
+    static constexpr size_t room = 64 * KiB;
 
     // The connection to which the unprocessed bytes belong; nullptr: there are none.
     Connection *owner() const { return owner_; }

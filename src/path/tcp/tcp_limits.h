@@ -2,6 +2,7 @@
 // Tested by: tests/unit/path/tcp/links_test.cc, tests/sim/links_test.cc.
 #pragma once
 
+#include "base/bytes.h"
 #include "path/network_counters.h"
 #include "path/reliable/limits.h"
 
@@ -9,12 +10,12 @@ namespace lanyard {
 
 struct TcpLimits : ReliableLimits {
     size_t write_first_from = 4096;       // payload of at least this size is copied after it has been written
-    size_t keep_from = 16 * 1024;         // payload of at least this size need not be copied at all
-    size_t copy_kept_up_to = 256 * 1024;  // bytes of kept payload that may be copied nevertheless
+    size_t keep_from = 16 * KiB;          // payload of at least this size need not be copied at all
+    size_t copy_kept_up_to = 256 * KiB;   // bytes of kept payload that may be copied nevertheless
     // An acknowledgement is due when this many bytes have arrived since the last one. If this limit were
     // above copy_kept_up_to, a sender with more kept payload than that would have to wait for
     // answer_within_ns.
-    size_t answer_after = 256 * 1024;
+    size_t answer_after = 256 * KiB;
     uint64_t answer_within_ns = 10'000'000;
     uint64_t peer_timeout_ns = 60'000'000'000;
     uint64_t silence_ns = 2'000'000'000;

@@ -3,6 +3,7 @@
 // nodes.) If a grid can be divided into one block for each node, the placement cuts as few edges as these
 // blocks.
 #include "comm/placement.h"
+#include "sim/seeds.h"
 
 #include <gtest/gtest.h>
 
@@ -14,15 +15,10 @@
 namespace lanyard {
 namespace {
 
-using List = std::vector<int>;
+using Ints = std::vector<int>;
 
-uint64_t seed() {
-    const char *text = std::getenv("LANYARD_TEST_SEED");
-    return text ? std::strtoull(text, nullptr, 10) : 20260;
-}
-
-List nodes_at(const Placement &placement, const List &node_of_process) {
-    List nodes;
+Ints nodes_at(const Placement &placement, const Ints &node_of_process) {
+    Ints nodes;
     for (int process : placement) nodes.push_back(node_of_process[static_cast<size_t>(process)]);
     return nodes;
 }
@@ -32,8 +28,8 @@ struct Cuts {
 };
 
 // Checks the properties of every placement.
-Cuts check(const Adjacency &adjacency, const Placement &placement, const List &node_of_process) {
-    List processes = placement, all(static_cast<size_t>(adjacency.places()));
+Cuts check(const Adjacency &adjacency, const Placement &placement, const Ints &node_of_process) {
+    Ints processes = placement, all(static_cast<size_t>(adjacency.places()));
     std::sort(processes.begin(), processes.end());
     std::iota(all.begin(), all.end(), 0);
     EXPECT_EQ(processes, all);
@@ -46,29 +42,30 @@ Cuts check(const Adjacency &adjacency, const Placement &placement, const List &n
     return cuts;
 }
 
-Cuts check_grid(const List &dims, const List &periodic, const List &node_of_process) {
+Cuts check_grid(const Ints &dims, const Ints &periodic, const Ints &node_of_process) {
     return check(Adjacency::of_grid(dims, periodic), place_grid(dims, periodic, node_of_process),
                  node_of_process);
 }
 
 // Return the node of each of `processes` processes: filled() puts `each` of them on one node after the other,
 // and dealt() deals them to the nodes in turn.
-List filled(int processes, int each) {
-    List nodes;
+Ints filled(int processes, int each) {
+    Ints nodes;
     for (int i = 0; i < processes; ++i) nodes.push_back(i / each);
     return nodes;
 }
-List dealt(int processes, int nodes) {
-    List list;
+Ints dealt(int processes, int nodes) {
+    Ints list;
     for (int i = 0; i < processes; ++i) list.push_back(i % nodes);
     return list;
 }
 
 TEST(Placement, OneNodeKeepsTheOrder) {
-    EXPECT_EQ(place_grid(List{2, 3}, List{0, 1}, List(8, 5)), (Placement{0, 1, 2, 3, 4, 5}));
-    EXPECT_EQ(place_graph(Adjacency(3, std::vector<WeightedEdge>{{2, 0}}), List(3, 1)), (Placement{0, 1, 2}));
-    EXPECT_EQ(place_grid(List{}, List{}, List{3, 4}), Placement{0});
-    EXPECT_TRUE(place_graph(Adjacency(0, {}), List{3, 4}).empty());
+    EXPECT_EQ(place_grid(Ints{2, 3}, Ints{0, 1}, Ints(8, 5)), (Placement{0, 1, 2, 3, 4, 5}));
+    EXPECT_EQ(place_graph(Adjacency(3, std::vector<WeightedEdge>{{2, 0}}), Ints(3, 1)),
+              (Placement{0, 1, 2}));
+    EXPECT_EQ(place_grid(Ints{}, Ints{}, Ints{3, 4}), Placement{0});
+    EXPECT_TRUE(place_graph(Adjacency(0, {}), Ints{3, 4}).empty());
 }
 
 TEST(Placement, BlocksOfAGrid) {
@@ -88,24 +85,25 @@ TEST(Placement, BlocksOfAGrid) {
 
 TEST(Placement, SquaresInTheirOrder) {
     // The processes of a node take the places of its square in the order of ranks.
-    EXPECT_EQ(place_grid(List{4, 4}, List{0, 0}, filled(16, 4)),
+    EXPECT_EQ(place_grid(Ints{4, 4}, Ints{0, 0}, filled(16, 4)),
               (Placement{0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15}));
     // If there are more processes than places, the first processes get the places.
-    EXPECT_EQ(place_grid(List{2, 2}, List{0, 0}, dealt(9, 2)).size(), 4u);
+    EXPECT_EQ(place_grid(Ints{2, 2}, Ints{0, 0}, dealt(9, 2)).size(), 4u);
 }
 
 TEST(Placement, RandomGrids) {
-    std::mt19937_64 random(seed());
+    std::mt19937_64 random(sim::first_seed());
     for (int round = 0; round < 400; ++round) {
-        SCOPED_TRACE("LANYARD_TEST_SEED=" + std::to_string(seed()) + " round " + std::to_string(round));
-        List dims, periodic;
+        SCOPED_TRACE("LANYARD_TEST_SEED=" + std::to_string(sim::first_seed()) + " round " +
+                     std::to_string(round));
+        Ints dims, periodic;
         int places = 1;
         for (auto d = random() % 4; d > 0; --d) {
             dims.push_back(1 + static_cast<int>(random() % 6));
             periodic.push_back(static_cast<int>(random() % 2));
             places *= dims.back();
         }
-        List nodes;
+        Ints nodes;
         int count = 1 + static_cast<int>(random() % 6), spare = static_cast<int>(random() % 3);
         for (int i = 0; i < places + spare; ++i)
             nodes.push_back(static_cast<int>(random() % static_cast<uint64_t>(count)));
@@ -115,15 +113,16 @@ TEST(Placement, RandomGrids) {
 }
 
 TEST(Placement, RandomGraphs) {
-    std::mt19937_64 random(seed());
+    std::mt19937_64 random(sim::first_seed());
     for (int round = 0; round < 400; ++round) {
-        SCOPED_TRACE("LANYARD_TEST_SEED=" + std::to_string(seed()) + " round " + std::to_string(round));
+        SCOPED_TRACE("LANYARD_TEST_SEED=" + std::to_string(sim::first_seed()) + " round " +
+                     std::to_string(round));
         int places = 1 + static_cast<int>(random() % 40);
         auto any = [&] { return static_cast<int>(random() % static_cast<uint64_t>(places)); };
         std::vector<WeightedEdge> edges;
         for (auto e = random() % 120; e > 0; --e)
             edges.push_back({any(), any(), static_cast<int64_t>(random() % 10)});
-        List nodes;
+        Ints nodes;
         for (int i = 0; i < places; ++i) nodes.push_back(static_cast<int>(random() % 5));
         Adjacency adjacency(places, edges);
         check(adjacency, place_graph(adjacency, nodes), nodes);

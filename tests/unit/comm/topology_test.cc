@@ -9,6 +9,7 @@
 #include <random>
 
 #include "comm/placement.h"
+#include "sim/seeds.h"
 #include "unit/comm/thread_job.h"
 
 namespace lanyard {
@@ -16,12 +17,7 @@ namespace {
 
 using test::Rank;
 using test::run_job;
-using List = std::vector<int>;
-
-uint64_t seed() {
-    const char *text = std::getenv("LANYARD_TEST_SEED");
-    return text ? std::strtoull(text, nullptr, 10) : 20260;
-}
+using Ints = std::vector<int>;
 
 struct Shape {
     uint32_t size, ranks_per_node;
@@ -29,14 +25,14 @@ struct Shape {
 const Shape shapes[] = {{1, 1}, {2, 2}, {4, 2}, {5, 2}, {8, 4}, {9, 4}};
 
 void run(Shape shape, const std::function<void(Rank &)> &body) {
-    run_job(shape.size, shape.ranks_per_node, static_cast<unsigned>(seed()), body);
+    run_job(shape.size, shape.ranks_per_node, static_cast<unsigned>(sim::first_seed()), body);
 }
 
 TEST(Topology, GridCoordinates) {
     Grid grid{{2, 3, 4}, {0, 1, 0}};
     EXPECT_EQ(grid.size(), 24);
     for (int rank = 0; rank < 24; ++rank) EXPECT_EQ(grid.rank_at(grid.coords_of(rank)), rank);
-    EXPECT_EQ(grid.coords_of(23), (List{1, 2, 3}));
+    EXPECT_EQ(grid.coords_of(23), (Ints{1, 2, 3}));
     EXPECT_EQ(grid.rank_at({0, -4, 1}), grid.rank_at({0, 2, 1}));
     EXPECT_EQ(grid.rank_at({0, INT32_MIN, 1}), grid.rank_at({0, 1, 1}));
     EXPECT_EQ(grid.rank_at({2, 0, 0}), abi::proc_null);
@@ -48,7 +44,7 @@ TEST(Topology, GridCoordinates) {
 
 TEST(Topology, GridsOnSeveralNodes) {
     for (Shape shape : shapes)
-        run_job(shape.size, shape.ranks_per_node, static_cast<unsigned>(seed()), [&](Rank &rank) {
+        run_job(shape.size, shape.ranks_per_node, static_cast<unsigned>(sim::first_seed()), [&](Rank &rank) {
             Comm *made = nullptr, *part = nullptr;
             int long_side = static_cast<int>(shape.size) / 2 > 0 ? static_cast<int>(shape.size) / 2 : 1;
             Grid grid{{shape.size > 1 ? 2 : 1, long_side}, {0, 1}};
@@ -64,7 +60,7 @@ TEST(Topology, GridsOnSeveralNodes) {
             ASSERT_FALSE(split_grid(*made, remain, part));
             EXPECT_EQ(part->size, long_side);
             EXPECT_EQ(part->rank, grid.coords_of(made->rank)[1]);
-            EXPECT_EQ(part->topology->grid()->periodic, List{1});
+            EXPECT_EQ(part->topology->grid()->periodic, Ints{1});
             EXPECT_FALSE(free_comm(part));
 
             Comm *copy = nullptr;
@@ -78,7 +74,7 @@ TEST(Topology, GridsOnSeveralNodes) {
 // Edges of all ranks: random, some of them repeated, named by random ranks.
 struct Plan {
     std::vector<std::vector<NamedEdge>> named;  // by the rank that names them
-    std::map<std::pair<int, int>, List> weights;  // by edge, in the order of the ranks that name it
+    std::map<std::pair<int, int>, Ints> weights;  // by edge, in the order of the ranks that name it
 
     Plan(int size, std::mt19937 &random) : named(static_cast<size_t>(size)) {
         auto any = [&] { return static_cast<int>(random() % static_cast<unsigned>(size)); };
@@ -97,7 +93,7 @@ struct Plan {
     void expect(const DistributedGraph &graph, int rank) const {
         EXPECT_EQ(graph.sources.size(), static_cast<size_t>(ends_at(rank, false)));
         EXPECT_EQ(graph.destinations.size(), static_cast<size_t>(ends_at(rank, true)));
-        std::map<std::pair<int, int>, List> in, out;
+        std::map<std::pair<int, int>, Ints> in, out;
         for (size_t i = 0; i < graph.sources.size(); ++i)
             in[{graph.sources[i], rank}].push_back(graph.source_weights[i]);
         for (size_t i = 0; i < graph.destinations.size(); ++i)
@@ -109,11 +105,11 @@ struct Plan {
 };
 
 TEST(Topology, EdgesNamedByAnyone) {
-    std::mt19937 random(static_cast<unsigned>(seed()));
+    std::mt19937 random(static_cast<unsigned>(sim::first_seed()));
     for (Shape shape : shapes)
         for (bool reorder : {false, true}) {
             Plan plan(static_cast<int>(shape.size), random);
-            List processes(shape.size, -1);
+            Ints processes(shape.size, -1);
             run(shape, [&](Rank &rank) {
                 Comm *made = nullptr;
                 DistributedGraph own;
@@ -134,14 +130,15 @@ TEST(Topology, EdgesNamedByAnyone) {
             for (const auto &list : plan.named)
                 for (const NamedEdge &edge : list)
                     edges.push_back({edge.source, edge.destination, edge.weight});
-            List before, after;
+            Ints before, after;
             for (int process = 0; process < static_cast<int>(shape.size); ++process) {
                 before.push_back(process / static_cast<int>(shape.ranks_per_node));
                 after.push_back(processes[static_cast<size_t>(process)] /
                                 static_cast<int>(shape.ranks_per_node));
             }
             Adjacency adjacency(static_cast<int>(shape.size), edges);
-            EXPECT_LE(cut(adjacency, after), cut(adjacency, before)) << "LANYARD_TEST_SEED=" << seed();
+            EXPECT_LE(cut(adjacency, after), cut(adjacency, before))
+                << "LANYARD_TEST_SEED=" << sim::first_seed();
         }
 }
 
@@ -168,7 +165,7 @@ TEST(Topology, AllLearnOfARefusal) {
         if (self == 2) named.push_back({2, 0, 9});
         EXPECT_EQ(sentence(named, self == 2, {}), "");
         EXPECT_TRUE(own.weighted);
-        EXPECT_EQ(own.source_weights, self == 0 ? List{9} : List{});
+        EXPECT_EQ(own.source_weights, self == 0 ? Ints{9} : Ints{});
     });
 }
 

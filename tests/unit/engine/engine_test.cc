@@ -63,8 +63,6 @@ private:
     std::deque<Completion *> arrived_;
 };
 
-void rest_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
-
 constexpr IdlePolicy sleep_at_once{0, 0, false};
 
 TEST(Engine, ForgetsNobodyWhoSleptForIt) {

@@ -63,8 +63,6 @@ struct Program {
     Helper helper;
 };
 
-void rest_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
-
 template <class Condition>
 bool soon(Condition condition) {
     for (int turn = 0; turn < 10'000 && !condition(); ++turn) rest_ms(1);

@@ -2,9 +2,14 @@
 // sink that ignores everything.
 #pragma once
 
+#include <chrono>
+#include <thread>
+
 #include "path/path.h"
 
 namespace lanyard {
+
+inline void rest_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
 class StubPath : public Path {
 public:

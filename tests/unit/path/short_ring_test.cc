@@ -19,7 +19,7 @@ struct Frame {
     size_t size;
 };
 
-std::byte content(uint64_t id, size_t i) { return static_cast<std::byte>(id * 31 + i); }
+std::byte byte_of(uint64_t id, size_t i) { return static_cast<std::byte>(id * 31 + i); }
 
 bool write(RingWriter &writer, const Frame &frame) {
     uint32_t lines = lines_for(frame.size);
@@ -32,7 +32,7 @@ bool write(RingWriter &writer, const Frame &frame) {
             writer.number_line(static_cast<uint32_t>(++line));
             place = 0;
         }
-        writer.line(static_cast<uint32_t>(line)).bytes[place] = content(frame.id, i);
+        writer.line(static_cast<uint32_t>(line)).bytes[place] = byte_of(frame.id, i);
     }
     writer.publish(RingFrame::inlined, frame.size, lines);
     return true;
@@ -48,7 +48,7 @@ void expect(RingReader &reader, const Frame &frame) {
     ASSERT_EQ(envelope.context, frame.id);
     std::vector<std::byte> payload(frame.size + 1);
     reader.copy_out(payload.data(), frame.size);
-    for (size_t i = 0; i < frame.size; ++i) ASSERT_EQ(payload[i], content(frame.id, i));
+    for (size_t i = 0; i < frame.size; ++i) ASSERT_EQ(payload[i], byte_of(frame.id, i));
     reader.pass(lines_for(frame.size));
 }
 

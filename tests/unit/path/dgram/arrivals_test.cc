@@ -9,7 +9,7 @@
 namespace lanyard::dgram {
 namespace {
 
-constexpr AnswerLimits limits{.packets = 4, .delay_ns = 1000};
+constexpr AnswerLimits answer_limits{.packets = 4, .delay_ns = 1000};
 constexpr uint64_t never = UINT64_MAX;
 
 std::set<uint64_t> said_to_have_come(const Acknowledgement &said, uint64_t next) {
@@ -22,12 +22,12 @@ std::set<uint64_t> said_to_have_come(const Acknowledgement &said, uint64_t next)
 TEST(Arrivals, AcknowledgeEveryFewPacketsOrAfterAWhile) {
     Arrivals arrivals;
     EXPECT_EQ(arrivals.due_ns(), never);
-    arrivals.add(1, false, limits, 100);
+    arrivals.add(1, false, answer_limits, 100);
     EXPECT_EQ(arrivals.due_ns(), 1100u);
-    arrivals.add(2, false, limits, 200);
-    arrivals.add(3, false, limits, 300);
+    arrivals.add(2, false, answer_limits, 200);
+    arrivals.add(3, false, answer_limits, 300);
     EXPECT_EQ(arrivals.due_ns(), 1100u);
-    arrivals.add(4, false, limits, 400);
+    arrivals.add(4, false, answer_limits, 400);
     EXPECT_EQ(arrivals.due_ns(), 400u);
     Acknowledgement said;
     arrivals.acknowledge(said, 5'400, 1000);
@@ -35,21 +35,21 @@ TEST(Arrivals, AcknowledgeEveryFewPacketsOrAfterAWhile) {
     EXPECT_EQ(said.delay_us, 5);
     EXPECT_EQ(said.count, 0u);
     EXPECT_EQ(arrivals.due_ns(), never);
-    arrivals.add(5, true, limits, 6000);
+    arrivals.add(5, true, answer_limits, 6000);
     EXPECT_EQ(arrivals.due_ns(), 6000u) << "when asked, at once";
 }
 
 TEST(Arrivals, SayForHowLongTheHighestMayHaveWaited) {
     Arrivals arrivals;
     Acknowledgement said;
-    arrivals.add(2, false, limits, 1000, 10'000'000);
-    arrivals.add(1, false, limits, 2000, 20'000'000);
+    arrivals.add(2, false, answer_limits, 1000, 10'000'000);
+    arrivals.add(1, false, answer_limits, 2000, 20'000'000);
     arrivals.acknowledge(said, 2000, 1000);
     EXPECT_EQ(said.away_us, 10'000);
-    arrivals.add(3, false, limits, 3000, 49'000);
+    arrivals.add(3, false, answer_limits, 3000, 49'000);
     arrivals.acknowledge(said, 3000, 1000);
     EXPECT_EQ(said.away_us, 0) << "too little to be said";
-    arrivals.add(4, false, limits, 4000, 100'000'000);
+    arrivals.add(4, false, answer_limits, 4000, 100'000'000);
     arrivals.acknowledge(said, 4000, 1000);
     EXPECT_EQ(said.away_us, UINT16_MAX);
 }
@@ -57,21 +57,21 @@ TEST(Arrivals, SayForHowLongTheHighestMayHaveWaited) {
 TEST(Arrivals, AcknowledgeGapsAtOnceAndTheThirdPacketBehind) {
     Arrivals arrivals;
     Acknowledgement said;
-    arrivals.add(1, false, limits, 10);
-    arrivals.add(3, false, limits, 20);
+    arrivals.add(1, false, answer_limits, 10);
+    arrivals.add(3, false, answer_limits, 20);
     EXPECT_EQ(arrivals.due_ns(), 20u);
     arrivals.acknowledge(said, 20, 1000);
     EXPECT_EQ(said.cumulative, 2u);
     ASSERT_EQ(said.count, 1u);
     EXPECT_EQ(said.ranges[0].begin, 1);
-    arrivals.add(4, false, limits, 30);
+    arrivals.add(4, false, answer_limits, 30);
     EXPECT_EQ(arrivals.due_ns(), 1030u) << "the gap is known";
-    arrivals.add(5, false, limits, 40);
+    arrivals.add(5, false, answer_limits, 40);
     EXPECT_EQ(arrivals.due_ns(), 40u) << "the sender takes it for lost now";
     arrivals.acknowledge(said, 40, 1000);
-    arrivals.add(6, false, limits, 50);
+    arrivals.add(6, false, answer_limits, 50);
     EXPECT_EQ(arrivals.due_ns(), 1050u);
-    arrivals.add(2, false, limits, 60);
+    arrivals.add(2, false, answer_limits, 60);
     EXPECT_EQ(arrivals.due_ns(), 60u) << "late after all";
     arrivals.acknowledge(said, 60, 1000);
     EXPECT_EQ(said.cumulative, 7u);
@@ -82,7 +82,7 @@ TEST(Arrivals, AcknowledgeGapsAtOnceAndTheThirdPacketBehind) {
 TEST(Arrivals, TellOfAGapOnceMoreWhereNothingFollows) {
     Arrivals arrivals;
     Acknowledgement said, again;
-    arrivals.add(2, false, limits, 10);
+    arrivals.add(2, false, answer_limits, 10);
     arrivals.acknowledge(said, 20, 500);
     EXPECT_EQ(arrivals.due_ns(), 520u);
     arrivals.acknowledge(again, 2520, 500);
@@ -90,19 +90,19 @@ TEST(Arrivals, TellOfAGapOnceMoreWhereNothingFollows) {
     EXPECT_EQ(again.count, said.count);
     EXPECT_EQ(again.delay_us, 2);
     EXPECT_EQ(arrivals.due_ns(), never) << "once";
-    arrivals.add(3, false, limits, 3000);
+    arrivals.add(3, false, answer_limits, 3000);
     EXPECT_EQ(arrivals.due_ns(), 4000u);
     arrivals.acknowledge(said, 4000, 500);
     EXPECT_EQ(arrivals.due_ns(), 4500u);
-    arrivals.add(1, false, limits, 4100);
+    arrivals.add(1, false, answer_limits, 4100);
     arrivals.acknowledge(said, 4100, 500);
     EXPECT_EQ(arrivals.due_ns(), never) << "nothing is missing";
 }
 
 TEST(Arrivals, KnowCopiesAndWhatIsTooFar) {
     Arrivals arrivals;
-    arrivals.add(1, false, limits, 10);
-    arrivals.add(3, false, limits, 10);
+    arrivals.add(1, false, answer_limits, 10);
+    arrivals.add(3, false, answer_limits, 10);
     using Verdict = Arrivals::Verdict;
     EXPECT_EQ(arrivals.judge(1), Verdict::copy);
     EXPECT_EQ(arrivals.judge(2), Verdict::fresh);
@@ -134,7 +134,7 @@ TEST(Arrivals, AreThoseOfAPlainSet) {
                                : had                      ? Arrivals::Verdict::copy
                                                           : Arrivals::Verdict::fresh);
             if (verdict == Arrivals::Verdict::fresh) {
-                arrivals.add(number, false, limits, 0);
+                arrivals.add(number, false, answer_limits, 0);
                 received.insert(number);
                 end = std::max(end, number + 1);
             }

@@ -8,8 +8,6 @@
 namespace lanyard::dgram {
 namespace {
 
-constexpr uint64_t trip_ns = 100'000;
-
 struct Counted : testing::Test {
     Side a{0, 1, 100}, b{1, 0, 200};
     uint64_t now_ns = 1'000'000;

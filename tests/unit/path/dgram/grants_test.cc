@@ -11,7 +11,7 @@ namespace lanyard::dgram {
 namespace {
 
 constexpr uint32_t packet = 1472;
-constexpr uint64_t trip_ns = 100'000;
+constexpr uint64_t delay_ns = 100'000;
 
 // A line of a given rate, on which senders take turns.
 class Line {
@@ -24,7 +24,7 @@ public:
         for (uint64_t until_ns = now_ns + ns; now_ns < until_ns; now_ns += packet_ns_)
             grants.received(senders_[next_++ % senders], packet, now_ns);
     }
-    uint32_t window() { return grants.window(packet, trip_ns, now_ns); }
+    uint32_t window() { return grants.window(packet, delay_ns, now_ns); }
 
     GrantLimits limits;
     Grants grants{limits};
@@ -50,7 +50,7 @@ TEST(Grants, CountWhosePacketsGrowOnce) {
     Grants grants(limits);
     Grants::Sender sender;
     for (uint32_t bytes : {1100u, 1200u, 1300u, 9000u, 100u}) grants.received(sender, bytes, 1'000'000);
-    EXPECT_EQ(grants.window(packet, trip_ns, 1'000'000), no_limit);
+    EXPECT_EQ(grants.window(packet, delay_ns, 1'000'000), no_limit);
 }
 
 TEST(Grants, ShareWhatTheLineHolds) {

@@ -7,7 +7,7 @@
 namespace lanyard::dgram {
 namespace {
 
-constexpr BatchLimits limits{.most_kept = 1000, .most_kept_oversubscribed = 3000, .batched_below = 100};
+constexpr BatchLimits batch_limits{.most_kept = 1000, .most_kept_oversubscribed = 3000, .batched_below = 100};
 
 // Sends `count` envelopes. Returns one character for each: "!" if it leaves at once with all before it, and
 // "." if it is kept.
@@ -23,7 +23,7 @@ std::string send(PacketBatching &batching, Series &series, int count, size_t pay
 }
 
 TEST(PacketBatching, KeepsNothingUnlessTheEngineGathers) {
-    PacketBatching batching(limits);
+    PacketBatching batching(batch_limits);
     Series series;
     EXPECT_EQ(send(batching, series, 4), "!!!!");
     batching.allow(true);
@@ -33,14 +33,14 @@ TEST(PacketBatching, KeepsNothingUnlessTheEngineGathers) {
 }
 
 TEST(PacketBatching, TheFirstLeavesAtOnceAndThenThreeTimesAsManyAsHaveLeft) {
-    PacketBatching batching(limits);
+    PacketBatching batching(batch_limits);
     Series series;
     batching.allow(true);
     EXPECT_EQ(send(batching, series, 20), "!..!...........!....");
 }
 
 TEST(PacketBatching, APeerHasItsOwnSeriesAndEachSeriesBeginsAnew) {
-    PacketBatching batching(limits);
+    PacketBatching batching(batch_limits);
     Series first, second;
     batching.allow(true);
     EXPECT_EQ(send(batching, first, 2), "!.");
@@ -51,7 +51,7 @@ TEST(PacketBatching, APeerHasItsOwnSeriesAndEachSeriesBeginsAnew) {
 
 TEST(PacketBatching, KeepsOnlySoManyBytesOfAllPeers) {
     for (bool leaves : {false, true}) {
-        PacketBatching batching(limits);
+        PacketBatching batching(batch_limits);
         Series first, second;
         batching.allow(true);
         EXPECT_FALSE(batching.keeps(first, 1, false));
@@ -63,7 +63,7 @@ TEST(PacketBatching, KeepsOnlySoManyBytesOfAllPeers) {
 }
 
 TEST(PacketBatching, LongOnesLeaveAtOnce) {
-    PacketBatching batching(limits);
+    PacketBatching batching(batch_limits);
     Series series;
     batching.allow(true);
     EXPECT_EQ(send(batching, series, 3, 100), "!!!");
@@ -71,7 +71,7 @@ TEST(PacketBatching, LongOnesLeaveAtOnce) {
 }
 
 TEST(PacketBatching, WhereProcessesShareProcessorsAllAreKept) {
-    PacketBatching batching(limits);
+    PacketBatching batching(batch_limits);
     Series series;
     batching.allow(true);
     std::string text = send(batching, series, 60, 90, true);

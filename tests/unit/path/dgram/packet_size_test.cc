@@ -2,13 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
 #include "net/sim/random.h"
 #include "sim/seeds.h"
 
 namespace lanyard::dgram {
 namespace {
-
-constexpr uint64_t second_ns = 1'000'000'000;
 
 // Sends packets of the greatest allowed length over a route that carries `carried` bytes, and a short packet
 // now and then. Returns the number of lost packets.

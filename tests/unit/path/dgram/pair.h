@@ -10,6 +10,8 @@
 
 namespace lanyard::dgram {
 
+constexpr uint64_t trip_ns = 100'000;  // from one side to the other, in tests that simulate the time
+
 using PacketBytes = std::vector<std::byte>;
 
 // One process with one flow.

@@ -27,7 +27,7 @@ struct Members {
     std::deque<RingOffers> all;
 };
 
-std::string sentence(Error error) { return error.take().sentence; }
+std::string refusal(Error error) { return error.take().sentence; }
 
 TEST(RingOffers, GivesBothTheSameRing) {
     Members members(3);
@@ -68,7 +68,7 @@ TEST(RingOffers, PartsBothWhereThereIsNoRoom) {
     EXPECT_TRUE(members[1].becomes_lost(0));
     EXPECT_EQ(members[1].open(0), nullptr);
     EXPECT_FALSE(members[1].is_offered_by(0));
-    EXPECT_TRUE(sentence(members[1].why_lost(0)).starts_with("the shared memory of this node"));
+    EXPECT_TRUE(refusal(members[1].why_lost(0)).starts_with("the shared memory of this node"));
     EXPECT_NE(members[0].open(2), nullptr);
     EXPECT_FALSE(members[0].becomes_lost(2) || members[2].becomes_lost(0));
 }
@@ -84,8 +84,8 @@ TEST(RingOffers, PartsBothWhereARingCannotBeRead) {
     EXPECT_TRUE(members[1].becomes_lost(0) && members[0].becomes_lost(1));
     EXPECT_FALSE(members[1].is_offered_by(0) || members[0].is_offered_by(1));
     EXPECT_TRUE(
-        sentence(members[1].why_lost(0)).starts_with("a ring of 8 KiB of shared memory cannot be mapped"));
-    EXPECT_TRUE(sentence(members[0].why_lost(1)).starts_with("the shared memory of this node"));
+        refusal(members[1].why_lost(0)).starts_with("a ring of 8 KiB of shared memory cannot be mapped"));
+    EXPECT_TRUE(refusal(members[0].why_lost(1)).starts_with("the shared memory of this node"));
 }
 
 // Members open rings to each other and look for offers at random, and there is room for only some of the

@@ -11,7 +11,7 @@
 namespace lanyard {
 namespace {
 
-constexpr int first_socket = 7;
+constexpr int lowest_socket = 7;
 constexpr uint32_t peer = 1;
 constexpr uint64_t second = 1'000'000'000;
 
@@ -99,7 +99,7 @@ protected:
     }
 
     ScriptedSockets sockets;
-    int socket = first_socket - 1;
+    int socket = lowest_socket - 1;
     WireIdentity identity;
     Links links{sockets, 4, limits(), {}};
     Processes processes{4};
@@ -317,7 +317,7 @@ TEST_F(LinksTest, ClosesTheConnectionThatWasQuietLongestForAnother) {
     EXPECT_EQ(links.open, 2u);
     EXPECT_EQ(links.counts.broken, 0u);
     Envelope envelope{};
-    sockets.sockets[first_socket + 1].room = 10;
+    sockets.sockets[lowest_socket + 1].room = 10;
     writer.send(links.at(2), envelope, {nullptr, 0});
     in_poll([&] { keeper.close_quiet(); });
     EXPECT_TRUE(links.at(2).connection.is_open()) << "it is not quiet";
