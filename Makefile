@@ -22,7 +22,7 @@ help:
 	@echo "make demo-python       the same in Python, through mpi4py"
 	@echo "make check             the quick tests, for every commit (under 3 minutes after a build)"
 	@echo "make test              every kind of test, release and sanitizers" \
-	  "(45 minutes, of which 30 for the builds)"
+	  "(35 minutes, of which 20 for the builds)"
 	@echo "make test-all          all rank counts and paths, thread sanitizer, memcheck, long random runs"
 	@echo "make judges SUITE=S    a suite that others wrote: mpich, mpi4py"
 	@echo "make install PREFIX=D  bin/ lib/ include/ share/ under D (now: $(PREFIX));" \
