@@ -51,8 +51,9 @@ Error read_thread_level(const Info *info, int &level) {
     level = abi::thread_multiple;
     if (wanted.empty()) return {};
     for (const ThreadLevel &each : thread_levels) {
+        if (wanted != each.name) continue;
         level = each.level;
-        if (wanted == each.name) return {};
+        return {};
     }
     return Error(ErrorClass::info_value, "thread_level is \"" + wanted +
                                              "\", which is none of MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, " +

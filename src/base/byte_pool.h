@@ -32,7 +32,7 @@ public:
     static constexpr size_t step = 32, longest = 1024;
     static constexpr size_t page_bytes = 4096, chunk_bytes = size_t{1} << 20;
     // The length from which a freed block is kept, and the most bytes of all kept blocks.
-    static constexpr size_t worth_keeping = 16 * KiB, most_kept = size_t{1} << 20;
+    static constexpr size_t worth_keeping = 16 * KiB, most_kept = MiB;
 
     BytePool() = default;
     ~BytePool();

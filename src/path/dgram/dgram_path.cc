@@ -79,7 +79,7 @@ DgramPath::Peer *DgramPath::contact(uint32_t number) {
         }
         int64_t destination = error ? -1 : io_.destination(name);
         size_t largest = destination < 0
-                             ? dgram::least_packet
+                             ? least_packet
                              : std::min(io_.largest(static_cast<uint64_t>(destination)), dgram::most_packet);
         peer = std::make_unique<Peer>(home_, number, epoch_, static_cast<uint64_t>(destination), largest);
         ++known_;

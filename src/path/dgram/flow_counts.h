@@ -29,10 +29,11 @@ struct FlowCounts {
     Count refusals;
 
     uint64_t given_up() const { return lost_by_order + lost_by_time + lost_by_probe; }
-    // The two counters are read one after the other, so `received` may be ahead.
+    // The packets that are known to have been sent and have not arrived. The two counters are read one after
+    // the other, so `received` may be ahead.
     uint64_t missing() const {
-        uint64_t of = named, there = received;
-        return of > there ? of - there : 0;
+        uint64_t known = named, arrived = received;
+        return known > arrived ? known - arrived : 0;
     }
 };
 

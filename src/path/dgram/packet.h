@@ -45,6 +45,7 @@
 #include <span>
 
 #include "base/crc32c.h"
+#include "net/packet_io.h"
 #include "net/secret.h"
 #include "path/envelope.h"
 #include "path/path.h"
@@ -110,7 +111,7 @@ constexpr uint32_t most_ranges = 32;  // most ranges in an acknowledgement
 constexpr uint8_t away_flag = 0x80;   // added to the number of ranges if `away` follows
 constexpr uint64_t most_span = 4096;  // most numbers from the oldest packet that is not settled to the newest
 constexpr uint32_t no_limit = UINT32_MAX;  // value of `window` that sets no limit
-constexpr size_t least_packet = 512, most_packet = 65'000;
+constexpr size_t most_packet = 65'000;  // the shortest is least_packet (net/packet_io.h)
 
 // A range of packets that have arrived. `begin` is counted from `cumulative`.
 struct Range {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t ms = 1'000'000;
 // The peer must have accepted the connection and answered within this time. The job continues meanwhile.
-constexpr uint64_t measured_patience_ns = 500 * ms;
+constexpr uint64_t connecting_patience_ns = 500 * ms;
 constexpr uint64_t serving_patience_ns = 5'000 * ms;
 constexpr uint64_t most_bytes = 4 * MiB;
 constexpr size_t piece_bytes = 64 * KiB;
@@ -45,7 +45,7 @@ void Meter::begin(uint32_t peer, const Address &address, uint64_t writing_ns,
     run->found.address = address;
     run->socket = sockets_.connect(address);
     run->stage = Stage::connecting;
-    run->deadline_ns = sockets_.now_ns() + measured_patience_ns;
+    run->deadline_ns = sockets_.now_ns() + connecting_patience_ns;
     if (run->socket < 0) {
         end(*run, system_text(-run->socket).c_str());
         run->deadline_ns = 0;  // poll() reports it
