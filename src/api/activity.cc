@@ -239,7 +239,7 @@ Startup startup_facts() {
         supported_alloc_kinds((runtime() ? runtime()->settings : settings).memory_alloc_kinds);
     startup.maxprocs = runtime() ? runtime()->bootstrap->maxprocs() : expected_maxprocs();
     // Before MPI_Init, this is the level that MPI_Init would grant, because MPI_Info_create_env must return
-    // the same contents as MPI_INFO_ENV has after MPI_Init (MPI-5.0 10.2).
+    // the same contents as MPI_INFO_ENV has after MPI_Init (MPI-5.0 chapter 10).
     startup.thread_level =
         world_state() != WorldState::before ? runtime()->thread_level : granted_level(abi::thread_single);
     return startup;

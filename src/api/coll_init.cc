@@ -1,4 +1,4 @@
-// Defines the typed functions (types.h) of persistent collective operations (MPI-5.0 6.15). These functions
+// Defines the typed functions (types.h) of persistent collective operations (MPI-5.0 6.13). These functions
 // create the schedule once; all ranks must call them in the same order. Each MPI_Start runs the schedule
 // again. The starts need no common order. Any thread; the engine is taken for the call.
 // Tested by: tests/mpi/coll/persistent.cc, tests/mpi/coll/forms.cc.

@@ -1,4 +1,4 @@
-// Defines the typed functions (types.h) of the environment (MPI-5.0 chapter 9 and section 20.6): versions,
+// Defines the typed functions (types.h) of the environment (MPI-5.0 chapter 9 and section 20.2): versions,
 // names, time, memory, facts about the ABI. Any thread.
 // Tested by: tests/mpi/comm/environment.cc, tests/mpi/comm/queries.cc.
 #include <time.h>

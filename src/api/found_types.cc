@@ -1,5 +1,5 @@
 // Defines the typed functions (types.h) that find predefined datatypes by their contents (MPI-5.0 sections
-// 6.9.4 and 19.1.5). Any thread.
+// 6.9.4 and 19.1.9). Any thread.
 // Tested by: tests/mpi/datatype/fortran.cc.
 #include "datatype/unnamed.h"
 

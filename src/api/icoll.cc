@@ -1,4 +1,4 @@
-// Defines the typed functions (types.h) of nonblocking collective operations (MPI-5.0 6.14). Each function
+// Defines the typed functions (types.h) of nonblocking collective operations (MPI-5.0 6.12). Each function
 // plans and starts its operation as the blocking form in coll.cc does. The request completes when the
 // schedule is complete. Any thread; the engine is taken for the call.
 // Tested by: tests/mpi/coll/nonblocking.cc, tests/mpi/coll/forms.cc.

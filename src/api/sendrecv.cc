@@ -1,5 +1,5 @@
 // Defines the typed functions (types.h) that send and receive in one call, or with one request (MPI-5.0
-// section 3.11). Any thread.
+// sections 3.2.7 and 3.7.2). Any thread.
 // Tested by: tests/mpi/pt2pt/sendrecv.cc.
 #include <algorithm>
 #include <memory>

@@ -74,7 +74,7 @@ void plan_spread(Executor &, Team &, Plan &, void *data, int64_t bytes, int firs
 void plan_tell_all(Executor &, Team &, Plan &, void *entries, int64_t entry_bytes);
 
 // Plans a persistent operation. All ranks create persistent operations in the same order but may start them
-// in any order (MPI-5.0 6.14). The operation therefore gets the tag of its messages when it is created, in
+// in any order (MPI-5.0 6.13). The operation therefore gets the tag of its messages when it is created, in
 // this function. Persistent operations do not use the node area, because the area numbers its uses in the
 // order of starts.
 template <class... Parameters, class... Arguments>

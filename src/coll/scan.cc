@@ -1,4 +1,4 @@
-// Implements the scan and exscan algorithms (MPI-5.0 6.12, 6.13).
+// Implements the scan and exscan algorithms (MPI-5.0 6.11).
 // Tested by: tests/unit/coll/reductions_test.cc.
 #include "coll/algorithms.h"
 

@@ -50,7 +50,7 @@ struct Startup {
     std::string soft;       // as passed to the launcher; empty: not passed
     std::string alloc_kinds = "system,mpi";
 };
-// Fills `info` with the entries of MPI-5.0 11.5: command, argv, maxprocs, soft, host, arch, wdir,
+// Fills `info` with the entries of MPI-5.0 11.2.1: command, argv, maxprocs, soft, host, arch, wdir,
 // thread_level, mpi_memory_alloc_kinds. Entries whose value is unknown are omitted, and so is `file`, which
 // is never known.
 void fill_environment(Info &info, const Startup &startup);
