@@ -1,4 +1,4 @@
-"""Markers of all tests in Python: which must run alone, and which only 'make test-all' runs (tools/test)."""
+"""Defines the markers of the Python tests, and leaves out `thorough` ones unless all run (tools/test)."""
 import os
 
 

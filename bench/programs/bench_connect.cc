@@ -2,8 +2,10 @@
 // and the second message to a peer, and of the first and the second exchange of all ranks with all others. It
 // is an ordinary MPI program, started by `lanyard bench connect` or any mpirun.
 //
-// No rank sends anything before rank 0 sends a message to one peer after the other and receives an answer.
-// This message is therefore the first between the two ranks.
+// First, rank 0 visits its peers one after the other: it sends a message and waits for the answer. Until its
+// turn comes, a peer sends nothing. The first message to a peer is therefore the first between rank 0 and
+// this peer. (With --pin this is not certain, because an allgather precedes the visits: see local_rank() in
+// job.cc.)
 #include <cstdint>
 #include <vector>
 

@@ -1,7 +1,7 @@
-// bench-many measures the rate of short messages, summed over all ranks, if each rank has many peers, and the
-// memory that a process holds for its peers. An example is a halo of 48 neighbours with more ranks than
-// processors. It is an ordinary MPI program, started by `lanyard bench many` or any mpirun. It needs glibc on
-// Linux (held.h).
+// bench-many measures short messages between ranks that have many peers. It reports the message rate, summed
+// over all ranks, and the memory that a process holds for its peers. An example is a halo of 48 neighbours
+// with more ranks than processors. It is an ordinary MPI program, started by `lanyard bench many` or any
+// mpirun. It needs glibc on Linux (held.h).
 //
 // Rank r exchanges messages with the ranks r - peers/2 ... r + peers/2, modulo the number of ranks. In a
 // round, a rank posts the receives of a window of messages from each peer, sends a window to each peer, and
@@ -10,15 +10,15 @@
 // `processor` is the processor time of one message, summed over both sides. With more ranks than processors,
 // this time determines the rate, and other programs on the machine hardly change it.
 //
-// The memory is the growth since before the first message to another rank. `busy` is measured at the end of a
-// block, when rounds have just ended, and `quiet` when nothing has been sent for a while. Each rank gives one
-// sample of a row, so the median is over the ranks. Before the baseline is measured, each rank sends as many
-// messages to itself as in a round. The baseline therefore already includes the memory that these messages
-// need without any path: their buffers, and the requests of the library.
+// The memory rows show the growth over a baseline, which each rank measures before its first round of this
+// size with other ranks. `busy` is measured right after the last round, and `quiet` after a pause without
+// messages. Each of these rows has one sample from each rank, so its median is over the ranks. Before the
+// baseline is measured, each rank sends as many messages to itself as in a round. The baseline therefore
+// already includes the memory that these messages need without any path: their buffers, and the requests of
+// the library.
 //
 // `kernel` is the kernel's memory for sockets: the growth of the whole machine divided by the number of
 // ranks. Other programs therefore change it. Only root can read it, and a job on several hosts does not
-// report it.
 // report it.
 #include <algorithm>
 #include <array>
@@ -37,9 +37,8 @@
 namespace lanyard::bench {
 namespace {
 
-// Returns the peers of this rank. If a rank is a peer of another, both must be peers of each other, so there
-// are as many peers below as above, and an odd number is rounded down. The exception is a job in which every
-// rank is a peer of every other rank.
+// Returns the peers of this rank. Peers are mutual: a rank has as many peers below it as above it. An odd
+// number is rounded down. The exception is a job in which every rank is a peer of every other rank.
 std::vector<int> peers_of(const Job& job) {
     std::vector<int> peers;
     int most = static_cast<int>(std::min<long>(job.settings.peers, job.size - 1));
@@ -119,9 +118,9 @@ Summary of_all_ranks(const Job& job, double mine) {
     return job.rank == 0 ? summarise(std::move(all)) : Summary{};
 }
 
-// The growth of the kernel's memory for sockets, per rank. The smallest value that a rank has read before its
-// first message is the baseline: the first rank reads the value before any rank has sent a message to another
-// rank, but later ranks perhaps read it while messages are under way.
+// The growth of the kernel's memory for sockets, per rank. The baseline is the smallest value that any rank
+// read before its first round. The earliest rank read it before any rank had sent a message of this size to
+// another rank. Other ranks may have read it while messages were already under way.
 class KernelMemory {
 public:
     KernelMemory() : before_(held_for_sockets()) {}

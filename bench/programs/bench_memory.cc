@@ -35,7 +35,8 @@ const Program program{
     .ranks = 17};
 
 struct OfPeer {
-    double allocated = 0, resident = 0, descriptors = 0;  // in bytes, bytes, and number
+    double allocated = 0, resident = 0;  // bytes
+    double descriptors = 0;              // how many
 };
 
 // Returns the result of bench-peers for rank 0 in a job of `ranks` ranks that use this path.
@@ -68,8 +69,10 @@ void add(Report& report, const std::string& label, double bytes) {
 
 std::string mega(double bytes) { return fmt::format("{:.1f} MB", bytes / 1e6); }
 
-// Returns a table that compares these results with the paper's table 1 and the end points of the curves in
-// its figure 3. It has the memory for each peer in KB, and then the memory of one process in a job of 16,384.
+// Returns two tables and a note. The first table compares these results with the paper's table 1 and the end
+// points of the curves in its figure 3. Its columns are the memory for each known peer, the additional memory
+// for each peer talked to, and the memory of one process in a job of 16,384 that has talked to all. The
+// second table shows where the memory is.
 std::string beside_the_paper(const TableMemory& links, const TableMemory& datagrams, const OfPeer& tcp) {
     double peers = many;
     auto row = [](const std::string& name, const std::string& known, const std::string& talked,

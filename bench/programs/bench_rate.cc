@@ -14,8 +14,8 @@
 namespace lanyard::bench {
 namespace {
 
-// Measures the seconds in which each thread completes a window. Each sample is the mean of one block
-// (sampler.h). The streams are checked one after the other.
+// Measures the seconds per round. In a round, every thread completes one window. Each sample is the mean of
+// one block (sampler.h). The streams are checked one after the other.
 Samples sample_threads(const Job& job, std::size_t bytes, int threads) {
     std::vector<std::unique_ptr<Stream>> streams;
     for (int i = 0; i < threads; ++i) {

@@ -1,7 +1,7 @@
 // Measures the overlap pattern of bench-tcp (overlap.h): how much a thread that sleeps in epoll moves while
 // the main thread works, and how much it slows the work. The main thread hands one transfer at a time to this
-// helper thread and waits for its end. In receive and send, the other process only moves the bytes. In
-// alltoall, both processes send to each other, copy a block of their own, and work.
+// helper thread and waits for its end. In the parts `receive` and `send`, the other process only moves the
+// bytes. In the part `alltoall`, both processes send to each other, copy a block of their own, and work.
 #include <algorithm>
 #include <atomic>
 #include <stdexcept>
@@ -45,7 +45,8 @@ public:
     Helper(const Helper&) = delete;
     Helper& operator=(const Helper&) = delete;
 
-    // The helper waits for bytes from the other process in any case, so it need not be woken.
+    // Without `only_when_told`, the helper always watches the connection, so it need not be woken. With it,
+    // the main thread calls exchange(), which wakes the helper.
     void receive(char* to, std::size_t bytes) {
         to_ = to;
         to_receive_ = bytes;
@@ -159,8 +160,8 @@ void serve_swap(int connection, const Order& what) {
 
 void measure_tcp_overlap(int connection, const Settings& settings, Report& report) {
     Helper helper(connection, false);
-    // The main thread is pinned after the helper has started, so the helper is not pinned, like the thread of
-    // a library.
+    // The main thread is pinned only after the helper has started. The helper therefore stays unpinned, as a
+    // library's thread would.
     if (settings.pin) pin_to_processor(0);
     auto same = [](long iterations) { return iterations; };
     for (const std::string& part : settings.parts) {

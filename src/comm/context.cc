@@ -4,7 +4,8 @@
 namespace lanyard {
 namespace {
 
-// FNV-1a, followed by a multiply-shift mix so that every input bit affects every bit of the id.
+// FNV-1a, then rounds of shift, xor and multiplication with the factors of splitmix64, so that every input
+// bit affects every bit of the id, except the bits that finish() sets or clears.
 struct Hash {
     uint64_t value = 0xcbf29ce484222325;
     void byte(uint8_t b) { value = (value ^ b) * 0x100000001b3; }
@@ -40,7 +41,8 @@ uint64_t derived_context(std::string_view stringtag, const Processes &processes,
 uint64_t derived_context(std::string_view jobs, ProcessName creator, uint64_t counter) {
     Hash hash;
     hash.text(jobs);
-    hash.byte(1);  // so that the input differs from that of every string and group
+    // With this byte, the hashed bytes differ from all that the function for a string tag and a group hashes.
+    hash.byte(1);
     hash.name(creator);
     hash.number(counter, 64);
     return hash.finish();

@@ -15,7 +15,7 @@ namespace lanyard {
 std::vector<int> balanced_factors(int count, int parts);
 
 // Replaces the zeros in `dims` so that the product of all entries is `processes`. If that is impossible,
-// returns an Error of class `dims`.
+// returns an Error of class `dims`. If `processes` < 1, the class is `arg`.
 Error balance_dims(int processes, std::span<int> dims);
 
 }  // namespace lanyard

@@ -1,6 +1,6 @@
 // Finds the objects of an array of handles, and stores the handles of an array of objects, for the function
-// bodies in functions/. Up to 64 objects lie in this class itself, which is on the stack. Each instance
-// belongs to one call and is used on that call's thread.
+// bodies in functions/. An instance lies on the stack and has room for 64 pointers to objects. More pointers
+// need memory from malloc. Each instance belongs to one call and is used on that call's thread.
 // Tested by: tests/api/door_test.cc, tests/third_abi/program.cc.
 #pragma once
 

@@ -105,7 +105,8 @@ bool holds_segment(int file, size_t ranks) {
 
 // Creates the file of the segment. It has no name, so no file has to be removed, whichever process dies. If
 // the folder cannot be used, a memory file (memfd) outside all file systems is used instead. If the system
-// refuses that, too, the library creates its own segment.
+// refuses that, too, the ranks get the file in the folder, although it is too small or full. If there is no
+// such file, the library creates a segment of its own.
 void Preparation::open_segment(const Variables &variables) {
     const char *named = find_variable(variables, "LANYARD_SHM_DIR");
     const char *folder = named && named[0] ? named : "/dev/shm";
@@ -234,8 +235,8 @@ std::string check_patterns(const Plan &plan) {
     return "";
 }
 
-// What is wrong with the folder for shared memory that the variables of a program name; "" if it is a folder,
-// or if they name none.
+// Returns what is wrong with the folder that LANYARD_SHM_DIR names. Returns "" if it is a folder, or if the
+// variable is empty or not set.
 std::string check_memory_folder(const Variables &variables) {
     const char *folder = find_variable(variables, "LANYARD_SHM_DIR");
     struct stat about;

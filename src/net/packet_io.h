@@ -1,5 +1,5 @@
 // PacketIo is the interface to unreliable packets, reduced to what the datagram path needs. An endpoint sends
-// packets to any peer and receives the packets of all peers. Packets may be lost, doubled, overtaken and
+// packets to any peer and receives the packets of all peers. Packets may be lost, duplicated, reordered and
 // damaged; the layer above repairs that (path/dgram/flow.h). The kinds of endpoint are UDP sockets,
 // libfabric's datagram endpoints, and the simulated network (net/sim/packet_network.h). HarmedPackets
 // (harmed_packets.h) can wrap any of these.
@@ -17,7 +17,7 @@
 //   largest() may shrink at any time, when the MTU of the route is found to be smaller.
 // - receive() lends packets: their bytes lie in the endpoint's buffers until the next receive() takes the
 //   packets back. The bytes are not aligned. Headers that the kind of endpoint adds to a packet are not lent.
-//   The packet itself states and proves its sender.
+//   receive() does not report the sender: the contents of a packet name its sender and authenticate it.
 // - A name is what another process needs to reach this endpoint; names are published through the launcher. A
 //   destination is a small number that this endpoint gives to a name. The layers above use only this number,
 //   and never store or compare a system's addresses. A name may stand for several routes, and only the

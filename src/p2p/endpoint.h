@@ -33,7 +33,8 @@ struct alignas(256) Peer : Channel {
     uint32_t eager_limit = 0;
     uint32_t first_limit = 0;  // the most bytes that may travel with an offer
     WorthTrying announcing, asking_for_push;
-    bool claims = false;  // the sender of a message claims announced receives (shm_advert.h)
+    // Announced receives are claimed by shared words, in both directions (shm_advert.h).
+    bool claims = false;
 };
 static_assert(sizeof(Peer) == 256);
 
@@ -43,7 +44,8 @@ struct MessageCounts {
     Tally<uint64_t> sent, matched;
     Tally<uint64_t> rendezvous;  // sends begun as a rendezvous or as a write
     Tally<uint64_t> announced;   // receives announced to their senders
-    Tally<uint64_t> crossed;     // announcements of peers that could not be used: too late, or a claim failed
+    // Announcements from peers that were of no use: too late, the list was full, or the claim failed.
+    Tally<uint64_t> crossed;
     Tally<uint64_t> announcements_used;  // messages sent to a receive that was announced
     Tally<uint64_t> bytes_written;       // of the messages counted in announcements_used
 };
@@ -94,7 +96,7 @@ struct Endpoint {
         return number;
     }
 
-    // Sends a control envelope to the target of the peer that has this id.
+    // Sends a control envelope to the peer, for the peer's target with this `id`.
     void reply(uint32_t peer, EnvelopeKind kind, uint64_t id, int32_t tag, const void *payload = nullptr,
                size_t size = 0) {
         Envelope envelope{};

@@ -3,15 +3,18 @@
 // receiver cannot know whether it is. (A sender that waits in its call states this in its offer by
 // flag_attended, and needs no such request.)
 //
+// Both sides agree by a shared word (shared_words.h) on which of them moves the message: the side that claims
+// the word. For each request, the receiver begins a new generation of the word, in which it is unclaimed.
+//
 //   sender                      receiver
 //     rendezvous  ------------>   match; begin a generation of a word
-//                 <------------   clear to send, valid if the word is unclaimed
+//                 <------------   clear to send, valid while the word is unclaimed
 //   claim the word; push
 //     bulk, bulk  ------------>   complete
 //
-// The side that claims the word moves the message. A receiver that has waited for a moment in vain claims the
-// word itself and reads the message from the sender's memory, so it depends on no other process. A sender
-// that answers later finds the word taken and does nothing.
+// A receiver that has waited for a moment in vain claims the word itself and reads the message from the
+// sender's memory, so it depends on no other process. A sender that answers later finds the word taken and
+// does nothing.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/p2p/rendezvous_receive_test.cc, tests/unit/p2p/rendezvous_send_test.cc.
 #pragma once

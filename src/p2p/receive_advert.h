@@ -8,9 +8,10 @@
 //   matches; complete
 //   finished ---------------->   send complete
 //
-// 1. An announcement is credit, not a match. A receive is announced when it is posted, if it names a source,
-//    is long enough, and no stored message fits it. The announcement states the context, the tag or any_tag,
-//    the room, the id, and how many messages of the peer had arrived.
+// 1. An announcement permits the sender to send bytes early. It does not match a message. A receive is
+//    announced when it is posted, if it names a source, is long enough, and no stored message fits it. The
+//    announcement states the context, the tag or any_tag, the room, the id, and how many messages of the peer
+//    had arrived.
 // 2. The sender keeps the announcement only if all messages that it has sent had arrived when the receive was
 //    posted (announcements.h). Otherwise the receive may have been posted for a message that is on its way.
 //    (The announcement and the message have "crossed".) Each message sent uses up the first kept announcement
@@ -40,8 +41,8 @@
 //   announced.
 // If the setting of the write protocol is `auto`, a receive is announced only if its sender would otherwise
 // wait for the answer to an offer. This is so if the receive is longer than the part of a message that
-// travels with an offer (LANYARD_FIRST_BYTES). If several announcements to a peer in a row were not used,
-// receives from this peer are announced only from time to time, as a try.
+// travels with an offer (LANYARD_FIRST_BYTES). With `auto`, if several announcements in a row to a peer were
+// not used, only every 64th receive from this peer is announced, as a trial.
 // Thread rule: the owner of the engine.
 // Tested by: tests/sim/write_test.cc, tests/unit/p2p/rendezvous_send_test.cc.
 #pragma once
@@ -52,18 +53,19 @@
 
 namespace lanyard {
 
-// Sets the smallest size of a receive from the peer that is announced. Also sets whether such receives are
+// Sets the size from which on receives from the peer are announced. Also sets whether such receives are
 // announced by shm_advert.h or by this file. Both depend on the peer's path.
 void set_announcing(const Endpoint &endpoint, Peer &peer);
 
 // Should a receive from this peer be announced? False: the announcement would most likely not be used.
 bool worth_announcing(const Settings &settings, Peer &peer);
 
-// Sends the announcement of a receive from a named source that has just been posted, if this is worthwhile.
+// Announces a receive that has just been posted, if this is worthwhile. The receive must name its source (not
+// MPI_ANY_SOURCE).
 void announce(Endpoint &endpoint, RendezvousReceives &receives, ReceiveOperation &receive);
 
-// Called at the sender when an announcement arrives: stores it in `known`. False: the announcement arrived
-// too late and is not stored.
+// Called at the sender when an announcement arrives: stores it in `known`. False: the announcement is not
+// stored, because it arrived too late or the list is full.
 bool hear_advert(Announcements &known, const Envelope &envelope, const std::byte *payload);
 
 }  // namespace lanyard

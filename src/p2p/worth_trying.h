@@ -1,6 +1,6 @@
 // Decides whether an action that may fail is worth another try. After a number of failures in a row, the
 // action is tried only from time to time.
-// Thread rule: plain values.
+// Thread rule: one thread at a time; in the library, the owner of the engine.
 // Tested by: tests/unit/p2p/rendezvous_receive_test.cc, tests/sim/write_test.cc.
 #pragma once
 

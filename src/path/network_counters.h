@@ -1,5 +1,5 @@
-// Declares the counters that all paths over a network have under the same names. A job uses one network path.
-// Each path registers its own counts.
+// Declares the counters that every network path has, under the same names. A job uses only one network path,
+// which registers its own counts.
 // Tested by: tests/mpi/tool/pvars.cc.
 #pragma once
 

@@ -1,13 +1,13 @@
-// Tests the decoder of a flow (the state of a connection by datagrams). A peer that has the secret sends any
-// packets, while the flow has envelopes and bulk to send. What the flow delivers must be well formed and in
-// order. The flow must not request what it has delivered. All that it sends must be readable and fit into
-// packets.
+// Tests the decoder of a flow (the state of a connection by datagrams). A peer that knows the secret sends
+// arbitrary packets, while the flow has envelopes and bulk to send. The envelopes that the flow delivers must
+// be well formed and in order. The flow must not request data from its owner that it has reported as
+// delivered to the peer. All that it sends must be readable and fit into packets.
 // Input: packets. Each packet is described by a byte that states how it is made, two bytes for its size, and
 // its bytes. The lower two bits of the first byte state what the bytes are. 0: the frames of a packet without
 // a number. 1: the frames of a packet with the next number. 2: four bytes with the number of a packet, then
 // its frames. 3: a whole packet, used unchanged. Bit 2: the sender does not know the flow's epoch yet. Bit 3:
-// the sender's epoch is another. Bits 4 to 6: how much time passes after the packet. Bit 7: the packet has
-// the usual form.
+// the packet states the sender's epoch plus 1. Bits 4 to 6: how much time passes after the packet. Bit 7: the
+// packet has the usual form.
 #include <array>
 #include <vector>
 
@@ -85,7 +85,8 @@ public:
         std::string_view bytes = input.text(input.number(2));
         std::vector<std::byte> packet = make(how, bytes);
         flow_.received(packet, now_ns_);
-        home_.empty_ns = now_ns_;  // so the next packet may have waited
+        // So for the flow, the next packet may have arrived at any time from now on.
+        home_.empty_ns = now_ns_;
         answer();
         now_ns_ += (uint64_t{1} << (how >> 4 & 7) * 5) * 100;
         answer();

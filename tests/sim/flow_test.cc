@@ -1,7 +1,7 @@
 // Runs flows on the simulated network, in scenarios drawn from a seed. Two to eight processes send each other
-// envelopes and bulk of all sizes. The network loses, doubles, reorders and damages packets, its queues
-// overflow, and it is partitioned for a while. Everything must arrive once and in order, and afterwards the
-// flows must have returned all memory.
+// envelopes and bulk of all sizes. The network loses, duplicates, reorders and damages packets. Its queues
+// overflow, and it is partitioned for a while. Every envelope must arrive exactly once and in order, and all
+// bulk must arrive. Afterwards the flows must have returned all memory.
 #include <gtest/gtest.h>
 
 #include "base/clock.h"
@@ -30,8 +30,8 @@ dgram::FlowLimits any_limits(Random &random) {
     return limits;
 }
 
-// Sends at random moments, cuts and heals cables, and then waits until everything has been
-// delivered.
+// Sends at random times, cuts hosts off from each other and connects them again. Then waits until everything
+// has been delivered.
 void live(FlowWorld &world, uint32_t hosts, Random &random) {
     int acts = static_cast<int>(random.between(1, random.chance(20) ? 150 : 30));
     uint64_t pause_ns = uint64_t{1} << random.between(4, 22);
@@ -107,8 +107,8 @@ TEST(Flow, tellsOnceOfAPeerThatIsSilent) {
     EXPECT_EQ(world.conversation(0, 2).delivered, 1u);
 }
 
-// The peer sends nothing because it computes. The owner of the flow knows from another source that the peer
-// lives.
+// The cut network stands for a peer that computes and therefore sends nothing. The owner of the flow knows
+// from another source that the peer lives.
 TEST(Flow, waitsForAPeerThatIsSilentButLives) {
     FlowWorld world(first_seed(), {}, 2, {});
     world.know(dgram::Life::lives);
@@ -135,8 +135,9 @@ TEST(Flow, tellsOnceAndSoonerOfAPeerThatIsGone) {
 }
 
 // The first link of a route carries long packets, but a later link drops them and reports nothing (a black
-// hole). After a moment, bulk must continue at nearly its former rate. This must be so if the black hole
-// exists from the flow's first packet, and also if it begins while bulk is under way.
+// hole). Within two seconds, bulk must reach 85 % of the link's rate. (All packets that arrive count as bulk,
+// even acknowledgements.) This must be so if the black hole exists from the flow's first packet, and also if
+// it begins while bulk is under way.
 TEST(Flow, findsTheSizeThatABlackHoleLetsPass) {
     for (size_t carried : {600u, 1000u, 1400u})
         for (bool at_first : {true, false}) {
@@ -160,8 +161,8 @@ TEST(Flow, findsTheSizeThatABlackHoleLetsPass) {
 }
 
 // The network loses so many packets and acknowledgements that the sender sometimes regards everything under
-// way as lost. The sender must not take this for a black hole: it may limit itself to short packets for at
-// most one of a hundred packets.
+// way as lost. The sender must not mistake this for a black hole: at most 1 % of all packets may be sent
+// while it limits itself to short packets.
 TEST(Flow, takesManyLossesForNoBlackHole) {
     for (uint32_t percent : {10u, 20u, 30u})
         for (uint64_t seed = first_seed(); seed < first_seed() + 3; ++seed) {

@@ -4,8 +4,9 @@
 // and follow one after the other.
 //
 // Each point of a plane becomes v(i,j) + 5 (v(i-1,j) + v(i,j-1)) modulo 2^64. This is reversible, so a wrong
-// value cannot vanish before it is checked. The planes begin as multiples of one another and remain so. Each
-// rank computes one whole plane alone, and verifies all its points with that plane.
+// value cannot vanish before it is checked. The planes begin as multiples of one another and remain so. At
+// the end, each rank computes one whole plane alone. It compares each point of its part of every plane with
+// that plane, times the multiple.
 #include <algorithm>
 #include <array>
 #include <cstdint>

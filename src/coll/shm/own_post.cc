@@ -42,7 +42,9 @@ void OwnPost::write(const ExchangeTask &task, uint32_t generation, const Collect
 }
 
 // Decides what goes into the slot, and counts its bytes. With one block for all ranks, this is the block or
-// its address. With a block for each rank, it is a table and all blocks, or the table alone.
+// its address. With a block for each rank, it is a table and all blocks, or the table alone. If the data goes
+// through the stage, it is the place of a stream instead, or a table with the place of a stream for each
+// rank.
 void OwnPost::count_bytes_here(const ExchangeTask &task) {
     const Exchange &exchange = task.exchange;
     int64_t places = 1, total = exchange.data.bytes(), capacity = task.area.payload_bytes();

@@ -15,9 +15,9 @@ using Among = Exchange::Among;
 namespace {
 
 constexpr uint64_t wait_for_entries_ns = 1'000'000;
-// The most entries for the streams of one exchange. If there are more streams than this, each stream gets one
-// entry. The remaining entries are left for the next exchange. Fewer are used if ranks share processors,
-// because they also share the caches then.
+// The most entries that the streams of one exchange use together, so that the next exchange also finds free
+// entries. If there are more streams than this, each stream gets one entry. If ranks share processors, they
+// also share caches, so the limit is lower.
 constexpr int usual_entries = StageMemory::entries / 2,
               usual_entries_oversubscribed = StageMemory::entries / 4;
 

@@ -1,7 +1,8 @@
-// Tests datatypes that span more than 5 GiB of reserved addresses. Only the pages with data use memory. The
-// datatypes of every constructor that can span so much are sent around the ring, packed and unpacked. Counts
-// and sizes in statuses exceed 2^31. A number that does not fit into the result is reported as MPI_UNDEFINED
-// where the standard says so, and as an error elsewhere. It must never wrap around.
+// Tests datatypes that span 5 GiB or more of reserved address space. Only the pages with data use memory.
+// Each datatype is sent around the ring. It is also packed and then unpacked. (The datatype of
+// MPI_Type_create_darray_c has too much data for this, so only its size and extent are checked.) Further
+// tests use counts above 2^31, as arguments and in statuses. A number that does not fit into the result is
+// reported as MPI_UNDEFINED where the standard says so, and as an error elsewhere. It must never wrap around.
 #include <sys/mman.h>
 
 #include <functional>
@@ -296,7 +297,8 @@ void what_does_not_fit() {
     expect(MPI_Type_create_subarray_c(1, far, one, one, MPI_ORDER_C, MPI_INT, &type), MPI_ERR_ARG, too_large);
     expect(MPI_Type_create_resized(MPI_INT, 0, INT64_MAX, &type), MPI_ERR_ARG, too_large);
 
-    // This datatype contains the same byte 2^50 times. It has a size, and a message of it has a length.
+    // This datatype contains the same byte 2^50 times. Its size fits into MPI_Count, but the length of a
+    // message with 2^14 of them does not.
     MPI_Type_create_resized(MPI_BYTE, 0, 0, &same_byte);
     MPI_Type_contiguous_c(MPI_Count{1} << 50, same_byte, &heap);
     MPI_Type_commit(&heap);

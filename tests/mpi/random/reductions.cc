@@ -1,5 +1,5 @@
 // Calls reductions of all forms with predefined and user-defined operations. One user-defined operation does
-// not commute. The expected result combines the contributions of all members one after the other (6.9).
+// not commute. The expected result combines the contributions in rank order (MPI-5.0 6.9).
 #include <algorithm>
 
 #include "world.h"
@@ -15,8 +15,8 @@ struct Placed {
     int value, place;
 };
 
-// An operation on elements of a type, for the library and for the computation of the expected result: right =
-// left op right.
+// An operation on elements of a type: `op` for the library, and `fold` for the expected result. fold()
+// computes right = left op right.
 struct Arithmetic {
     MPI_Datatype type;
     MPI_Op op;

@@ -51,7 +51,7 @@ long long element(MPI_Datatype type, const void *at) {
     return type == MPI_INT ? *static_cast<const int *>(at) : *static_cast<const MPI_Count *>(at);
 }
 
-// Reads the event in both ways and calls MPI, which is allowed here.
+// Reads the event by MPI_T_event_copy and by MPI_T_event_read, and calls MPI, which is allowed here.
 void event(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
            void *data) {
     auto *seen = static_cast<Seen *>(data);
@@ -163,8 +163,8 @@ void offers() {
     end(seen);
 }
 
-// Algorithms are chosen once for each communicator, operation and length. The event agrees with the control
-// variables.
+// An algorithm is chosen once for each communicator, operation and size class. The event states the smallest
+// length of the class. It agrees with the control variables.
 void algorithms() {
     if (size == 1) return;
     MPI_Comm comm;
@@ -291,7 +291,7 @@ void sources() {
 void connections(Seen &seen) {
     Reading<> open("network_connections", MPI_T_PVAR_CLASS_LEVEL);
     double begun = MPI_Wtime();
-    // Some events of connections may arrive during too_many().
+    // too_many() fills the event queue, so events of connections may be dropped meanwhile.
     auto agree = [&] { return seen.events.size() + static_cast<size_t>(seen.dropped) == open.value(); };
     while (!agree() && MPI_Wtime() < begun + 20) {
         int there = 0;
@@ -315,7 +315,9 @@ void connections(Seen &seen) {
     end(seen);
 }
 
-// Every variable and event must be in one category, and every category must be in the first one.
+// Every variable and event must be in exactly one category. Every category except one, which is the root,
+// must be in exactly one category. (It is not checked which category the root is, nor that the members'
+// indices are valid.)
 void categories() {
     int number = 0, stamp = -1, again = -1, total[4] = {}, wanted[4] = {0, -1, -1, -1};
     good(MPI_T_category_changed(&stamp));

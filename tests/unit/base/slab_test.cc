@@ -83,7 +83,7 @@ TEST(Slab, GivesAllButOneChunkBack) {
     }
 }
 
-// Returns whether the kernel has memory at this address.
+// True if the page that contains this object is resident in memory.
 bool resident(const Thing *thing) {
     auto page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
     unsigned char there = 0;

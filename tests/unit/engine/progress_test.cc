@@ -93,7 +93,7 @@ TEST_F(ProgressTest, RunsEachTaskOnceATurn) {
     EXPECT_EQ(turn(), 1);
     EXPECT_EQ(first.runs, 2);
     EXPECT_EQ(second.runs, 1);
-    // A task may remove another one, even the last.
+    // A task may remove another task from the queue, even the last one in it.
     first.again = 0;
     first.removes = &third;
     progress.ready(third);
@@ -189,8 +189,8 @@ TEST_F(ProgressTest, CountsWhatIsUnderWay) {
     EXPECT_FALSE(progress.under_way());
 }
 
-// The pace (test_pace.h) is a number of processor ticks that last 8 us. The first few calls of is_due() find
-// this number.
+// TestPace polls once every 8 us, measured in ticks of the processor. Its first few calls of is_due() find
+// out how many ticks that is.
 TEST_F(ProgressTest, HasSocketsTestedNowAndThen) {
     TestPace pace;
     clock.time_ns = clock_ns();

@@ -1,5 +1,6 @@
-// Tests packets over libfabric. The same tests run over its provider `udp` on loopback, and over a provider
-// that makes the demands of InfiniBand (mock_fabric.h).
+// Tests packets over libfabric. The tests of FabricPacketsOver run over the provider `udp` on loopback and
+// over a mock provider with the requirements of InfiniBand (mock_fabric.h). The other tests use one provider
+// or none.
 #include "net/fabric_packets.h"
 
 #include <errno.h>
@@ -121,8 +122,8 @@ protected:
     }
     bool mocked() const { return GetParam() == std::string("mock"); }
 
-    // Sends all texts, by as many calls as it takes, and returns what arrives meanwhile, within about five
-    // seconds.
+    // Sends each text as one packet, and tries again while the endpoint is full. Returns the packets that
+    // arrived, at the latest after about five seconds.
     std::vector<std::string> exchange(const std::vector<std::string> &texts, int at_once) {
         std::vector<std::string> received;
         size_t sent = 0;
@@ -276,7 +277,7 @@ TEST_F(FabricPacketsMock, IsFullWhileTheTransmitContextIs) {
         received.insert(received.end(), more.begin(), more.end());
     }
     EXPECT_EQ(received, texts);
-    pair.from.wait(100);  // the timer that was set
+    pair.from.wait(100);  // until the timer expires that send() set when the endpoint was full
     pair.from.take();
     EXPECT_FALSE(pair.from.wait(20)) << "the timer is over, and nothing waits";
 }

@@ -1,5 +1,5 @@
-// Follows events from the place where they are reported to the functions of a tool. They must arrive in
-// order, outside the engine, and never more often than they happened.
+// Follows events from the layer that reports them until they reach the callbacks of a tool. They must arrive
+// in order, outside the engine, and never more often than they happened.
 #include "tool/event.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ protected:
         make_registration(event_table()[static_cast<size_t>(event)], {}, made).discard();
         return *made;
     }
-    // Records the first value of each event.
+    // Returns a callback that appends the first value of each event to `values`.
     EventFunction noting(std::vector<int> &values) {
         return [&values](EventInstance &instance, EventRegistration &, int, void *) {
             int value = 0;
@@ -50,7 +50,7 @@ protected:
             values.push_back(value);
         };
     }
-    // Reports an event as a layer does, as the owner of the engine.
+    // Reports an event in the way a layer does: while it owns the engine.
     void happens(Event event, int value) {
         engine.take();
         if (event_wanted(event)) tell_event(event, 0, {value});
@@ -174,8 +174,8 @@ TEST_F(Events, MayEndTheirRegistrationAndCallMpi) {
     gone.discard();
 }
 
-// Several threads cause events and call MPI at once. Each event is delivered once, by one thread at a time,
-// in order.
+// Several threads cause events and call MPI at once. Each event is either delivered once or counted as
+// dropped. Delivery is in order, by one thread at a time.
 TEST_F(Events, AreToldOnceByWhicheverThread) {
     constexpr int threads = 4, times = 3000;
     std::atomic<int> inside{0};

@@ -104,7 +104,7 @@ struct Shared {
     Bells bells;
     std::atomic<int> wrong{0};
     std::string copies = "once";
-    std::atomic<int> passed{0};  // number of uses that were completed at once, as short uses
+    std::atomic<int> passed{0};  // exchanges that ExchangeRun::pass() completed (short_use.h)
 };
 
 // One rank. It can run schedules that consist of exchanges only.
@@ -218,8 +218,8 @@ struct Outcome {
 };
 
 // Writes the schedule of an exchange that moves data, and returns the expected outcome. Element i of each
-// rank's data is base + i + the rank's index. In a rooted operation, the root's own block is not part of
-// the exchange.
+// rank's data is base + i + the rank's index. The block that a rank keeps for itself is checked only for
+// allgather.
 Outcome make_move(Kind kind, const Rank &rank, int root, int64_t count, int64_t base, Schedule &schedule) {
     const Datatype &type = *predefined_datatype(abi::type_int64_t);
     MoveShape shape;
@@ -326,9 +326,9 @@ TEST(NodeArea, MemoryIsNotReadAfterTheEnd) {
     });
 }
 
-// Ranks 0 and 1 have operations on two teams, in both of which they wait for rank 2. Then each of them
-// requests data from the other, but on different teams. So a rank that waits for an answer on one team must
-// answer on the other team.
+// Ranks 0 and 1 each have one operation on each of two teams, and both operations wait for rank 2. When rank
+// 2 arrives, rank 0 requests data from rank 1 on one team, and rank 1 requests data from rank 0 on the other.
+// So a rank that waits for an answer on one team must answer on the other team.
 void ask_each_other_on_two_teams() {
     constexpr int64_t count = 5000;
     Shared first(3, true), second(3, true);
@@ -388,8 +388,8 @@ TEST(NodeArea, RootWaitsForRoom) {
     });
 }
 
-// More exchanges are under way than there are slots, and more than `done_beyond` can count. They are
-// advanced in random order, as nonblocking operations are.
+// More exchanges are under way than there are slots, and more than the bit mask NodeUse::done_beyond has
+// bits. They are advanced in random order, as nonblocking operations are.
 TEST(NodeArea, ManyUnderWay) {
     Shared shared(3);
     with_ranks(shared, [&](Rank &rank) {
