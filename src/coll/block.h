@@ -1,7 +1,7 @@
 // Describes where the data of a schedule lies: in blocks at offsets in three spaces (the program's two
 // buffers, and scratch memory). The addresses of the spaces are known only when the schedule runs. A schedule
 // can thus be made in advance, kept, and used with any buffers of the same shape.
-// Thread rule: plain values.
+// Thread rule: values without a lock; a thread uses its own.
 // Tested by: tests/unit/coll/moves_test.cc, tests/unit/coll/neighbors_test.cc.
 #pragma once
 

@@ -1,7 +1,7 @@
 // Computes trees over the ranks of a team. A rank's position is its distance from the root. In a binomial
 // tree the parent of a position is the position with its lowest one-bit cleared, so a subtree is a run of
 // consecutive positions. A k-nomial tree is the same with digits of a radix instead of bits.
-// Thread rule: plain values.
+// Thread rule: values without a lock; a thread uses its own.
 // Tested by: tests/unit/coll/moves_test.cc, tests/unit/coll/reductions_test.cc.
 #pragma once
 

@@ -1,7 +1,7 @@
 // Contains the cost model of algorithms. The work of an algorithm is counted exactly where possible (a test
 // compares the counts with the schedules). The time of an algorithm is estimated from the time that the
 // machine needs for each kind of work.
-// Thread rule: plain values.
+// Thread rule: values without a lock; a thread uses its own.
 // Tested by: tests/unit/coll/reductions_test.cc, tests/unit/coll/two_level_test.cc.
 // Tested by: tests/unit/coll/select_test.cc.
 #pragma once

@@ -1,6 +1,6 @@
 // Records which bytes of a message have arrived: all bytes before offset end(), and some ranges behind it.
 // Bytes that arrive twice count once.
-// Thread rule: plain values.
+// Thread rule: values without a lock; a thread uses its own.
 #pragma once
 
 #include <algorithm>

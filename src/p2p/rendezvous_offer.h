@@ -1,5 +1,5 @@
 // The payload of an offer. If the first bytes of the message travel with the offer, they follow this struct.
-// Thread rule: plain values.
+// Thread rule: values without a lock; a thread uses its own.
 // Tested by: tests/unit/p2p/rendezvous_send_test.cc, tests/unit/p2p/rendezvous_receive_test.cc.
 #pragma once
 

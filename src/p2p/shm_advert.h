@@ -68,8 +68,8 @@ public:
     ShmAdverts(const ShmAdverts &) = delete;
     ShmAdverts &operator=(const ShmAdverts &) = delete;
 
-    // Lets the sender claim a long receive from a named source that has just been posted, and announces the
-    // receive, if this is worthwhile.
+    // If this is worthwhile, lets the sender claim a long receive that has just been posted, and announces
+    // the receive. The receive must name its source.
     void announce(ReceiveOperation &receive);
     // Withdraws a receive that is to be matched or cancelled. False: a sender has claimed the receive, so it
     // can be neither matched nor cancelled.

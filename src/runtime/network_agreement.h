@@ -16,7 +16,7 @@
 // arrived. Then each rank reads the results of all hosts. If one result is "no", all ranks create links over
 // TCP instead, and the lowest rank with this result reports why. Before a rank has read the results, it sends
 // only probes and answers. So no message is under way when the path is replaced, and none can be lost or
-// doubled. The test costs one barrier. It is made only if datagrams are used between hosts. For each host
+// duplicated. The test costs one barrier. It is made only if datagrams are used between hosts. For each host
 // only one port is tested.
 //
 // Thread rule: the thread that creates the runtime. All ranks call each of these functions. An error must end

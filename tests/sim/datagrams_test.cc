@@ -1,5 +1,6 @@
-// Runs complete jobs that use datagrams over simulated packets. Packets are lost, doubled, damaged, overtaken
-// and dropped by full queues, and cables are cut. Each message must arrive once, in order and unharmed.
+// Runs complete jobs that use datagrams over simulated packets. Packets are lost, duplicated, damaged,
+// reordered and dropped by full queues, and links between hosts fail. Each message must arrive once, in order
+// and unharmed.
 #include <gtest/gtest.h>
 
 #include "base/clock.h"

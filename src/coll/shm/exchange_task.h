@@ -1,6 +1,6 @@
 // An ExchangeTask names the data and memory on which an exchange (exchange_run.h) works.
 // ExchangeRun::advance() passes it to the parts of the exchange, which keep no reference to it.
-// Thread rule: plain values; the owner of the engine.
+// Thread rule: values without a lock, used by the owner of the engine.
 // Tested by: tests/unit/coll/shm/posts_test.cc, tests/unit/coll/shm/node_area_test.cc.
 #pragma once
 
