@@ -22,8 +22,8 @@ inline constexpr OptionRow option_table[] = {
     {Option::ranks, "n np c", "N",
      "Start N ranks of the program that follows (default: 1). They may outnumber the processors."},
     {Option::exported, "x", "NAME[=VALUE]",
-     "Set a variable for this program only. The ranks inherit the whole environment of mpirun, so NAME "
-     "without a value only reports if the variable is not set."},
+     "Set a variable for this program only. The ranks inherit the whole environment of mpirun. NAME without "
+     "a value therefore has no effect, except for a note if the variable is not set."},
     {Option::everyone, "genv", "NAME VALUE",
      "Set a variable for the ranks of all programs (also written NAME=VALUE)."},
     {Option::own, "env", "NAME VALUE", "Like -x, but always with a value (also written NAME=VALUE)."},
@@ -34,7 +34,8 @@ inline constexpr OptionRow option_table[] = {
     {Option::alloc_kinds, "memory-alloc-kinds", "KINDS",
      "The kinds of memory from which this program wants to communicate, as in system,mpi."},
     {Option::tag, "l tag-output prepend-rank", "",
-     "Begin every line of output with its rank, as in \"[3] \". Lines are never mixed."},
+     "Begin every line of output with its rank, as in \"[3] \". Lines of different ranks are not mixed, "
+     "unless a line is longer than 1 MiB."},
     {Option::output, "output", "DIR", "Write the output of rank N to the file DIR/rank-N.out instead."},
     {Option::out_pattern, "outfile-pattern", "NAME",
      "Write the standard output of each rank to a file; %r in its name stands for the rank, %h for the "
@@ -54,8 +55,8 @@ inline constexpr OptionRow option_table[] = {
      "Run on these hosts, as in \"a:4,b,[fe80::1]:2\". Each host gets as many ranks as the number after it "
      "(default: 1) before the next host; further ranks start again with the first host."},
     {Option::host_file, "f hostfile machinefile", "FILE",
-     "The same from a file with one host per line: HOST, HOST:SLOTS or HOST slots=N max_slots=N; '#' begins "
-     "a comment."},
+     "Run on the hosts that a file names, one per line: HOST, HOST:SLOTS or HOST slots=N max_slots=N; '#' "
+     "begins a comment."},
     {Option::ranks_per_host, "ppn perhost npernode N", "N",
      "Give each host N ranks in turn, regardless of its slots. Without -n: N ranks on each host."},
     {Option::map_by, "map-by", "slot|node|ppr:N:node",
@@ -88,7 +89,7 @@ inline constexpr const char *description[] = {
     "options to the whole job. If nothing fails, mpirun prints nothing of its own.",
     "If a rank fails, mpirun reports which one and why, ends the others and every process that they have "
     "started, and exits with the code of the first rank that failed. It forwards the signals HUP, INT, TERM, "
-    "USR1, USR2, ALRM, CONT, TSTP and WINCH to the ranks; a second INT or TERM ends the job. On QUIT "
+    "USR1, USR2, ALRM, CONT, TSTP and WINCH to the ranks; a second HUP, INT or TERM ends the job. On QUIT "
     "(Ctrl-\\) it prints what each rank waits for, and the ranks continue.",
     "Ranks on other hosts are started through a remote shell, by default ssh, which must work without a "
     "password. They start in a folder of the same name as here, with the environment of mpirun. Lanyard must "
