@@ -91,6 +91,9 @@ void LocalHost::on_reports() {
             continue;
         }
         if (length < 0 && (errno == EAGAIN || errno == EINTR)) return;
+        // The guard has ended without reading the last order. Its last reports follow this error, and without
+        // them the ranks' last output would be lost.
+        if (length < 0 && errno == ECONNRESET) continue;
         return on_guard_gone();
     }
 }
