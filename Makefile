@@ -15,7 +15,7 @@ CONFIGURE = env $$(command -v ninja >/dev/null && echo CMAKE_GENERATOR=Ninja) \
   $$(command -v ccache >/dev/null && \
     echo CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache) cmake
 
-.PHONY: help demo demo-python check test test-all judges install bench clean library python
+.PHONY: help demo demo-python check lint test test-all test-containers coverage judges install bench clean library python
 
 help:
 	@echo "make demo              four processes solve the heat equation; picture in heat.png"
@@ -24,6 +24,9 @@ help:
 	@echo "make test              every kind of test, release and sanitizers" \
 	  "(35 minutes, of which 20 for the builds)"
 	@echo "make test-all          all rank counts and paths, thread sanitizer, memcheck, long random runs"
+	@echo "make test-containers   the commands of README and docs, as a new user types them, in fresh Debians"
+	@echo "make lint              clang as second compiler, clang-tidy, clang-format of changed lines"
+	@echo "make coverage          which lines of src the tests run"
 	@echo "make judges SUITE=S    a suite that others wrote: mpich, mpi4py"
 	@echo "make install PREFIX=D  bin/ lib/ include/ share/ under D (now: $(PREFIX));" \
 	  "the folder may be moved later"
@@ -61,6 +64,14 @@ check:
 	@tools/setup build test
 	@/usr/bin/env python3 tools/test --check
 
+lint:
+	@tools/setup build test lint
+	@/usr/bin/env python3 tools/lint $(FILES)
+
+coverage:
+	@tools/setup build test coverage
+	@/usr/bin/env python3 tools/coverage
+
 test:
 	@tools/setup build test
 	@/usr/bin/env python3 tools/test
@@ -68,6 +79,10 @@ test:
 test-all:
 	@tools/setup build test all
 	@/usr/bin/env python3 tools/test --all
+
+test-containers:
+	@tools/setup build test all
+	@/usr/bin/env python3 tools/test --all --preset release --only containers
 
 judges: library
 	@tools/setup python

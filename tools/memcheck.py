@@ -1,9 +1,11 @@
 """Runs the GoogleTest programs and the mpi tests of a build under valgrind's memcheck, for 'make test-all'.
+As many run at a time as there are processors, because valgrind runs one thread of a program at a time.
 
 A program fails if memcheck reports an error in it, or if it fails under memcheck. Tests about time or load
 have the ctest label "timing". They are left out, because they are meaningless if the program runs ten times
 slower. Tests with the label "all" are left out too.
 """
+import concurrent.futures
 import os
 import pathlib
 import re
@@ -51,24 +53,24 @@ def under_valgrind(command):
 
 def run(build, environment, results, only=None):
     """Runs the programs, or those that `only` names, and returns one case for each."""
-    cases = []
-    for name, command, extra, pattern in commands(build):
-        if only is not None and name not in only:
-            continue
-        values = {**environment, **extra, "LANYARD_TEST_SECONDS": "5", "LANYARD_TEST_FEW": "1"}
-        values.pop("GTEST_OUTPUT", None)
-        try:
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, env=values, cwd=build, timeout=600, check=False)
-            text, status = done.stdout.decode(errors="replace"), done.returncode
-        except subprocess.TimeoutExpired as late:
-            text, status = (late.stdout or b"").decode(errors="replace"), "none after 600 s"
-        (results / f"memcheck-{name.replace('/', '-')}.log").write_text(text)
-        found_by = ("memcheck", "release", name)
-        said = pattern and status != FOUND and re.search(pattern, text)
-        if status in (0, 77) or said:
-            cases.append(junit.Case("memcheck", name, "passed", found_by=found_by))
-        else:
-            message = f"exit code {status} under valgrind"
-            cases.append(junit.Case("memcheck", name, "failed", message, text, found_by=found_by))
-    return cases
+    chosen = [entry for entry in commands(build) if only is None or entry[0] in only]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
+        return list(workers.map(lambda entry: run_one(build, environment, results, *entry), chosen))
+
+
+def run_one(build, environment, results, name, command, extra, pattern):
+    values = {**environment, **extra, "LANYARD_TEST_SECONDS": "5", "LANYARD_TEST_FEW": "1"}
+    values.pop("GTEST_OUTPUT", None)
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, env=values, cwd=build, timeout=600, check=False)
+        text, status = done.stdout.decode(errors="replace"), done.returncode
+    except subprocess.TimeoutExpired as late:
+        text, status = (late.stdout or b"").decode(errors="replace"), "none after 600 s"
+    (results / f"memcheck-{name.replace('/', '-')}.log").write_text(text)
+    found_by = ("memcheck", "release", name)
+    said = pattern and status != FOUND and re.search(pattern, text)
+    if status in (0, 77) or said:
+        return junit.Case("memcheck", name, "passed", found_by=found_by)
+    message = f"exit code {status} under valgrind"
+    return junit.Case("memcheck", name, "failed", message, text, found_by=found_by)

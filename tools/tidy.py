@@ -4,9 +4,11 @@
     tools/tidy.py [--root DIR]
     tools/tidy.py --sizes   prints the largest classes and headers of src instead (tools/sizes.py)
 
-The rules are: the include direction, the length of files and functions, the size of classes, the width of
-lines in code and pages, no goto, no macros but a few, no unused settings, no notes to come back later,
-'#pragma once', pages and comments name only files that exist, and each module has tests (tools/tested_by.py).
+The rules limit the length of files and functions, the size of classes, the width of lines in code and pages,
+and the number of virtual functions of the interface Path. They forbid includes against the order of the
+layers, goto, all but a few macros, settings that nothing uses, and notes about work to be done later. They
+require '#pragma once' in headers, tests for each module (tools/tested_by.py), and reasons for suppressed
+warnings (tools/suppressions.py). Pages and comments may name only files that exist.
 The script prints one line for each finding, and exits with 1 if there are any.
 
 tools/tidy_exemptions.txt, if it exists, lists known findings, one on each line: 'rule path', 'rule path:name'
@@ -27,6 +29,7 @@ import class_sizes  # noqa: E402
 import named_paths  # noqa: E402
 import page_text  # noqa: E402
 import sizes  # noqa: E402
+import suppressions  # noqa: E402
 import tested_by  # noqa: E402
 
 # Layers, lowest first; a file may include its own folder and folders of lower rows.
@@ -42,7 +45,7 @@ CROSSINGS = {
     ("tools", "net/address.h"),             # lanyard info --paths
     ("tools", "coll/select.h"),             # lanyard info --coll
     ("tools", "path/shm/segment.h"),        # lanyard doctor computes how much memory two ranks need
-    ("tools", "net/fabric.h"),              # lanyard doctor tries the endpoints of datagrams
+    ("tools", "net/fabric.h"),              # lanyard doctor tries the datagram endpoints
     ("tools", "net/udp_packets.h"),
     ("tools", "launch/plan.h"),             # lanyard bench -n has the same limit as mpirun
     ("launch", "coll/select.h"),            # mpirun checks LANYARD_COLL before ranks start
@@ -57,8 +60,10 @@ PROGRAMS = "bench/programs/"  # this folder has the rules of src, but its header
 MACROS = {"LANYARD_MUST", "LANYARD_HANDLE_KIND", "LANYARD_ENTRY", "SETTING"}  # no others without need
 FEATURE_MACROS = {"_GNU_SOURCE", "_POSIX_C_SOURCE", "_DEFAULT_SOURCE"}
 
-ABOVE_PATHS = ("engine", "p2p", "coll")  # may include path.h and its optional parts, but no single path
-INTERFACE, INTERFACE_FUNCTIONS_MAX = ("src/path/path.h", "Path"), 15  # what a new path must implement
+# These layers may include path.h and its optional parts, but no header of a particular path.
+ABOVE_PATHS = ("engine", "p2p", "coll")
+# The class that every path implements, and the most virtual functions that it may have.
+INTERFACE, INTERFACE_FUNCTIONS_MAX = ("src/path/path.h", "Path"), 15
 
 FILE_LINES_WARN, FILE_LINES_MAX, FUNCTION_LINES_MAX, WIDTH_MAX = 400, 500, 70, 110
 ONE_LINK = re.compile(r"[\s#/*-]*(?:<?https?://\S+|!?\[[^\]]*\]\([^)]*\)|\[[^\]]+\]:\s+\S+)\W*$")
@@ -250,6 +255,17 @@ def check_tested_by(root, sources):
         yield Finding("tested-by", path, number, words, name)
 
 
+def check_suppressions(root, sources):
+    """Checks that each suppression of a warning gives its reason, and that there are few."""
+    written = [(path, text) for path, text in sources if not is_generated(path, text) and (
+        pathlib.PurePath(path).suffix in C_SUFFIXES or path.endswith("CMakeLists.txt"))]
+    main = root / "CMakeLists.txt"
+    written += [(main.name, main.read_text())] if main.exists() else []
+    checks = root / suppressions.CHECKS
+    for path, number, words in suppressions.findings(written, checks.read_text() if checks.exists() else ""):
+        yield Finding("suppression", path, number, words)
+
+
 def is_generated(path, text):
     begin = "\n".join(text.splitlines()[:5])
     return ("generated" in path.split("/") or
@@ -299,7 +315,8 @@ def findings_in(root):
         elif is_python(path, text):
             findings += check_python(path, text)
     for check in (check_settings(root), check_large_classes(root, large), check_pages(root),
-                  check_comments(root, sources), check_tested_by(root, sources)):
+                  check_comments(root, sources), check_tested_by(root, sources),
+                  check_suppressions(root, sources)):
         findings += check
     return findings, warnings
 

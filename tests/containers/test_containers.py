@@ -1,8 +1,8 @@
 """Tests the commands of README.md, docs/installing.md, docs/ci.md and examples/docker/Dockerfile as a new
 user types them, each page in a fresh Debian 12 (debian.py).
 
-The tests build Lanyard several times and need a network, root and debootstrap, so only 'make test-all' runs
-them. They copy the working tree into a repository and clone it.
+The tests build Lanyard several times and need a network, root and debootstrap, so only 'make test-containers'
+runs them. They copy the working tree into a repository and clone it.
 """
 import os
 import pathlib
@@ -25,7 +25,7 @@ ROOT = HERE.parents[1]
 README, INSTALLING, CI = ((ROOT / name).read_text()
                           for name in ("README.md", "docs/installing.md", "docs/ci.md"))
 LONG = "LANYARD_TEST_ALL" in os.environ
-REASON = debian.missing() if LONG else "it builds Lanyard three times, which 'make test-all' does"
+REASON = debian.missing() if LONG else "it builds Lanyard three times, which 'make test-containers' does"
 pytestmark = pytest.mark.skipif(bool(REASON), reason=REASON or "none")
 GREETINGS = [f"I am rank {rank} of 4; our ranks add up to 6" for rank in range(4)]
 CLONE = "/srv/lanyard"  # the repository that users clone, in each Debian
