@@ -93,7 +93,6 @@ def generate(description, output):
         '// not significant. An out handle is set only on success. Any thread that may call MPI may call',
         '// these functions.',
         f'// {NOTICE}', '#pragma once', '', '#include "api/types.h"', '#include "base/error.h"', '',
-        '#ifdef __clang__', '#pragma clang diagnostic ignored "-Wreturn-type-c-linkage"', '#endif',
         '#pragma GCC visibility push(default)', 'namespace lanyard {', 'extern "C" {', '']
     for stem, chapter in description.chapters.items():
         members = [f for name, f in typed.items() if f.chapter == stem]

@@ -9,8 +9,9 @@ namespace lanyard::bench {
 namespace {
 
 void measure(const Job& job, Report& report) {
+    const int pairs = job.size / 2;
     for (std::size_t bytes : job.settings.sizes_bytes) {
-        double window_bytes = static_cast<double>(bytes) * job.settings.window * (job.size / 2);
+        double window_bytes = static_cast<double>(bytes) * job.settings.window * pairs;
         auto samples = sample_windows(job, bytes);
         report.count_sent(samples.rounds, window_bytes);
         report.add_size(bytes, summarise_as(std::move(samples),

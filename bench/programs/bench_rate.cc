@@ -35,7 +35,8 @@ Samples sample_threads(const Job& job, std::size_t bytes, int threads) {
 }
 
 void measure(const Job& job, Report& report) {
-    double window = static_cast<double>(job.settings.window) * (job.size / 2);
+    const int pairs = job.size / 2;
+    double window = static_cast<double>(job.settings.window) * pairs;
     auto rate = [](double messages) {
         return [messages](double seconds) { return messages / seconds / 1e6; };
     };

@@ -20,7 +20,7 @@ struct Errhandler;
 struct File;
 struct Group;
 struct Info;
-struct Message;
+struct Message;  // NOLINT(bugprone-forward-declaration-namespace): GoogleTest has another Message
 struct Op;
 struct Request;
 struct Session;

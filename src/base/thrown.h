@@ -39,7 +39,7 @@ void ready_unwinder();
 // `name` returns the text for caught(). (The end of a thread is caught as a null reference, which a sanitizer
 // would report.)
 template <class Name, class Call>
-[[gnu::no_sanitize("null")]] Error catching(Name name, Call call) {
+__attribute__((no_sanitize("null"))) Error catching(Name name, Call call) {
     try {
         return call();
     } catch (::abi::__forced_unwind &) {
@@ -51,7 +51,7 @@ template <class Name, class Call>
 
 // Calls a function of the program that must not throw, because no MPI call could report the exception.
 template <class Call>
-[[gnu::no_sanitize("null")]] void forbidding_to_throw(const char *function, Call call) {
+__attribute__((no_sanitize("null"))) void forbidding_to_throw(const char *function, Call call) {
     try {
         call();
     } catch (::abi::__forced_unwind &) {

@@ -45,13 +45,13 @@ std::string awaited(const WaitRecord &record) {
 }
 
 std::string describe(const WaitRecord &record) {
-    char line[600];
+    char text[600];
     int rank = record.world_rank;
     if (record.state == 0) return "";
     if (record.state == 2) {
-        std::snprintf(line, sizeof line, "rank %d: has finalised MPI", rank);
+        std::snprintf(text, sizeof text, "rank %d: has finalised MPI", rank);
     } else if (!record.waiting.load(std::memory_order_acquire)) {
-        std::snprintf(line, sizeof line,
+        std::snprintf(text, sizeof text,
                       "rank %d: is not waiting in MPI (computing, or testing); %" PRIu64
                       " messages sent, %" PRIu64 " received",
                       rank, record.sent.load(), record.matched.load());
@@ -64,13 +64,13 @@ std::string describe(const WaitRecord &record) {
         // `since` may be later than `now` if the rank begins a new wait meanwhile, which has then lasted 0 s.
         uint64_t since = record.since_ns, now = clock_ns();
         double seconds = since && since < now ? static_cast<double>(now - since) * 1e-9 : 0;
-        std::snprintf(line, sizeof line,
+        std::snprintf(text, sizeof text,
                       "rank %d: waits in %.31s%s%s%s, for %.1f s; %" PRIu64 " messages sent, %" PRIu64
                       " received",
                       rank, record.call, awaited(record).c_str(), name, number, seconds, record.sent.load(),
                       record.matched.load());
     }
-    return line;
+    return text;
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ void allreduce_recursive_doubling(const ReduceShape &s, Schedule &schedule) {
 Work allreduce_recursive_doubling_work(const Crew &crew, int64_t bytes) {
     int size = crew.size, active = power_of_two_below(size), extra = size - active,
         rounds = doublings(active);
-    int64_t messages = 2 * extra + int64_t{active} * rounds;
+    int64_t messages = int64_t{2} * extra + int64_t{active} * rounds;
     double path = double(rounds + (extra > 0)) * double(bytes);
     return {.rounds = rounds + 2 * (extra > 0),
             .messages = messages,
@@ -186,8 +186,8 @@ Work allreduce_halving_doubling_work(const Crew &crew, int64_t bytes) {
     double all = double(bytes);
     Far far = far_butterfly(crew, extra > 0, 0);  // of the halving; the doubling costs the same
     return {.rounds = 2 * rounds + 2 * (extra > 0),
-            .messages = 2 * extra + 2 * int64_t{active} * rounds,
-            .bytes = 2 * extra * bytes + 2 * (active - 1) * bytes,
+            .messages = int64_t{2} * extra + int64_t{2} * active * rounds,
+            .bytes = 2 * bytes * extra + 2 * bytes * (active - 1),
             .path_bytes = all * 2 * (1 + (extra > 0)),
             .path_reduced = all * (1 + (extra > 0)),
             .fresh_bytes = all * 2 * (1 + (extra > 0)),
@@ -231,7 +231,7 @@ Work allreduce_ring_work(const Crew &crew, int64_t bytes) {
     Far round = far_ring(crew, int64_t{size} * (size - 1), double(bytes));
     return {.rounds = 2 * (size - 1),
             .messages = 2 * int64_t{size} * (size - 1),
-            .bytes = 2 * (size - 1) * bytes,
+            .bytes = 2 * bytes * (size - 1),
             .path_bytes = 2.0 * double(bytes),
             .path_reduced = double(bytes),
             .fresh_bytes = 2.0 * double(bytes),

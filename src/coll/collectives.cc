@@ -282,7 +282,7 @@ void plan_allgatherv(Executor &executor, Team &team, Plan &plan, const Buffer &o
     MoveShape shape =
         move_shape(team, 0, own_block(Space::send, own), std::move(received), own.datatype == nullptr, false);
     int64_t bytes = 0;
-    for (int rank = 0; rank < blocks(team); ++rank) bytes += received.block(rank).bytes();
+    for (int rank = 0; rank < blocks(team); ++rank) bytes += shape.received.block(rank).bytes();
     make_gathering_for_all(executor.selection(), team, shape, bytes, plan.schedule());
     describe(team, plan, {CollectiveKind::allgatherv, Agreement::no_root, 0, bytes}, own.base, all.base);
 }

@@ -5,8 +5,9 @@
 
 namespace lanyard {
 
-[[gnu::no_sanitize("null")]] void combine_by_program(const Op &op, const void *in, void *inout, int64_t count,
-                                                     const Datatype &datatype, Error &failure) {
+__attribute__((no_sanitize("null"))) void combine_by_program(const Op &op, const void *in, void *inout,
+                                                             int64_t count, const Datatype &datatype,
+                                                             Error &failure) {
     if (failure) return;
     try {
         reduce(op, in, inout, count, datatype);

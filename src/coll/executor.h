@@ -30,7 +30,7 @@
 
 namespace lanyard {
 
-class Executor : private CollectiveObserver, private Handler, private Task {
+class Executor final : private CollectiveObserver, private Handler, private Task {
 public:
     // `reach` may be nullptr if ranks never sleep and no team reads other ranks' memory directly.
     Executor(Messenger &messenger, NodeReach *reach);

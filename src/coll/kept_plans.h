@@ -24,6 +24,7 @@ class PlanKey {
 public:
     PlanKey() = default;
     PlanKey(const PlanKey &other) { *this = other; }
+    // NOLINTNEXTLINE(bugprone-unhandled-self-assignment): copying a key onto itself changes nothing
     PlanKey &operator=(const PlanKey &other) {
         length_ = other.length_;
         objects_ = other.objects_;

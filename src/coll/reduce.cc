@@ -1,5 +1,7 @@
 // Implements the reduce algorithms (MPI-5.0 6.9.1).
 // Tested by: tests/unit/coll/reductions_test.cc.
+#include <numeric>
+
 #include "coll/running.h"
 #include "coll/tree.h"
 
@@ -113,8 +115,8 @@ void reduce_halving(const ReduceShape &s, Schedule &schedule) {
     if (s.index != s.root) return;
     // The parts of other ranks arrive in memory that earlier steps of this rank read or send. So all earlier
     // steps must be done.
-    std::vector<StepId> over;
-    for (StepId id = 0; id < static_cast<StepId>(schedule.steps().size()); ++id) over.push_back(id);
+    std::vector<StepId> over(schedule.steps().size());
+    std::iota(over.begin(), over.end(), 0);
     StepId free = schedule.join(over);
     for (int number = 0; number < folding.active(); ++number) {
         if (!folding.represented() && number == folding.number()) continue;

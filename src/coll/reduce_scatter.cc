@@ -49,7 +49,7 @@ Work reduce_scatter_halving_work(const Crew &crew, int64_t bytes) {
     Far far = far_butterfly(crew, 2 * (extra > 0), 0);
     far.path_bytes = crew.spread() ? all * (1 + 2 * (extra > 0)) * crew.most : 0;
     return {.rounds = rounds + 2 * (extra > 0),
-            .messages = 2 * extra + int64_t{active} * rounds,
+            .messages = int64_t{2} * extra + int64_t{active} * rounds,
             .bytes = extra * bytes + (active - 1) * bytes + extra * (bytes / size),
             .path_bytes = all * (2 + (extra > 0)),  // including the copy of the contribution
             .path_reduced = all * (1 + (extra > 0)),
@@ -122,7 +122,7 @@ Work reduce_scatter_ordered_work(const Crew &crew, int64_t bytes) {
     Far up = far_tree(crew, double(bytes)), down = far_star(crew, double(bytes) / size);
     double path = double(doublings(size) + 1) * double(bytes);
     return {.rounds = doublings(size) + 1,
-            .messages = 2 * (size - 1),
+            .messages = int64_t{2} * (size - 1),
             .bytes = (size - 1) * bytes + bytes - bytes / size,
             .path_bytes = path,
             .path_reduced = path,

@@ -200,7 +200,9 @@ inline double estimate_ns(const Work &work, const Costs &costs, const Crew &crew
 }
 
 // How often 1 must be doubled until it reaches `size`.
-inline int doublings(int size) { return size <= 1 ? 0 : std::bit_width(static_cast<unsigned>(size - 1)); }
+inline int doublings(int size) {
+    return size <= 1 ? 0 : static_cast<int>(std::bit_width(static_cast<unsigned>(size - 1)));
+}
 inline int power_of_two_below(int size) {
     return static_cast<int>(std::bit_floor(static_cast<unsigned>(size)));
 }

@@ -49,7 +49,8 @@ std::string parse_harm(std::string_view text, Harm &harm) {
         if (!good || (!kind->part && number != std::floor(number)))
             return quoted + " cannot be: " + std::string(name) + " takes " + std::string(kind->range);
         if (!seen.insert(name).second) return std::string(name) + " is given twice";
-        if (kind->part) harm.*kind->part = static_cast<uint32_t>(number * millionths_of_per_cent + 0.5);
+        if (kind->part)
+            harm.*kind->part = static_cast<uint32_t>(std::lround(number * millionths_of_per_cent));
         else if (name == "longest") harm.longest = static_cast<uint32_t>(number);
         else harm.seed = static_cast<uint64_t>(number);
     }

@@ -169,7 +169,7 @@ Slice dealt(int64_t size, int64_t block, int64_t place, int64_t places) {
 
 }  // namespace
 
-Error make_subarray(Integers sizes, Integers subsizes, Integers starts, int order, Datatype &old,
+Error make_subarray(const Integers &sizes, Integers subsizes, Integers starts, int order, Datatype &old,
                     Datatype **made) {
     if (Error error = check_dimensions(sizes)) return error;
     if (Error error = check_order(order)) return error;

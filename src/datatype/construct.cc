@@ -261,7 +261,8 @@ Error make_hvector(int64_t count, int64_t blocklength, int64_t stride, Datatype 
     return assemble(std::move(definition), made);
 }
 
-Error make_indexed(Integers blocklengths, Integers displacements, Datatype &old, Datatype **made) {
+Error make_indexed(const Integers &blocklengths, const Integers &displacements, Datatype &old,
+                   Datatype **made) {
     if (Error error = check_lengths(blocklengths)) return error;
     if (Error error = check_displacements(displacements, old)) return error;
     auto definition = defined(abi::combiner_indexed, old);
@@ -269,7 +270,7 @@ Error make_indexed(Integers blocklengths, Integers displacements, Datatype &old,
     return assemble(std::move(definition), made);
 }
 
-Error make_hindexed(Integers blocklengths, Integers displacements, Datatype &old, Datatype **made) {
+Error make_hindexed(const Integers &blocklengths, Integers displacements, Datatype &old, Datatype **made) {
     if (Error error = check_lengths(blocklengths)) return error;
     auto definition = defined(abi::combiner_hindexed, old);
     definition->integers = listed({static_cast<int64_t>(blocklengths.size())}, blocklengths);
@@ -277,7 +278,7 @@ Error make_hindexed(Integers blocklengths, Integers displacements, Datatype &old
     return assemble(std::move(definition), made);
 }
 
-Error make_indexed_block(int64_t blocklength, Integers displacements, Datatype &old, Datatype **made) {
+Error make_indexed_block(int64_t blocklength, const Integers &displacements, Datatype &old, Datatype **made) {
     if (blocklength < 0) return negative("the block length", blocklength);
     if (Error error = check_displacements(displacements, old)) return error;
     auto definition = defined(abi::combiner_indexed_block, old);
@@ -293,7 +294,7 @@ Error make_hindexed_block(int64_t blocklength, Integers displacements, Datatype 
     return assemble(std::move(definition), made);
 }
 
-Error make_struct(Integers blocklengths, Integers displacements, const std::vector<Datatype *> &types,
+Error make_struct(const Integers &blocklengths, Integers displacements, const std::vector<Datatype *> &types,
                   Datatype **made) {
     if (Error error = check_lengths(blocklengths)) return error;
     auto definition = std::make_shared<TypeDefinition>();

@@ -21,12 +21,13 @@ Error make_vector(int64_t count, int64_t blocklength, int64_t stride, Datatype &
 // The stride is in bytes.
 Error make_hvector(int64_t count, int64_t blocklength, int64_t stride, Datatype &old, Datatype **made);
 // Displacements are in extents of `old`.
-Error make_indexed(Integers blocklengths, Integers displacements, Datatype &old, Datatype **made);
+Error make_indexed(const Integers &blocklengths, const Integers &displacements, Datatype &old,
+                   Datatype **made);
 // Displacements are in bytes.
-Error make_hindexed(Integers blocklengths, Integers displacements, Datatype &old, Datatype **made);
-Error make_indexed_block(int64_t blocklength, Integers displacements, Datatype &old, Datatype **made);
+Error make_hindexed(const Integers &blocklengths, Integers displacements, Datatype &old, Datatype **made);
+Error make_indexed_block(int64_t blocklength, const Integers &displacements, Datatype &old, Datatype **made);
 Error make_hindexed_block(int64_t blocklength, Integers displacements, Datatype &old, Datatype **made);
-Error make_struct(Integers blocklengths, Integers displacements, const std::vector<Datatype *> &types,
+Error make_struct(const Integers &blocklengths, Integers displacements, const std::vector<Datatype *> &types,
                   Datatype **made);
 Error make_resized(Datatype &old, int64_t lower_bound, int64_t extent, Datatype **made);
 // A duplicate is committed if the original is.
@@ -36,7 +37,7 @@ Error make_dup(Datatype &old, Datatype **made);
 Error make_copy(const Datatype &old, Datatype **made);
 
 // The datatype of a part of an array. `order` is abi::order_c or abi::order_fortran.
-Error make_subarray(Integers sizes, Integers subsizes, Integers starts, int order, Datatype &old,
+Error make_subarray(const Integers &sizes, Integers subsizes, Integers starts, int order, Datatype &old,
                     Datatype **made);
 // States how an array is distributed over a grid of processes. make_darray() creates the datatype of the part
 // that process `rank` has.

@@ -45,7 +45,8 @@ void describe_basic(Datatype &datatype, const predefined::Type &type) {
     datatype.reductions = datatype.supported ? predefined::allowed_operations(type.group) : 0;
     datatype.name = type.name;
     // A pair is two runs. They are adjacent unless the pair has padding between value and index.
-    int64_t index_bytes = pair ? with_element_type(type.index, [](auto zero) { return sizeof zero; }) : 0;
+    int64_t index_bytes =
+        pair ? with_element_type(type.index, [](auto zero) { return int64_t{sizeof zero}; }) : 0;
     int64_t value_bytes = type.size - index_bytes;
     PlacedLayout value = run_of(value_bytes), index = run_of(index_bytes);
     index.origin = padded ? type.index_offset : value_bytes;

@@ -82,7 +82,7 @@ inline constexpr const char *usage_line =
 
 inline constexpr const char *summary = "start the ranks of an MPI program, here or on several hosts";
 
-inline constexpr const char *description[] = {
+inline constexpr const char *help_paragraphs[] = {
     "mpirun (also called mpiexec) starts several copies of a program, the ranks of one MPI job. It waits for "
     "them and forwards their output. Programs separated by ':' form one job. The options -n, -x, -env, "
     "-wdir, --initial-errhandler and --memory-alloc-kinds apply to the program that follows them, all other "
@@ -94,8 +94,8 @@ inline constexpr const char *description[] = {
     "Ranks on other hosts are started through a remote shell, by default ssh, which must work without a "
     "password. They start in a folder of the same name as here, with the environment of mpirun. Lanyard must "
     "be installed there in the same folder, unless --prefix names another one.",
-    "mpirun offers PMI-1 to the ranks on an inherited descriptor, so programs built for MPICH and its "
-    "derivatives start as well.",
+    ("mpirun offers PMI-1 to the ranks on an inherited descriptor, so programs built for MPICH and its "
+     "derivatives start as well."),
 };
 
 struct Outcome {
@@ -112,7 +112,7 @@ inline constexpr Outcome exit_codes[] = {
     {"other", "The exit code of the first rank that failed, or the code given to MPI_Abort."},
 };
 
-inline constexpr Outcome variables[] = {
+inline constexpr Outcome help_variables[] = {
     {"LANYARD_SHM_DIR", "The folder for the file of memory that the ranks share (default: /dev/shm)."},
     {"LANYARD_PEER_TIMEOUT",
      "Seconds without an answer after which a host counts as failed, and the time that it has to start "

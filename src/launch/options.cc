@@ -409,14 +409,14 @@ Parsed parse_options(const std::vector<std::string> &words) { return Parser(word
 
 std::string help_text() {
     std::string text = fmt::format("Usage: {}\n\n", usage_line);
-    for (const char *paragraph : description) text += wrapped(paragraph, 0) + "\n";
+    for (const char *paragraph : help_paragraphs) text += wrapped(paragraph, 0) + "\n";
     text += "Options (one dash or two, as you like):\n";
     for (const OptionRow &row : option_table)
         if (row.sentence[0]) text += fmt::format("  {}\n{}", spelled(row), wrapped(row.sentence, 6));
     text += "\nExit codes:\n";
     for (const Outcome &code : exit_codes) text += fmt::format("  {:<6} {}\n", code.code, code.sentence);
     text += "\nEnvironment (lanyard info --settings lists the settings of the library):\n";
-    for (const Outcome &variable : variables)
+    for (const Outcome &variable : help_variables)
         text += fmt::format("  {}\n{}", variable.code, wrapped(variable.sentence, 6));
     return text;
 }
@@ -425,7 +425,7 @@ std::string manual_page() {
     std::string page = fmt::format(".TH MPIRUN 1 \"\" \"Lanyard {}\"\n.SH NAME\nmpirun, mpiexec \\- {}\n",
                                    LANYARD_VERSION, quoted_for_man(summary));
     page += fmt::format(".SH SYNOPSIS\n{}\n.SH DESCRIPTION\n", quoted_for_man(usage_line));
-    for (const char *paragraph : description) page += quoted_for_man(paragraph) + "\n.PP\n";
+    for (const char *paragraph : help_paragraphs) page += quoted_for_man(paragraph) + "\n.PP\n";
     page += ".SH OPTIONS\nOne dash or two mean the same.\n";
     auto entry = [&](const std::string &head, const char *sentence) {
         page += fmt::format(".TP\n.B {}\n{}\n", quoted_for_man(head), quoted_for_man(sentence));
@@ -435,7 +435,7 @@ std::string manual_page() {
     page += ".SH EXIT STATUS\n";
     for (const Outcome &code : exit_codes) entry(code.code, code.sentence);
     page += ".SH ENVIRONMENT\n";
-    for (const Outcome &variable : variables) entry(variable.code, variable.sentence);
+    for (const Outcome &variable : help_variables) entry(variable.code, variable.sentence);
     return page;
 }
 

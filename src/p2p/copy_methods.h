@@ -120,8 +120,8 @@ public:
 
 private:
     // The method with the fewest trials since its rate rose, so that the methods take turns.
-    static Method next_trial(const Seen &known, Choice methods) {
-        return *std::min_element(methods.begin(), methods.end(), [&](Method one, Method other) {
+    static Method next_trial(const Seen &known, Choice choice) {
+        return *std::min_element(choice.begin(), choice.end(), [&](Method one, Method other) {
             return known.rate[static_cast<int>(one)].no_better <
                    known.rate[static_cast<int>(other)].no_better;
         });

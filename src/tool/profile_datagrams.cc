@@ -14,7 +14,7 @@ namespace {
 using Ranks = std::vector<RankProfile>;
 using Datagrams = RankProfile::Datagrams;
 
-constexpr size_t most_rows = 10;
+constexpr size_t most_pairs = 10;
 
 // One rank that sends to another.
 struct Pair {
@@ -95,15 +95,15 @@ std::string pair_rows(const Ranks &ranks) {
     if (pairs.empty()) return "";
     std::string text = line("\n%-26s %10s %11s %10s %11s %9s", "from rank to rank", "packets", "sent again",
                             "lost", "round trip", "least");
-    for (size_t i = 0; i < std::min(pairs.size(), most_rows); ++i) {
+    for (size_t i = 0; i < std::min(pairs.size(), most_pairs); ++i) {
         const Pair &pair = pairs[i];
         std::string name = std::to_string(pair.from) + " to " + std::to_string(pair.to->rank);
         text += line("%-26s %10s %11s %10s %11s %9s", name.c_str(), grouped(pair.to->sent).c_str(),
                      grouped(pair.to->sent_again).c_str(), pair.back ? grouped(pair.missing()).c_str() : "-",
                      time_text(pair.to->round_trip).c_str(), time_text(pair.to->least_round_trip).c_str());
     }
-    if (pairs.size() > most_rows)
-        text += line("and %s, which lost less", counted(pairs.size() - most_rows, "other").c_str());
+    if (pairs.size() > most_pairs)
+        text += line("and %s, which lost less", counted(pairs.size() - most_pairs, "other").c_str());
     return text;
 }
 

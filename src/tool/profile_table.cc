@@ -76,6 +76,7 @@ std::string call_rows(const Ranks &ranks) {
             sum.waiting += call.waiting;
         }
     std::vector<RankProfile::Call> rows;
+    rows.reserve(sums.size());
     for (const auto &[name, sum] : sums) rows.push_back(sum);
     std::sort(rows.begin(), rows.end(), [](const auto &a, const auto &b) { return a.seconds > b.seconds; });
     std::string text = line("\n%-28s %12s %9s %9s %9s %8s %8s", "call", "calls", "per rank", "of run", "most",
@@ -131,7 +132,7 @@ std::string balance_rows(const Ranks &ranks) {
 
 // The rows for the hosts, if there are several. The host whose ranks compute longest is first.
 std::string host_rows(const Ranks &ranks) {
-    constexpr size_t most_rows = 10;
+    constexpr size_t most_hosts = 10;
     std::map<std::string, Ranks> hosts;
     for (const RankProfile &rank : ranks) hosts[rank.host].push_back(rank);
     if (hosts.size() == 1) return "";
@@ -155,12 +156,12 @@ std::string host_rows(const Ranks &ranks) {
                      [](const Row &a, const Row &b) { return a.computing > b.computing; });
     std::string text = line("\n%-30s %10s %19s %16s %14s", "host", "ranks", "outside MPI, a rank",
                             "in MPI, a rank", "sent, a rank");
-    for (size_t i = 0; i < std::min(rows.size(), most_rows); ++i)
+    for (size_t i = 0; i < std::min(rows.size(), most_hosts); ++i)
         text += line("%-30s %10zu %19s %16s %14s", rows[i].host.c_str(), rows[i].ranks,
                      time_text(rows[i].computing).c_str(), time_text(rows[i].in_mpi).c_str(),
                      bytes_text(static_cast<uint64_t>(rows[i].sent)).c_str());
-    if (rows.size() > most_rows)
-        text += line("and %s, whose ranks compute less", counted(rows.size() - most_rows, "other").c_str());
+    if (rows.size() > most_hosts)
+        text += line("and %s, whose ranks compute less", counted(rows.size() - most_hosts, "other").c_str());
     return text;
 }
 

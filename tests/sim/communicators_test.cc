@@ -323,14 +323,14 @@ private:
             wishes.push_back({color == 3 ? abi::undefined : color, static_cast<int>(random.below(3)) - 1});
         }
         const Team &team = parent.team;
-        auto [color, key] = wishes[static_cast<size_t>(team.index)];
+        const Wish &wish = wishes[static_cast<size_t>(team.index)];
         auto part = [&](int begin, int size) {
             return part_of({wishes.begin() + begin, wishes.begin() + begin + size},
-                           Peers(team.peers + begin, team.peers + begin + size), color);
+                           Peers(team.peers + begin, team.peers + begin + size), wish.color);
         };
-        Error error = split_comm(parent, CollectiveKind::comm_split, color, key, made);
+        Error error = split_comm(parent, CollectiveKind::comm_split, wish.color, wish.key, made);
         Peers own = part(own_begin(team), own_size(team)), other = part(other_begin(team), other_size(team));
-        expect_inter(error, made, color == abi::undefined ? Peers{} : own, other, "split of intercomm");
+        expect_inter(error, made, wish.color == abi::undefined ? Peers{} : own, other, "split of intercomm");
     }
     void create_of_inter(Comm &parent, Random &random, Comm *&made) {
         const Team &team = parent.team;

@@ -109,7 +109,8 @@ void check_late_looks(uint32_t lost_ppm, uint64_t most_ns) {
         EXPECT_LT(world.now_ns(), most_ns) << "seed " << seed + run << '\n' << world.describe();
     }
     std::printf("lost %.1f %%: %.0f ms on average, %.0f at most\n", lost_ppm / 1e4,
-                static_cast<double>(sum_ns / runs) / 1e6, static_cast<double>(longest_ns) / 1e6);
+                static_cast<double>(sum_ns) / static_cast<double>(runs) / 1e6,
+                static_cast<double>(longest_ns) / 1e6);
 }
 
 TEST(FlowFigures, lateLooksAreNoQueue) { check_late_looks(0, 200'000'000); }

@@ -19,14 +19,10 @@ using Pairs = std::vector<Pair>;
 // One operation as one rank performs it. The caller must own the engine.
 class InterOperation {
 public:
-    InterOperation(Rank &rank, Comm &comm, Random &random)
-        : rank_(rank),
-          comm_(comm),
-          kind_(static_cast<Kind>(random.below(static_cast<uint64_t>(Kind::count_of_them)))),
-          salt_(random.next()),
-          count_(static_cast<int64_t>(random.below(random.chance(20) ? 400 : 6))),
-          second_has_root_(random.chance(50)),
-          root_(static_cast<int>(random.below(1000))) {
+    InterOperation(Comm &comm, Random &random)
+        : comm_(comm), kind_(static_cast<Kind>(random.below(static_cast<uint64_t>(Kind::count_of_them)))),
+          salt_(random.next()), count_(static_cast<int64_t>(random.below(random.chance(20) ? 400 : 6))),
+          second_has_root_(random.chance(50)), root_(static_cast<int>(random.below(1000))) {
         group_ = own_begin(comm.team) > 0;
         own_ = own_size(comm.team);
         other_ = other_size(comm.team);
@@ -156,7 +152,6 @@ private:
         else plan_alltoallv(executor(), team, collective_->plan, from, to);
     }
 
-    Rank &rank_;
     Comm &comm_;
     Kind kind_;
     uint64_t salt_;
@@ -178,7 +173,7 @@ void run_inter_collectives(Rank &rank, Comm &comm, uint64_t seed, int rounds) {
         EngineGuard guard(rank.engine);
         std::deque<InterOperation> operations;
         size_t count = 1 + random.below(3);
-        for (size_t i = 0; i < count; ++i) operations.emplace_back(rank, comm, random);
+        for (size_t i = 0; i < count; ++i) operations.emplace_back(comm, random);
         for (size_t i = 0; i < count; ++i) operations[(i + rank.own) % count].finish();
     }
 }

@@ -55,12 +55,12 @@ constexpr Problem problems[] = {
 
 class Spectrum {
 public:
-    explicit Spectrum(Run& run)
-        : run_(run), problem_(problem_of(problems, run.problem())), nx_(problem_.nx), ny_(problem_.ny),
-          nz_(problem_.nz), ranks_(static_cast<std::size_t>(run.size())),
-          rank_(static_cast<std::size_t>(run.rank())), my_ny_(ny_ / ranks_), my_nz_(nz_ / ranks_),
-          along_x_(nx_), along_y_(ny_), along_z_(nz_), space_(nx_ * ny_ * my_nz_),
-          frequencies_(space_.size()), evolved_(space_.size()), decay_(space_.size()) {}
+    explicit Spectrum(Run &run)
+        : problem_(problem_of(problems, run.problem())), nx_(problem_.nx), ny_(problem_.ny), nz_(problem_.nz),
+          ranks_(static_cast<std::size_t>(run.size())), rank_(static_cast<std::size_t>(run.rank())),
+          my_ny_(ny_ / ranks_), my_nz_(nz_ / ranks_), along_x_(nx_), along_y_(ny_), along_z_(nz_),
+          space_(nx_ * ny_ * my_nz_), frequencies_(space_.size()), evolved_(space_.size()),
+          decay_(space_.size()) {}
 
     int steps() const { return problem_.steps; }
     double points() const { return static_cast<double>(nx_ * ny_ * nz_); }
@@ -169,7 +169,6 @@ private:
                             &space_[(z * ny_ + rank * my_ny_) * nx_]);
     }
 
-    Run& run_;
     const Problem& problem_;
     std::size_t nx_, ny_, nz_, ranks_, rank_, my_ny_, my_nz_;
     Fourier along_x_, along_y_, along_z_;

@@ -62,7 +62,6 @@ private:
 
     long edge_;
     Division division_;
-    int rank_;
     std::array<int, 3> place_;
     std::array<long, 3> lengths_{};
     std::vector<double> numbers_;

@@ -44,9 +44,9 @@ std::array<int, messages> ways(int ranks) {
     for (int k = 0; k < messages && ranks > 1; ++k) {
         int pair = ranks - 1 > messages ? k / 2 : k % (ranks - 1) / 2, distance = pair + 1;
         bool up = ranks - 1 > messages ? k % 2 == 0 : k % (ranks - 1) % 2 == 0;
+        const int farthest = (ranks - 1) / 2, pairs = messages / 2;
         if (ranks - 1 > messages)
-            distance =
-                std::max(distance, static_cast<int>(std::pow((ranks - 1) / 2, pair / (messages / 2 - 1.0))));
+            distance = std::max(distance, static_cast<int>(std::pow(farthest, pair / (pairs - 1.0))));
         all[k] = up ? distance : ranks - distance;
     }
     return all;

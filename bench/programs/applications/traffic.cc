@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <iterator>
 
@@ -112,9 +113,9 @@ std::string describe(const Totals& totals, double seconds) {
         if (sum.by_size[k] == 0) continue;
         so_far += sum.by_size[k];
         double share = static_cast<double>(so_far) / static_cast<double>(sum.messages);
-        text +=
-            fmt::format("    to {:>11} B {:>10} {:>6.1f} % {}\n", (std::uint64_t{1} << k) - 1, sum.by_size[k],
-                        100 * share, std::string(static_cast<std::size_t>(share * bar_length + 0.5), '#'));
+        text += fmt::format("    to {:>11} B {:>10} {:>6.1f} % {}\n", (std::uint64_t{1} << k) - 1,
+                            sum.by_size[k], 100 * share,
+                            std::string(static_cast<std::size_t>(std::lround(share * bar_length)), '#'));
     }
     return text;
 }

@@ -10,9 +10,6 @@
 #include "api/types.h"
 #include "base/error.h"
 
-#ifdef __clang__
-#pragma clang diagnostic ignored "-Wreturn-type-c-linkage"
-#endif
 #pragma GCC visibility push(default)
 namespace lanyard {
 extern "C" {

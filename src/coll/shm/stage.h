@@ -53,7 +53,7 @@ private:
     }
     std::byte *base_;
 };
-static_assert((1 + StageMemory::most_readers) * StageMemory::entries * sizeof(uint32_t) <=
+static_assert(sizeof(uint32_t) * (1 + StageMemory::most_readers) * StageMemory::entries <=
               StageMemory::stamps_bytes);
 
 // The description of a stream, as a slot contains it.

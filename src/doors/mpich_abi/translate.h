@@ -70,7 +70,7 @@ struct Translations : Values {
         auto high = static_cast<uint32_t>(given.count_hi_and_cancelled);
         status.count_low = static_cast<uint32_t>(given.count_lo);
         status.count_high = high >> 1;
-        status.cancelled = high & 1;
+        status.cancelled = static_cast<int32_t>(high & 1);
     }
     static void count_to_program(const Status &status, MPI_Status &place) {
         place.count_lo = static_cast<int>(status.count_low);

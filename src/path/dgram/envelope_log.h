@@ -25,7 +25,7 @@ struct LogEntry {
 class EnvelopeLog {
 public:
     using Entry = LogEntry;
-    static constexpr uint32_t least_entries = BytePool::step / sizeof(LogEntry *);
+    static constexpr uint32_t least_entries = BytePool::step / sizeof(void *);
 
     uint64_t begin() const { return begin_; }
     uint64_t end() const { return end_; }

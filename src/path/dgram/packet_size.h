@@ -76,7 +76,7 @@ public:
             lost_trials_ = 0;
         }
         if (lost_ == 0 || bytes >= shortest_lost_) {
-            for (uint8_t i = 0; i < lost_; ++i) one_more_lost();
+            for (uint32_t i = 0; i < lost_; ++i) one_more_lost();
             share_ -= (share_ + 15u) / 16;
             forget();
         } else {

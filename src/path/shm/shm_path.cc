@@ -7,7 +7,7 @@
 
 namespace lanyard {
 
-ShmPath::ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bool direct_copies)
+ShmPath::ShmPath(Segment &segment, uint32_t own, const std::vector<uint32_t> &peers, bool direct_copies)
     : Path({.name = "shm",
             .max_eager = Outlet::max_payload(segment),
             .max_bulk = cell_bytes,

@@ -25,7 +25,7 @@ class ShmPath final : public Path, private DirectMemory, private ShortLane {
 public:
     // `peers[i]` is the peer number of the node's i-th process; `own` is the index of this process among
     // them.
-    ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bool direct_copies);
+    ShmPath(Segment &segment, uint32_t own, const std::vector<uint32_t> &peers, bool direct_copies);
     // [owner] Adds the node's next process, which has this peer number. Returns false if this process has no
     // addresses or memory for it.
     bool add_member(uint32_t peer);

@@ -198,7 +198,7 @@ TEST(Neighbors, Grids) {
     for (const std::vector<int> &dims : all)
         for (unsigned wrapped = 0; wrapped < 1u << dims.size(); ++wrapped) {
             std::vector<int> periodic;
-            for (size_t d = 0; d < dims.size(); ++d) periodic.push_back(wrapped >> d & 1);
+            for (size_t d = 0; d < dims.size(); ++d) periodic.push_back(static_cast<int>(wrapped >> d & 1));
             check_network(grid(dims, periodic), ++random,
                           "grid " + ::testing::PrintToString(dims) + ::testing::PrintToString(periodic));
             if (HasFatalFailure()) return;

@@ -50,7 +50,7 @@ struct Outcome {
     HarmedPackets::Counts counts;
 };
 
-constexpr uint32_t packets = 20'000;
+constexpr uint32_t packets_sent = 20'000;
 
 Outcome suffer(const Harm &harm) {
     HarmedPackets io(std::make_unique<Mirror>(), harm);
@@ -72,7 +72,7 @@ Outcome suffer(const Harm &harm) {
                 latest = std::max(latest, number[0]);
             }
     };
-    for (uint32_t at = 0; at < packets; ++at) {
+    for (uint32_t at = 0; at < packets_sent; ++at) {
         uint32_t number[2] = {at, ~at};
         iovec parts[2] = {{&number[0], 4}, {&number[1], 4}};
         PacketIo::Outgoing packet{0, parts, 2};
@@ -86,7 +86,7 @@ Outcome suffer(const Harm &harm) {
 
 TEST(HarmedPackets, DoesNoHarmUnasked) {
     Outcome outcome = suffer({});
-    EXPECT_EQ(outcome.received.size(), packets);
+    EXPECT_EQ(outcome.received.size(), packets_sent);
     EXPECT_EQ(outcome.damaged + outcome.disordered, 0);
 }
 
@@ -97,14 +97,14 @@ TEST(HarmedPackets, DoesTheHarmItIsAskedFor) {
     EXPECT_EQ(harm.damaged, 5'000u);
     Outcome outcome = suffer(harm);
     auto about = [](uint64_t count, double share) {
-        double part = static_cast<double>(count) / packets;
+        double part = static_cast<double>(count) / packets_sent;
         return part > 0.7 * share && part < 1.3 * share;
     };
     EXPECT_TRUE(about(outcome.counts.lost, 0.02));
     EXPECT_TRUE(about(outcome.counts.doubled, 0.01));
     EXPECT_TRUE(about(outcome.counts.overtaken, 0.03));
     EXPECT_TRUE(about(outcome.counts.damaged, 0.005));
-    EXPECT_EQ(outcome.received.size(), packets - outcome.counts.lost - outcome.counts.damaged);
+    EXPECT_EQ(outcome.received.size(), packets_sent - outcome.counts.lost - outcome.counts.damaged);
     EXPECT_EQ(static_cast<uint64_t>(outcome.damaged), outcome.counts.damaged);
     EXPECT_GT(outcome.disordered, 100);
     int doubled = 0;

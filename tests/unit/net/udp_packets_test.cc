@@ -26,7 +26,7 @@ std::string text_of(const PacketIo::Arrived &packet) {
 }
 
 struct Endpoint {
-    explicit Endpoint(UdpPackets::Options options = {}, std::vector<Address> addresses = {loopback()})
+    explicit Endpoint(UdpPackets::Options options = {}, const std::vector<Address> &addresses = {loopback()})
         : packets(options) {
         EXPECT_FALSE(packets.open(addresses, 0, 0));
     }

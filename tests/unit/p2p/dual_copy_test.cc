@@ -7,27 +7,27 @@
 namespace lanyard {
 namespace {
 
-constexpr size_t piece = 64 * 1024, pieces = 6, bytes = pieces * piece - 100;
+constexpr size_t piece_bytes = 64 * 1024, piece_count = 6, bytes_of_all = piece_count * piece_bytes - 100;
 
 class DualCopyTest : public ScriptedTest, protected PieceReader::User {
 protected:
     DualCopyTest() {
         path->touched = path->shares = true;
-        source = text(bytes);
-        room.assign(bytes, '.');
+        source = text(bytes_of_all);
+        room.assign(bytes_of_all, '.');
     }
     void pieces_copied() override { ++copied; }
     void pieces_refused() override { ++refusals; }
     bool read() {
         return reader.begin(1, 4711, 55, reinterpret_cast<uintptr_t>(source.data()),
-                            reinterpret_cast<std::byte *>(room.data()), bytes, *this);
+                            reinterpret_cast<std::byte *>(room.data()), bytes_of_all, *this);
     }
     HelpRequest request() const { return path->said<HelpRequest>(); }
     std::atomic<uint64_t> &word() { return path->words[0][request().word]; }
-    int64_t claim_as_sender() { return claim_piece(word(), request().generation, pieces, false); }
+    int64_t claim_as_sender() { return claim_piece(word(), request().generation, piece_count, false); }
     void write(int64_t number) {
-        auto offset = static_cast<size_t>(number) * piece;
-        room.replace(offset, piece, source.substr(offset, piece));
+        auto offset = static_cast<size_t>(number) * piece_bytes;
+        room.replace(offset, piece_bytes, source.substr(offset, piece_bytes));
     }
 
     PieceReader reader{endpoint};
@@ -38,26 +38,26 @@ protected:
 
 TEST_F(DualCopyTest, TheReceiverReadsAllWhereNobodyHelps) {
     ASSERT_TRUE(read());
-    step(pieces);
+    step(piece_count);
     EXPECT_EQ(copied, 1);
     EXPECT_EQ(room, source);
     EXPECT_EQ(endpoint.words.in_use(), 0);
 }
 
 TEST_F(DualCopyTest, EachPieceIsCopiedOnce) {
-    ASSERT_TRUE(read());  // also reads the first piece
+    ASSERT_TRUE(read());  // also reads the first piece_bytes
     HelpRequest asked = request();
     int64_t last = claim_as_sender(), before_last = claim_as_sender();
-    EXPECT_EQ(last, static_cast<int64_t>(pieces) - 1);
+    EXPECT_EQ(last, static_cast<int64_t>(piece_count) - 1);
     step(10);
-    EXPECT_EQ(path->gets, static_cast<int>(pieces) - 2);
+    EXPECT_EQ(path->gets, static_cast<int>(piece_count) - 2);
     EXPECT_EQ(copied, 0) << "the sender still writes";
     write(last);
     write(before_last);
     reader.helped(true);
     EXPECT_EQ(copied, 1);
     EXPECT_EQ(room, source);
-    EXPECT_EQ(claim_piece(path->words[0][asked.word], asked.generation, pieces, false), -1)
+    EXPECT_EQ(claim_piece(path->words[0][asked.word], asked.generation, piece_count, false), -1)
         << "the word is over";
 }
 
@@ -89,11 +89,11 @@ TEST_F(DualCopyTest, TheSenderWritesFromTheBack) {
     path->words[1][5] = Claims{3, 0, 0}.word();
     writer.begin(1, {55, reinterpret_cast<uintptr_t>(room.data()), 5, 3}, buffer(source));
     step(2);
-    EXPECT_EQ(room.substr(4 * piece), source.substr(4 * piece));
-    EXPECT_EQ(claim_piece(path->words[1][5], 3, pieces, true), 0);
+    EXPECT_EQ(room.substr(4 * piece_bytes), source.substr(4 * piece_bytes));
+    EXPECT_EQ(claim_piece(path->words[1][5], 3, piece_count, true), 0);
     step(10);
     EXPECT_EQ(room[0], '.') << "the receiver has that";
-    EXPECT_EQ(room.substr(piece), source.substr(piece));
+    EXPECT_EQ(room.substr(piece_bytes), source.substr(piece_bytes));
     ASSERT_EQ(path->of_kind(EnvelopeKind::helped).size(), 1u);
     EXPECT_EQ(path->sent.back().envelope.tag, 1);
     EXPECT_EQ(path->sent.back().envelope.context, 55u);

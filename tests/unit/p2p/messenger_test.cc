@@ -53,7 +53,8 @@ struct Operation : sim::Transfer {
 class MessengerTest : public ::testing::Test {
 protected:
     void make(sim::Behaviour behaviour = quiet(), Settings settings = {}) {
-        job = std::make_unique<sim::Job>(baton, behaviour, sim::JobShape{.ranks = 2, .settings = settings});
+        job = std::make_unique<sim::Job>(baton, behaviour,
+                                         sim::JobShape{.ranks = 2, .settings = std::move(settings)});
     }
     // A network that is slow and does nothing else wrong.
     static sim::Behaviour quiet() {

@@ -11,8 +11,8 @@ namespace {
 
 using testing::OneArea;
 
-const uint32_t barrier = Agreement{CollectiveKind::barrier}.word(),
-               bcast = Agreement{CollectiveKind::bcast, 0, 0, 8}.word();
+const uint32_t barrier_word = Agreement{CollectiveKind::barrier}.word(),
+               bcast_word = Agreement{CollectiveKind::bcast, 0, 0, 8}.word();
 
 std::string sentence(const CallCheck &check) {
     Error error = check.error();
@@ -21,8 +21,8 @@ std::string sentence(const CallCheck &check) {
 
 TEST(CallCheck, SameCallsFit) {
     CallCheck check;
-    check.begin(barrier, 7);
-    EXPECT_TRUE(check.compare(1, {7, barrier}));
+    check.begin(barrier_word, 7);
+    EXPECT_TRUE(check.compare(1, {7, barrier_word}));
     EXPECT_TRUE(check.fits(1, 8, 8));
     EXPECT_FALSE(check.disagrees());
     EXPECT_EQ(sentence(check), "");
@@ -31,29 +31,29 @@ TEST(CallCheck, SameCallsFit) {
 // A slot stores only the lower bits of a call's number, so stored numbers wrap around.
 TEST(CallCheck, NumbersWrap) {
     CallCheck check;
-    check.begin(barrier, Slot::most_numbers + 3);
-    EXPECT_TRUE(check.compare(1, {2, barrier}));
+    check.begin(barrier_word, Slot::most_numbers + 3);
+    EXPECT_TRUE(check.compare(1, {2, barrier_word}));
 }
 
 TEST(CallCheck, TellsAnotherCall) {
     CallCheck check;
-    check.begin(barrier, 7);
-    EXPECT_FALSE(check.compare(1, {7, bcast}));
+    check.begin(barrier_word, 7);
+    EXPECT_FALSE(check.compare(1, {7, bcast_word}));
     EXPECT_TRUE(check.disagrees());
-    EXPECT_EQ(check.disputed_word(), barrier);
+    EXPECT_EQ(check.disputed_word(), barrier_word);
     EXPECT_EQ(check.disputed_age(), 0u);
     EXPECT_EQ(sentence(check),
               "rank 1 calls MPI_Bcast where this rank calls MPI_Barrier; all ranks must call the same "
               "collective operations on a communicator in the same order");
-    check.begin(barrier, 8);
+    check.begin(barrier_word, 8);
     EXPECT_FALSE(check.disagrees());
     EXPECT_EQ(sentence(check), "");
 }
 
 TEST(CallCheck, TellsAnotherOrder) {
     CallCheck check;
-    check.begin(barrier, 7);
-    EXPECT_FALSE(check.compare(2, {8, barrier}));
+    check.begin(barrier_word, 7);
+    EXPECT_FALSE(check.compare(2, {8, barrier_word}));
     EXPECT_EQ(
         sentence(check),
         "rank 2 calls MPI_Barrier as collective operation 9 of this communicator, this rank "
@@ -62,7 +62,7 @@ TEST(CallCheck, TellsAnotherOrder) {
 
 TEST(CallCheck, TellsAnotherLength) {
     CallCheck check;
-    check.begin(bcast, 7);
+    check.begin(bcast_word, 7);
     EXPECT_FALSE(check.fits(2, 16, 8));
     EXPECT_FALSE(check.disagrees());
     EXPECT_EQ(
@@ -76,17 +76,17 @@ TEST(CallCheck, RemembersUsesInWhichARankWasAlone) {
     OneArea area(2);
     AreaTeam own = area.seen_by(0);
     CallCheck check;
-    check.begin(bcast, 1);
+    check.begin(bcast_word, 1);
     own.area.calls(0).tell(1, check.own());
     check.remember_alone(own, 1);
-    own.area.calls(1).tell(1, {1, barrier});
-    check.begin(bcast, 2);
+    own.area.calls(1).tell(1, {1, barrier_word});
+    check.begin(bcast_word, 2);
     check.compare_alone(own, false);
     EXPECT_FALSE(check.disagrees());
-    check.begin(barrier, 3);
+    check.begin(barrier_word, 3);
     check.compare_alone(own, true);
     EXPECT_TRUE(check.disagrees());
-    EXPECT_EQ(check.disputed_word(), bcast);
+    EXPECT_EQ(check.disputed_word(), bcast_word);
     EXPECT_EQ(check.disputed_age(), 2u);
     EXPECT_EQ(own.team.node_use.alone_count, 0);
     check.error().discard();
@@ -99,7 +99,7 @@ TEST(CallCheck, ComparesManyUsesAtOnce) {
     AreaTeam own = area.seen_by(0);
     CallCheck check;
     for (uint32_t use = 1; use <= 3 * NodeUse::most_alone; ++use) {
-        check.begin(bcast, use);
+        check.begin(bcast_word, use);
         for (int rank : {0, 1}) own.area.calls(rank).tell(use, check.own());
         check.compare_alone(own, false);
         check.remember_alone(own, use);

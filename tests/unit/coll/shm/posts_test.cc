@@ -92,7 +92,10 @@ TEST(Taking, GetsAllInEveryWay) {
         Taker taker(area, each.bytes);
         ASSERT_TRUE(poster.write());
         int calls = 1;
-        for (; !taker.take(); ++calls) EXPECT_TRUE(taker.taking.got_on() | poster.post.go_on(poster.task));
+        for (; !taker.take(); ++calls) {
+            bool taken = taker.taking.got_on(), posted = poster.post.go_on(poster.task);
+            EXPECT_TRUE(taken || posted);
+        }
         EXPECT_GE(calls, each.least_calls);
         EXPECT_TRUE(poster.post.is_whole());
         EXPECT_TRUE(taker.data == poster.data) << each.bytes << " bytes, " << each.way;

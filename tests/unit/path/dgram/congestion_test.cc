@@ -7,7 +7,7 @@
 namespace lanyard::dgram {
 namespace {
 
-constexpr size_t packet = 1472;
+constexpr size_t packet_bytes = 1472;
 
 // A full window is acknowledged again and again, each time after a given round trip.
 class Line {
@@ -17,17 +17,18 @@ public:
     void rounds(int count, uint64_t trip_ns, uint32_t lost_of_each = 0) {
         for (int i = 0; i < count; ++i) {
             now_ns += trip_ns;
-            uint32_t packets = std::max<uint32_t>(1, congestion.window() / packet);
+            uint32_t packets = std::max<uint32_t>(1, congestion.window() / packet_bytes);
             for (uint32_t j = 0; j < packets; ++j) {
                 trip.add(trip_ns, 0, now_ns);
-                congestion.acknowledged(packet, 1, congestion.window(), trip, packet, limits, now_ns);
+                congestion.acknowledged(packet_bytes, 1, congestion.window(), trip, packet_bytes, limits,
+                                        now_ns);
             }
-            if (lost_of_each) congestion.lost(lost_of_each, trip, packet, limits, now_ns);
+            if (lost_of_each) congestion.lost(lost_of_each, trip, packet_bytes, limits, now_ns);
         }
     }
 
     CongestionLimits limits;
-    Congestion congestion{limits, packet};
+    Congestion congestion{limits, packet_bytes};
     RoundTrip trip;
     uint64_t now_ns = 0;
 };
@@ -49,7 +50,7 @@ TEST(Congestion, StopsDoublingAtHalfTheTarget) {
     uint32_t window = line.congestion.window();
     line.rounds(10, line.delayed_ns(6));
     EXPECT_GT(line.congestion.window(), window) << "below the target it goes on, slowly";
-    EXPECT_LT(line.congestion.window(), window + 11 * line.limits.gain * packet);
+    EXPECT_LT(line.congestion.window(), window + 11 * line.limits.gain * packet_bytes);
 }
 
 TEST(Congestion, TakesTheAbsenceOfTheReceiverForNoQueue) {
@@ -73,8 +74,8 @@ TEST(Congestion, SeesTheQueueWhereTheReceiverLooksInTimeOnceARound) {
             line.congestion.absent(absent_us);
             line.now_ns += 1'000'000;
             line.trip.add(3'000'000, 0, line.now_ns);
-            line.congestion.acknowledged(packet, 1, line.congestion.window(), line.trip, packet, line.limits,
-                                         line.now_ns);
+            line.congestion.acknowledged(packet_bytes, 1, line.congestion.window(), line.trip, packet_bytes,
+                                         line.limits, line.now_ns);
         }
     EXPECT_LT(line.congestion.window(), window);
 }
@@ -84,8 +85,8 @@ TEST(Congestion, DoublesToWhatItWasAfterSilence) {
     line.rounds(4, 100'000);
     line.rounds(2, line.delayed_ns(6));
     uint32_t window = line.congestion.window();
-    line.congestion.silent(packet, line.limits);
-    EXPECT_EQ(line.congestion.window(), 2 * packet);
+    line.congestion.silent(packet_bytes, line.limits);
+    EXPECT_EQ(line.congestion.window(), 2 * packet_bytes);
     line.rounds(8, 100'000);
     EXPECT_GE(line.congestion.window(), window);
     EXPECT_LT(line.congestion.window(), 2 * window) << "not for ever";
@@ -99,7 +100,7 @@ TEST(Congestion, ShrinksWithTheDelayButOnlyOnceARoundTrip) {
     EXPECT_LT(line.congestion.window(), window);
     EXPECT_GE(line.congestion.window(), window / 2);
     line.rounds(100, 3'000'000);
-    EXPECT_EQ(line.congestion.window(), 2 * packet);
+    EXPECT_EQ(line.congestion.window(), 2 * packet_bytes);
 }
 
 TEST(Congestion, HardlyMindsLossesWithoutDelay) {
@@ -117,22 +118,22 @@ TEST(Congestion, MindsLossesWithDelayAndMany) {
     line.rounds(1, line.delayed_ns(7));
     uint32_t window = line.congestion.window();
     line.now_ns += 1'000'000;
-    line.congestion.lost(1, line.trip, packet, line.limits, line.now_ns);
+    line.congestion.lost(1, line.trip, packet_bytes, line.limits, line.now_ns);
     EXPECT_EQ(line.congestion.window(), window * 3ull / 4);
-    line.congestion.lost(1, line.trip, packet, line.limits, line.now_ns + 1);
+    line.congestion.lost(1, line.trip, packet_bytes, line.limits, line.now_ns + 1);
     EXPECT_EQ(line.congestion.window(), window * 3ull / 4) << "once a round trip";
 
     Line full;
     full.rounds(5, 100'000);
     window = full.congestion.window();
     full.now_ns += 1'000'000;
-    full.congestion.lost(30, full.trip, packet, full.limits, full.now_ns);
+    full.congestion.lost(30, full.trip, packet_bytes, full.limits, full.now_ns);
     EXPECT_EQ(full.congestion.window(), window / 2);
 }
 
 TEST(Congestion, SpacesAWindowOverItsRoundTrip) {
     Line line;
-    EXPECT_EQ(line.congestion.spacing_ns(packet, line.trip, line.limits), 0u);
+    EXPECT_EQ(line.congestion.spacing_ns(packet_bytes, line.trip, line.limits), 0u);
     line.rounds(3, 100'000);
     line.rounds(2, line.delayed_ns(6));
     uint64_t whole_ns = line.congestion.spacing_ns(line.congestion.window(), line.trip, line.limits);
@@ -152,13 +153,14 @@ TEST(Congestion, ForgetsWithTime) {
     Line line;
     line.rounds(5, 100'000);
     uint32_t window = line.congestion.window();
-    EXPECT_FALSE(line.congestion.rested(packet, line.limits, line.now_ns + 1'000'000));
+    EXPECT_FALSE(line.congestion.rested(packet_bytes, line.limits, line.now_ns + 1'000'000));
     EXPECT_EQ(line.congestion.window(), window);
-    EXPECT_TRUE(
-        line.congestion.rested(packet, line.limits, line.now_ns += 2 * line.limits.old_after_ns + 200'000));
+    EXPECT_TRUE(line.congestion.rested(packet_bytes, line.limits,
+                                       line.now_ns += 2 * line.limits.old_after_ns + 200'000));
     EXPECT_EQ(line.congestion.window(), window / 4);
-    EXPECT_FALSE(line.congestion.rested(packet, line.limits, line.now_ns)) << "not again for the next packet";
-    EXPECT_TRUE(line.congestion.rested(packet, line.limits, line.now_ns += 1'000'000'000));
+    EXPECT_FALSE(line.congestion.rested(packet_bytes, line.limits, line.now_ns))
+        << "not again for the next packet";
+    EXPECT_TRUE(line.congestion.rested(packet_bytes, line.limits, line.now_ns += 1'000'000'000));
     EXPECT_EQ(line.congestion.window(), line.limits.first_window);
     EXPECT_TRUE(line.congestion.doubling()) << "soon it is what it was";
     Line jumbo;
@@ -180,8 +182,8 @@ TEST(Congestion, BearsMoreDelayWhereTheReceiverGrants) {
 TEST(Congestion, BeginsAnewAfterSilence) {
     Line line;
     line.rounds(5, 100'000);
-    line.congestion.silent(packet, line.limits);
-    EXPECT_EQ(line.congestion.window(), 2 * packet);
+    line.congestion.silent(packet_bytes, line.limits);
+    EXPECT_EQ(line.congestion.window(), 2 * packet_bytes);
     EXPECT_TRUE(line.congestion.doubling());
 }
 

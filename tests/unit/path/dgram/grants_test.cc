@@ -10,21 +10,21 @@
 namespace lanyard::dgram {
 namespace {
 
-constexpr uint32_t packet = 1472;
+constexpr uint32_t packet_bytes = 1472;
 constexpr uint64_t delay_ns = 100'000;
 
 // A line of a given rate, on which senders take turns.
 class Line {
 public:
     Line(size_t senders, uint64_t bytes_per_s)
-        : senders_(senders), packet_ns_(packet * uint64_t{1'000'000'000} / bytes_per_s) {}
+        : senders_(senders), packet_ns_(packet_bytes * uint64_t{1'000'000'000} / bytes_per_s) {}
 
     // The first `senders` senders use the line for `ns` nanoseconds.
     void busy(uint64_t ns, size_t senders) {
         for (uint64_t until_ns = now_ns + ns; now_ns < until_ns; now_ns += packet_ns_)
-            grants.received(senders_[next_++ % senders], packet, now_ns);
+            grants.received(senders_[next_++ % senders], packet_bytes, now_ns);
     }
-    uint32_t window() { return grants.window(packet, delay_ns, now_ns); }
+    uint32_t window() { return grants.window(packet_bytes, delay_ns, now_ns); }
 
     GrantLimits limits;
     Grants grants{limits};
@@ -50,27 +50,27 @@ TEST(Grants, CountWhosePacketsGrowOnce) {
     Grants grants(limits);
     Grants::Sender sender;
     for (uint32_t bytes : {1100u, 1200u, 1300u, 9000u, 100u}) grants.received(sender, bytes, 1'000'000);
-    EXPECT_EQ(grants.window(packet, delay_ns, 1'000'000), no_limit);
+    EXPECT_EQ(grants.window(packet_bytes, delay_ns, 1'000'000), no_limit);
 }
 
 TEST(Grants, ShareWhatTheLineHolds) {
     Line gigabit(7, 125'000'000);
     gigabit.busy(10'000'000, 7);
     EXPECT_NEAR(static_cast<double>(gigabit.grants.bytes_per_s()), 125e6, 125e4);
-    EXPECT_NEAR(gigabit.window(), (12'500 + 64 * 1024) / 7, 100);
+    EXPECT_NEAR(gigabit.window(), (12'500 + 64 * 1024) / 7.0, 100);
 
     Line faster(7, 1'250'000'000);
     faster.busy(10'000'000, 7);
-    EXPECT_NEAR(faster.window(), (125'000 + 64 * 1024) / 7, 200);
+    EXPECT_NEAR(faster.window(), (125'000 + 64 * 1024) / 7.0, 200);
 
     Line slow(7, 12'500'000);
     slow.busy(100'000'000, 7);
-    EXPECT_NEAR(slow.window(), (1'250 + 64 * 1024) / 7, 100)
+    EXPECT_NEAR(slow.window(), (1'250 + 64 * 1024) / 7.0, 100)
         << "as little that comes may be all there is to send";
 
     Line many(60, 12'500'000);
     many.busy(100'000'000, 60);
-    EXPECT_EQ(many.window(), packet) << "one packet at least";
+    EXPECT_EQ(many.window(), packet_bytes) << "one packet at least";
 }
 
 TEST(Grants, GrowAgainWhenOthersHaveEnded) {
@@ -78,7 +78,7 @@ TEST(Grants, GrowAgainWhenOthersHaveEnded) {
     line.busy(10'000'000, 7);
     EXPECT_LT(line.window(), 15'000u);
     line.busy(3'000'000, 2);
-    EXPECT_NEAR(line.window(), (12'500 + 64 * 1024) / 2, 500);
+    EXPECT_NEAR(line.window(), (12'500 + 64 * 1024) / 2.0, 500);
     line.busy(3'000'000, 1);
     EXPECT_EQ(line.window(), no_limit);
 }
@@ -96,9 +96,9 @@ TEST(Grants, DoNotCountWhoSendsLittle) {
 TEST(Grants, LookFurtherBackWhereALineIsSlow) {
     Line line(30, 1'250'000);  // each sender has a turn every 35 ms
     line.busy(300'000'000, 30);
-    EXPECT_NEAR(line.window(), (125 + 64 * 1024) / 30, 50);
+    EXPECT_NEAR(line.window(), (125 + 64 * 1024) / 30.0, 50);
     line.busy(30'000'000, 3);
-    EXPECT_NEAR(line.window(), (125 + 64 * 1024) / 30, 50) << "the others are not forgotten yet";
+    EXPECT_NEAR(line.window(), (125 + 64 * 1024) / 30.0, 50) << "the others are not forgotten yet";
 }
 
 // Two processes that send little, and less and less, show nothing of the line's rate. A round (grants.h)
@@ -124,7 +124,7 @@ TEST(Grants, SurviveAHostThatIsLateToLook) {
     line.busy(10'000'000, 7);
     uint32_t window = line.window();
     line.now_ns += 3'000'000;
-    EXPECT_NEAR(line.window(), window, window / 16);
+    EXPECT_NEAR(line.window(), window, window / 16.0);
     line.now_ns += 1'000'000'000;
     EXPECT_EQ(line.window(), no_limit);
 }
@@ -138,7 +138,7 @@ TEST(Grants, TakeNotForARateWhatWaitedInTheHost) {
         uint64_t until_ns = line.now_ns + 1'000'000;
         std::vector<Grants::Sender> senders(7);
         for (int j = 0; j < 85; ++j)
-            line.grants.received(senders[static_cast<size_t>(j) % 7], packet, line.now_ns);
+            line.grants.received(senders[static_cast<size_t>(j) % 7], packet_bytes, line.now_ns);
         line.busy(until_ns - line.now_ns, 7);
     }
     EXPECT_LT(line.grants.bytes_per_s(), 2 * before);

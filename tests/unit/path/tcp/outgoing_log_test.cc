@@ -202,14 +202,14 @@ TEST(OutgoingLog, IsLikeAListOfFrames) {
 TEST(OutgoingLog, KeepsNoMemoryWhenItIsEmpty) {
     sim::Random random(1);
     SpareBlocks spare;
-    OutgoingLog first(spare), second(spare);
+    OutgoingLog first(spare), other(spare);
     Bytes bytes = frame(FrameKind::envelope, 0, 8, random);
     std::memcpy(first.append(bytes.size()), bytes.data(), bytes.size());
     EXPECT_TRUE(spare.list.empty());
     first.written(bytes.size());
     first.acknowledged(1);
     EXPECT_EQ(spare.list.size(), 1u);
-    second.append(bytes.size());
+    other.append(bytes.size());
     EXPECT_TRUE(spare.list.empty()) << "the block is used again";
 }
 
