@@ -15,13 +15,14 @@ CONFIGURE = env $$(command -v ninja >/dev/null && echo CMAKE_GENERATOR=Ninja) \
   $$(command -v ccache >/dev/null && \
     echo CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache) cmake
 
-.PHONY: help demo demo-python check lint test test-all test-containers coverage judges install bench clean library python
+.PHONY: help demo demo-python check test test-all test-containers lint coverage judges install bench clean \
+  library python
 
 help:
 	@echo "make demo              four processes solve the heat equation; picture in heat.png"
 	@echo "make demo-python       the same in Python, through mpi4py"
 	@echo "make check             the quick tests, for every commit (under 3 minutes after a build)"
-	@echo "make test              every kind of test, release and sanitizers" \
+	@echo "make test              all tests but the longest, and a part of them with sanitizers" \
 	  "(35 minutes, of which 20 for the builds)"
 	@echo "make test-all          all rank counts and paths, thread sanitizer, memcheck, long random runs"
 	@echo "make test-containers   the commands of README and docs, as a new user types them, in fresh Debians"

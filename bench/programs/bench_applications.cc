@@ -43,10 +43,8 @@ std::string refuse(const Job& job) {
     for (const std::string& name : job.settings.parts) {
         const Application& application = application_of(name);
         std::string sentence = application.refuse(job.size, job.settings.problem.front());
-        if (sentence.empty())
-            fits += fmt::format("{}{}", fits.empty() ? "" : ",", name);
-        else if (first_sentence.empty())
-            first_sentence = fmt::format("{} {}", name, sentence);
+        if (sentence.empty()) fits += (fits.empty() ? "" : ",") + name;
+        else if (first_sentence.empty()) first_sentence = name + " " + sentence;
     }
     if (first_sentence.empty() || fits.empty()) return first_sentence;
     return first_sentence + ". The others would run: --parts " + fits;

@@ -71,7 +71,6 @@ std::vector<double> sample_finds(const Job& job) {
     for (int i = 0; i < 20; ++i) find_after_pause(job);
     std::vector<double> samples;
     int finds = job.settings.blocks * 10;
-    samples.reserve(static_cast<std::size_t>(finds));
     for (int i = 0; i < finds; ++i) samples.push_back(find_after_pause(job));
     return samples;
 }

@@ -66,7 +66,6 @@ void allgather(const MoveShape &s, Schedule &schedule, MoveAmong leaders) {
     StepId ready = schedule.leave();
     if (own == 0) {
         std::vector<int32_t> first_of_each;
-        first_of_each.reserve(static_cast<size_t>(nodes.count()));
         for (int i = 0; i < nodes.count(); ++i) first_of_each.push_back(nodes.of(i)[0]);
         schedule.enter(first_of_each.data(), ready);
         leaders(move_shape(node, nodes.count(), 0, {}, packed.of_nodes(nodes), true), schedule);
@@ -173,7 +172,6 @@ void scatter(const MoveShape &s, Schedule &schedule) {
         }
         Block packed = schedule.scratch_bytes(blocks * length);
         std::vector<StepId> ready;
-        ready.reserve(theirs.size());
         for (int i = 0; i < blocks; ++i)
             ready.push_back(schedule.copy(s.sent.block(theirs[i]), packed.slice(i * length, length), {}));
         schedule.send(theirs[0], packed, ready);

@@ -15,7 +15,6 @@ namespace {
 
 std::vector<int> nodes_of(const Comm &comm) {
     std::vector<int> nodes;
-    nodes.reserve(static_cast<size_t>(comm.size));
     for (int rank = 0; rank < comm.size; ++rank)
         nodes.push_back(static_cast<int>(comm.universe->processes.node(comm.peers[rank])));
     return nodes;
@@ -142,7 +141,6 @@ Error gather_graph(Comm &parent, CollectiveKind kind, const DistributedGraph &ow
                                bytes_of(degrees.data(), sizeof mine)))
         return error;
     std::vector<int64_t> lengths;
-    lengths.reserve(degrees.size());
     for (const Degrees &one : degrees) lengths.push_back(one.numbers());
     Blocks blocks(lengths, sizeof(int));
     std::vector<int> told = flattened(own),

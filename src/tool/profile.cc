@@ -186,7 +186,6 @@ std::string Profile::counted(int own_rank) const {
 
 void report(const std::vector<std::string> &texts, const std::string &job) {
     std::vector<RankProfile> ranks;
-    ranks.reserve(texts.size());
     for (const std::string &text : texts) ranks.push_back(rank_profile(text));
     std::string file = "lanyard-profile-" + job + ".json";
     std::fputs(table_of(ranks).c_str(), stderr);

@@ -76,7 +76,6 @@ std::string call_rows(const Ranks &ranks) {
             sum.waiting += call.waiting;
         }
     std::vector<RankProfile::Call> rows;
-    rows.reserve(sums.size());
     for (const auto &[name, sum] : sums) rows.push_back(sum);
     std::sort(rows.begin(), rows.end(), [](const auto &a, const auto &b) { return a.seconds > b.seconds; });
     std::string text = line("\n%-28s %12s %9s %9s %9s %8s %8s", "call", "calls", "per rank", "of run", "most",

@@ -8,7 +8,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PRESETS = """{"version": 6, "configurePresets": [{"name": "lint", "binaryDir": "${sourceDir}/build/lint",
- "cacheVariables": {"CMAKE_UNITY_BUILD": "ON"}}]}
+ "cacheVariables": {"CMAKE_CXX_COMPILER": "clang++-16", "CMAKE_UNITY_BUILD": "ON"}}]}
 """
 LISTS = """cmake_minimum_required(VERSION 3.25)
 project(small LANGUAGES CXX)

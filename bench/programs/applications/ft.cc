@@ -55,7 +55,7 @@ constexpr Problem problems[] = {
 
 class Spectrum {
 public:
-    explicit Spectrum(Run &run)
+    explicit Spectrum(Run& run)
         : problem_(problem_of(problems, run.problem())), nx_(problem_.nx), ny_(problem_.ny), nz_(problem_.nz),
           ranks_(static_cast<std::size_t>(run.size())), rank_(static_cast<std::size_t>(run.rank())),
           my_ny_(ny_ / ranks_), my_nz_(nz_ / ranks_), along_x_(nx_), along_y_(ny_), along_z_(nz_),

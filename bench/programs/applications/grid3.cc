@@ -12,7 +12,7 @@ enum Tag : int { down_tag = 10, up_tag = 20 };  // the axis is added to the tag
 
 }  // namespace
 
-Cube::Cube(long edge, const Division &division, int rank)
+Cube::Cube(long edge, const Division& division, int rank)
     : edge_(edge), division_(division), place_(division.place_of(rank)) {
     for (std::size_t axis = 0; axis < 3; ++axis) lengths_[axis] = edge / division.ranks[axis];
     numbers_.resize(static_cast<std::size_t>((lengths_[0] + 2) * (lengths_[1] + 2) * (lengths_[2] + 2)));

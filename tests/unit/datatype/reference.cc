@@ -114,10 +114,8 @@ Made blocks(Random &random, const Made &old, bool in_bytes) {
         made.expected.add(old.expected, lengths[i], places[i] * (in_bytes ? 1 : extent));
     made.text =
         (in_bytes ? "hindexed(" : "indexed(") + list(lengths) + "," + list(places) + "," + old.text + ")";
-    if (in_bytes)
-        lanyard::make_hindexed(lengths, places, *old.real, &made.real).discard();
-    else
-        lanyard::make_indexed(lengths, places, *old.real, &made.real).discard();
+    if (in_bytes) lanyard::make_hindexed(lengths, places, *old.real, &made.real).discard();
+    else lanyard::make_indexed(lengths, places, *old.real, &made.real).discard();
     return made;
 }
 
@@ -129,10 +127,8 @@ Made equal_blocks(Random &random, const Made &old, bool in_bytes) {
     for (int64_t place : places) made.expected.add(old.expected, length, place * (in_bytes ? 1 : extent));
     made.text = (in_bytes ? "hindexed_block(" : "indexed_block(") + std::to_string(length) + "," +
                 list(places) + "," + old.text + ")";
-    if (in_bytes)
-        lanyard::make_hindexed_block(length, places, *old.real, &made.real).discard();
-    else
-        lanyard::make_indexed_block(length, places, *old.real, &made.real).discard();
+    if (in_bytes) lanyard::make_hindexed_block(length, places, *old.real, &made.real).discard();
+    else lanyard::make_indexed_block(length, places, *old.real, &made.real).discard();
     return made;
 }
 
