@@ -52,10 +52,10 @@ Activity &activity() {
     return only;
 }
 
-// Runs in the child after fork(). The child of a process that was started without a launcher may go on
-// using MPI, because it needs no other process. Python's multiprocessing does this: its fork server creates
-// each worker by fork(). The child of any other process cannot use MPI, because its rank is that of the
-// parent.
+// Runs in the child after fork(). The child of a process that was started without a launcher, and that has no
+// helper thread, may go on using MPI, because it needs no other process. Python's multiprocessing does this:
+// its fork server creates each worker by fork(). The child of any other process cannot use MPI, because its
+// rank is that of the parent, or because the child does not have the helper thread.
 void forget_parent() {
     const Runtime &copied = *runtime();
     bool alone = copied.bootstrap->identity().launcher == "none" && !copied.helper;
@@ -120,7 +120,8 @@ Error begin(const char *call) {
 bool all_sent(const void *subject) { return static_cast<const Messenger *>(subject)->quiet(); }
 bool all_settled(const void *subject) { return static_cast<const Network *>(subject)->path->settled(); }
 
-// Makes progress until everything that this process has sent has left. The caller owns the engine.
+// Makes progress until everything that this process has sent has left. Returns an error if messages to failed
+// peers were perhaps lost and no call has reported this. The caller owns the engine.
 Error finish_sending(Runtime &ending, const char *call, const Comm *comm) {
     if (!ending.messenger->quiet()) {
         WaitParts parts;
@@ -152,9 +153,10 @@ Error leave_network(Runtime &ending) {
     return meet_all(ending);
 }
 
-// Waits a limited time until the other processes have acknowledged what this process has sent, and
-// acknowledges what has arrived here. A peer inside MPI acknowledges at once. A peer that computes may take
-// long to do so; this process waits for such a peer only at exit. The caller owns the engine.
+// Waits until the kernel has taken everything that this process has sent, and then a limited time until the
+// other processes have acknowledged it. Then acknowledges what has arrived here. A peer inside MPI
+// acknowledges at once. A peer that computes may take long to do so; this process waits for such a peer only
+// at exit. The caller owns the engine.
 void await_answers(Runtime &ending) {
     constexpr uint64_t patience_ns = 100'000'000;
     auto written = [](const void *subject) {
@@ -167,8 +169,8 @@ void await_answers(Runtime &ending) {
 }
 
 // Ends the world model. All ranks synchronise in MPI_Finalize, so that no rank leaves while another
-// still needs it. Messages of sessions are not waited for here; the end of the last session waits for
-// them.
+// still needs it. While sessions exist, sends that are not complete are not waited for here; the end of the
+// last session waits for them.
 Error leave_world(Runtime &ending) {
     Comm &world = *ending.universe->world;
     bool alone = activity().sessions == 0;

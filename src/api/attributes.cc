@@ -1,5 +1,6 @@
 // Defines the typed functions (types.h) for attributes on communicators and datatypes (MPI-5.0 section 7.7).
-// The five deprecated functions of MPI-1 call these functions under their older names.
+// The entry points of the five deprecated functions of MPI-1 (MPI_Attr_put and others) call the functions for
+// communicators.
 // Tested by: tests/mpi/comm/attributes.cc, tests/mpi/comm/old_attributes.c.
 #include "comm/attributes.h"
 

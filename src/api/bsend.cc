@@ -55,7 +55,7 @@ private:
     void *given_ = nullptr;  // the address that the program passed
     int64_t given_size_ = 0;
     bool automatic_ = false;       // MPI_BUFFER_AUTOMATIC: the library allocates memory for each message
-    std::list<Message> messages_;  // ordered by address
+    std::list<Message> messages_;  // ordered by address, unless automatic_
     std::list<Flush> flushes_;
     uint64_t next_number_ = 0;
 };
@@ -77,7 +77,8 @@ SendBuffer &buffer_of(Comm &comm) {
     return *comm.send_buffer;
 }
 
-// The nearest buffer that is attached: the communicator's, that of its session, or the process's.
+// The nearest buffer that is attached: the communicator's, that of its session, or the process's. If none is
+// attached, the process's.
 SendBuffer &buffer_for(const Comm &comm) {
     if (comm.send_buffer && comm.send_buffer->attached()) return *comm.send_buffer;
     const SessionTraits *session = comm.group->session.get();

@@ -18,7 +18,8 @@
 
 namespace lanyard {
 
-// [owner] Fails with class `buffer` if no buffer is attached or its free space is too small.
+// [owner] Fails with class `buffer` if no buffer is attached or its free space is too small. With
+// MPI_BUFFER_AUTOMATIC, fails with class `no_mem` if there is no memory left.
 Error send_buffered(Comm &comm, uint32_t peer, const MatchKey &key, const Buffer &buffer);
 
 // These functions wait until all messages that are in the buffer now are sent. The first function uses the

@@ -1,6 +1,6 @@
 // A Call describes a failed call of an MPI function: the function's name and the arguments that the program
-// passed, so that the error message can show both. The ABI front ends create a Call on the stack once
-// something is wrong, and raise() reads it.
+// passed, so that the error message can show both. Once something is wrong, fail() creates a Call on the
+// stack from what the ABI front end has passed, and raise() reads it.
 // Tested by: tests/api/door_test.cc, tests/failures/test_arguments.py.
 #pragma once
 
@@ -20,7 +20,7 @@ struct Argument {
 
     const char *name = nullptr;
     Form form = Form::number;
-    int object_kind = 0;  // for a handle: the ABI's value of its null handle
+    int object_kind = 0;  // for a handle: the standard's value of the null handle of its kind
     int64_t number = 0;   // the value, or the bits of a pointer or handle
 };
 
@@ -41,9 +41,9 @@ inline Argument shown_text(const char *name, const char *text) {
 struct RaiseOn {
     enum class Kind : uint8_t { self, comm, win, file, session, handler, none };
 
-    // `self`: the handler of MPI_COMM_SELF (MPI-5.0 9.3). `handler`: the error handler that the
-    // program passed for an object that the call was to create. `none`: no handler is called; the
-    // function only returns the code.
+    // `self`: the handler of MPI_COMM_SELF (MPI-5.0 9.3), or initial_errhandler() before MPI_Init and after
+    // MPI_Finalize. `handler`: the error handler that the program passed for an object that the call was to
+    // create. `none`: no handler is called; the function only returns the code.
     Kind kind = Kind::self;
     int bad_argument = 0;  // for `none`: the code returned for any error that the front end's own checks find
     void *object = nullptr;
@@ -77,10 +77,12 @@ struct Call {
 // The name of a predefined handle ("MPI_COMM_WORLD"), or nullptr.
 const char *predefined_handle_name(int abi_value);
 
-// Consumes the error, calls the object's error handler (raise.cc), and returns the code for the program.
+// Consumes the error, calls the object's error handler (raise.cc), and returns the code for the program. May
+// throw an exception of a function of the program.
 int raise(Error error, RaiseOn on, const Call &call);
 
-// Handles an error for an entry point. The ABI front ends call this function.
+// Handles an error for an entry point, and returns the code for the program as the library's value. The ABI
+// front ends call this function, without the engine. It may throw as raise() does.
 [[gnu::cold, gnu::visibility("default")]] int fail(Error error, RaiseOn on, const char *function,
     std::initializer_list<Argument> arguments);
 

@@ -154,8 +154,8 @@ inline bool at_leaf(int root, const Comm &comm) { return !comm.remote_group || r
 // MPI_PROC_NULL.
 inline bool takes_part(int root, const Comm &) { return root != abi::proc_null; }
 
-// How many neighbours this process has in the communicator's topology; 0 if the core does not
-// implement topologies.
+// How many neighbours this process has in the communicator's topology: those from which it receives (`in`)
+// and those to which it sends (`out`). 0 if there is no topology, or the core does not implement topologies.
 struct Neighbors {
     int in = 0, out = 0;
 };

@@ -1,13 +1,15 @@
-// Checks the arguments of collective operations for mistakes that no entry point can find: whether the
-// operation is defined on the datatype, whether the block that a rank sends to itself has the same length on
-// both sides, and whether buffers share memory. The tests are cheap and inline; the error messages are built
-// out of line (coll_checks.cc). The typed functions of all forms (blocking, nonblocking and persistent) call
-// these checks.
+// Checks the arguments of collective operations for mistakes that the checks of single arguments (check.h)
+// cannot find: whether the operation is defined on the datatype, whether the block that a rank sends to
+// itself has the same length on both sides, and whether buffers share memory. The tests are cheap and inline;
+// the error messages are built out of line (coll_checks.cc). The typed functions of all forms (blocking,
+// nonblocking and persistent) call these checks.
 //
 // No memory may be both sent from and received into (MPI-5.0 2.3 and 6.2). The checks report only what is
 // certainly a violation: ranges of bytes that overlap. They ignore datatypes with gaps, because the gaps
-// of one buffer may contain the data of the other. They also ignore blocks at separate displacements (the
-// v and w forms), except for the block that a rank sends to itself and receives from itself.
+// of one buffer may contain the data of the other; only reductions whose two buffers have the same address
+// are reported all the same. The checks also ignore blocks at separate displacements (the v and w forms),
+// except for the block that a rank sends to itself and receives from itself. In MPI_Reduce_scatter, they
+// compare recvbuf only with the beginning of sendbuf, up to the same length.
 // Tested by: tests/mpi/coll/overlaps.cc, tests/mpi/coll/accepted.cc, tests/failures/test_arguments.py.
 #pragma once
 
@@ -46,8 +48,8 @@ inline Instead unless_between_groups(const Comm &comm, Instead instead) {
 [[gnu::cold]] Error in_place_beside_root();
 [[gnu::cold]] Error scan_between_groups();
 [[gnu::cold]] Error unequal_own_blocks(int64_t sends, int64_t gets);
-// Called for ranges for which can_meet() is true. `whole`: the data has no gaps. Returns no error unless the
-// overlap is certain.
+// Called for ranges for which can_meet() is true. `whole`: the data has no gaps, or both buffers have the
+// same address and datatype. Returns no error unless the overlap is certain.
 [[gnu::cold]] Error refuse_shared_memory(const void *sent, int64_t sent_bytes, const void *received,
                                          int64_t received_bytes, bool whole, Instead instead);
 // Called if the standard does not define the operation on this datatype. Returns no error if the library
@@ -66,10 +68,10 @@ inline Error check_reduction_op(const Op &op, const Datatype &type) {
     return defined_on(op, type) ? Error() : check_undefined_op(op, type);
 }
 
-// Checks that the operation may be used on this datatype, and that the two buffers share no memory. sendbuf
-// has `sent_blocks` blocks, recvbuf has one. `gives`: sendbuf matters at this rank. `gets`: recvbuf matters
-// at this rank. Both are false at the non-root ranks in the root's group of an intercommunicator, and then
-// nothing is checked.
+// Checks that the operation may be used on this datatype, that the two buffers share no memory, and that a
+// rank with no recvbuf does not pass MPI_IN_PLACE. sendbuf has `sent_blocks` blocks, recvbuf has one.
+// `gives`: sendbuf matters at this rank. `gets`: recvbuf matters at this rank. Both are false at the non-root
+// ranks in the root's group of an intercommunicator, and then nothing is checked.
 inline Error check_buffers(const Comm &comm, const void *sendbuf, const void *recvbuf, int64_t count,
                            const Datatype &type, const Op &op, bool gives, bool gets,
                            int64_t sent_blocks = 1) {
@@ -139,8 +141,9 @@ inline Error check_apart(Side sent, Side received, Instead instead) {
                         received.count, received.type, received.blocks, instead);
 }
 
-// blocks_of_all() describes the blocks of all ranks, and own_block_at() this rank's own block among
-// them. On an intercommunicator there is no own block.
+// blocks_of_all() describes the blocks of all ranks, and own_block() this rank's own block among them. On an
+// intercommunicator there is no own block. own_block_at() is the common part of both forms of own_block();
+// `unit` is the number of bytes for which a displacement of 1 stands.
 inline Side blocks_of_all(const Comm &comm, const void *address, int64_t count, const Datatype *type) {
     return {address, count, type, comm.size};
 }

@@ -24,7 +24,8 @@ void hold_all(HeldByCollective &held, Datatype *const *list, int length) {
 }
 
 // Called when the request ends. At that time only a persistent request still has a collective. A persistent
-// request ends in MPI_Request_free, which owns the engine, as give_back() requires.
+// request ends in MPI_Request_free or, if its operation is under way then, when the operation is complete. In
+// both cases the caller owns the engine, as give_back() requires.
 void release_held(Request &request) {
     HeldByCollective *held = &held_by(request);
     if (held->collective) request.comm->universe->executor->give_back(held->collective);

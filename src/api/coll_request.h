@@ -1,6 +1,6 @@
-// Creates the requests of nonblocking collective operations (icoll.cc) and persistent ones (coll_init.cc).
-// These operations use the same plans and the same executor as blocking operations. begin_collective() takes
-// the engine. The caller of new_collective_request() must own the engine.
+// Creates the requests of nonblocking and persistent collective operations, for icoll.cc, coll_init.cc and
+// neighbors.cc. These operations use the same plans and the same executor as blocking operations.
+// begin_collective() takes the engine. The caller of new_collective_request() must own the engine.
 // Tested by: tests/mpi/coll/nonblocking.cc, tests/mpi/coll/persistent.cc.
 #pragma once
 
@@ -12,10 +12,10 @@
 
 namespace lanyard {
 
-// The objects that must exist until the operation ends, although the program may free their handles
-// earlier.
+// The objects that must exist until the request ends, although the program may free their handles earlier.
+// Predefined objects are not listed.
 struct HeldByCollective {
-    Collective *collective = nullptr;
+    Collective *collective = nullptr;  // nullptr once a nonblocking operation is complete
     std::vector<Datatype *> datatypes;
     Op *op = nullptr;
 };

@@ -215,8 +215,8 @@ Error lanyard_comm_free(Comm *&comm) {
     return free_comm(comm);
 }
 
-// After the barrier, this rank needs nothing more of the other ranks on this communicator. Operations
-// under way end with their requests, as after MPI_Comm_free.
+// Because of the barrier, no rank returns before all ranks have called this function. Operations under way
+// end with their requests, as after MPI_Comm_free.
 Error lanyard_comm_disconnect(Comm *&comm) {
     if (comm->predefined())
         return Error(ErrorClass::comm, comm->name + " is predefined and cannot be disconnected");

@@ -1,9 +1,10 @@
 // A Door represents an ABI front end: a shared object with the MPI_ functions of one ABI. The program passes
 // functions of its own (for example, error handlers) through a front end. The core calls each of them only
 // through that same front end, because only that front end knows the handles of its ABI. Every front end
-// defines one constant Door, and a Callback (types.h) is always stored together with its Door. The calls
-// happen on a thread that is inside MPI, never on the helper thread. Each pointer below returns what the
-// program's function returns.
+// defines one constant Door. The core stores each function of the program together with the Door through
+// which it was passed (Callback in types.h). The calls happen on a thread that is inside MPI, never on the
+// helper thread. Each function below that returns an int returns the code of the program's function, as a
+// value of the library.
 // Tested by: tests/mpich_abi/crossing.cc, tests/third_abi/program.cc.
 #pragma once
 
@@ -69,7 +70,7 @@ bool keeps_to_standard();
 
 }  // namespace lanyard
 
-// Called by the functions that initialise MPI. A process uses one front end, because the handles of two ABIs
-// do not mix. The first call decides which front end that is. A later call by another front end ends the job
-// with a message that names both.
+// Called by the functions that initialise MPI or the tool information interface. A process uses one front
+// end, because the handles of two ABIs do not mix. The first call decides which front end that is. A later
+// call by another front end ends the job with a message that names both.
 extern "C" [[gnu::visibility("default")]] void lanyard_use_door(const lanyard::Door &door);

@@ -33,11 +33,11 @@ void copy_text(const std::string &text, char *to, size_t room, int *length) {
     *length = static_cast<int>(copied);
 }
 
-// What the Fortran binding of the program's compiler has reported to the library. It reports only
-// once.
+// What the Fortran binding of the program's compiler has reported to the library. It can report `info` only
+// once, and the values of LOGICAL only once.
 struct Fortran {
     std::mutex lock;
-    Info *info = nullptr;
+    Info *info = nullptr;  // nullptr: not reported
     int logical_size = 0;  // 0: not reported
     char true_value[16], false_value[16];
 };
@@ -104,8 +104,9 @@ private:
     std::unordered_set<void *> known_;
 };
 
-// Returns memory that the other processes of the node map too. Returns nullptr if there are no other
-// processes, if the block is too small to be worth it, or if no such memory is available.
+// Returns memory that the other processes of the node can map too. Returns nullptr if there are no other
+// processes, if the block is too small to be worth it, if the alignment is too large, or if no such memory is
+// available.
 void *shared_memory(size_t bytes, size_t alignment) {
     const Runtime *here = runtime();
     if (!here || !here->shm_path || bytes < SharedBlocks::least_bytes || alignment > SharedBlocks::alignment)

@@ -8,8 +8,8 @@ namespace lanyard {
 
 namespace {
 
-// Reads the status of a request. The status already contains the error that a later wait or test will
-// return, but that error does not make this call fail.
+// Reads the status of a complete request. If the operation has failed, the status shows the class of the
+// error. This call does not fail because of that error, which a later wait or test will return.
 void ask_into(StatusErrors &errors, Request &request, Status *status) {
     Error error = ask_status(request, status);
     bool failed = static_cast<bool>(error);

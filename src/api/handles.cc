@@ -31,8 +31,8 @@ void register_pool(const ObjectPool<T> &pool) {
 
 void register_predefined(Object &object) { lanyard_handles.predefined[object.abi_value] = &object; }
 
-// Fills in the objects that exist before MPI_Init and after MPI_Finalize: datatypes, operations, info objects
-// and error handlers.
+// Fills in the objects that do not need a Universe: datatypes, operations, info objects, error handlers,
+// requests, messages and sessions.
 [[gnu::constructor]] void fill_process_tables() {
     end_where_new_fails("Lanyard", static_cast<int>(ErrorClass::no_mem));
     register_pool(datatype_pool());

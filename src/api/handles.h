@@ -1,8 +1,8 @@
 // Converts between handles of the standard's ABI and objects. The handle of an object that the program has
 // created is the object's address; the handle of a predefined object is the ABI's constant. The tables belong
 // to the core and are read by the front ends. The core fills in some entries when it is loaded and the others
-// at the first initialisation of MPI. Any thread may convert. An invalid handle yields nullptr and never a
-// crash.
+// at the first initialisation of MPI. Only MPI_COMM_WORLD and MPI_COMM_SELF come and go, with MPI_Init and
+// MPI_Finalize. Any thread may convert. An invalid handle yields nullptr and never a crash.
 // Tested by: tests/mpi/errors/freed.cc, tests/api/door_test.cc.
 #pragma once
 

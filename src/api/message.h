@@ -12,6 +12,7 @@ namespace lanyard {
 
 struct Unexpected;  // p2p/unexpected.h
 
+// In MPI_MESSAGE_NO_PROC, both pointers are nullptr.
 struct Message : Object {
     Comm *comm = nullptr;  // kept alive by a reference of this message
     Unexpected *stored = nullptr;

@@ -1,6 +1,6 @@
-// Defines the typed functions (types.h) of point-to-point communication (MPI-5.0 chapter 3). Short blocking
-// sends leave through Messenger::send_now without a request. Every other call fills in an operation, which
-// lies on the stack of a blocking call or in a request. Any thread.
+// Defines the typed functions (types.h) of point-to-point communication (MPI-5.0 chapter 3). A message that
+// can be sent or received at once needs no operation (Messenger::send_or_deliver_now and receive_now). Every
+// other call fills in an operation, which lies on the stack of a blocking call or in a request. Any thread.
 // Tested by: tests/mpi/pt2pt/modes.cc, tests/mpi/pt2pt/counts.cc.
 #include "api/bsend.h"
 #include "api/generated/core.h"
@@ -12,8 +12,8 @@ namespace lanyard {
 
 namespace {
 
-// a blocking receive looks this many times for its message before it posts a receive; this takes a fraction
-// of a microsecond
+// A blocking receive looks this many times for its message before it posts a receive; this takes a fraction
+// of a microsecond. It looks only once if ranks outnumber processors or a profile is made.
 constexpr int looks_at_once = 100;
 
 // The functions that need an operation take `send` or `receive` by value. Calls that need no operation can

@@ -1,8 +1,7 @@
-// Passes errors to their error handlers (MPI-5.0 section 9.3). Only this file aborts a job because of an
-// error, returns the error's code, or calls the program's error handler. The front ends call raise(),
-// without the engine, on the thread that called MPI. raise() may throw: an exception of the program's
-// error handler, or an exception that another function of the program threw earlier in the same MPI call
-// (base/thrown.h). In the second case, no error handler is called.
+// Passes errors to their error handlers (MPI-5.0 section 9.3). Only this file does what an error handler
+// prescribes. The front ends call raise() through fail(), without the engine, on the thread that called MPI.
+// raise() may throw: an exception of the program's error handler, or an exception that another function of
+// the program threw earlier (base/thrown.h). In the second case, no error handler is called.
 #include "api/raise.h"
 
 #include <unistd.h>
@@ -80,8 +79,8 @@ namespace {
     _exit(exit_code);
 }
 
-// The text that MPI_Error_string returns: the complete text if it fits, otherwise a text without
-// the arguments of the call.
+// The text that MPI_Error_string returns: the complete text if it fits, otherwise a text with neither the
+// arguments of the call nor the place.
 std::string kept_text(const std::string &call, const char *function, const std::string &sentence) {
     std::string text = call + here() + ": " + sentence;
     return text.size() < static_cast<size_t>(abi::max_error_string) ? text : function + (": " + sentence);
@@ -90,7 +89,7 @@ std::string kept_text(const std::string &call, const char *function, const std::
 }  // namespace
 
 int code_of(const ErrorRecord &record, const std::string &text) {
-    // a code that the program has created itself
+    // not a standard class, for example a code that the program has created or returned
     if (record.code < 0 || record.code > static_cast<int>(ErrorClass::abi)) return record.code;
     auto error_class = static_cast<ErrorClass>(record.code);
     // programs compare this code with the class

@@ -11,7 +11,8 @@
 
 namespace lanyard {
 
-// The code that the program receives for an error. MPI_Error_string returns `text` for this code.
+// The code that the program receives for an error. If the error is a failure of a standard class,
+// MPI_Error_string returns `text` for this code.
 int code_of(const ErrorRecord &record, const std::string &text);
 
 // " on rank 2 (host name)", or " (host name)" while the rank is not known.
@@ -21,12 +22,13 @@ std::string here();
 // does nothing. `on` is the object that the error is about. The program's function may change `code`.
 void call_handler(const Errhandler &handler, RaiseOn on, int &code, const std::string &text);
 
-// The handler for errors that belong to no object, used while MPI_COMM_SELF does not exist. It is also the
-// first handler of the predefined communicators. The user chooses it when the program is started (mpirun
+// The handler for errors that belong to no object, used before MPI_Init and after MPI_Finalize. It is also
+// the first handler of the predefined communicators. The user chooses it when the program is started (mpirun
 // --initial-errhandler, LANYARD_INITIAL_ERRHANDLER).
 Errhandler &initial_errhandler();
 
-// The handler of a file. For nullptr (MPI_FILE_NULL), the handler that new files begin with.
+// The handler of a file. For nullptr (MPI_FILE_NULL), the handler that new files begin with. `file` must be
+// nullptr, because there are no files yet.
 Errhandler *&handler_of(File *file);
 
 }  // namespace lanyard

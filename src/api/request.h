@@ -3,9 +3,8 @@
 // kinds of requests. The request of a send or receive contains the operation of src/p2p. The request of any
 // other operation (a collective, a generalized request and others) contains an OtherOperation, keeps its own
 // state elsewhere (`state`), and completes the OtherOperation when the operation is done. Thread rule: the
-// engine's owner completes a request, and the thread that waits picks it up. A request has up to two
-// references, one for the handle and one for an operation under way. Dropping the last reference frees the
-// request.
+// engine's owner completes a request, and the thread that waits picks it up. The handle holds a reference to
+// the request, and so may an operation under way. Dropping the last reference ends the request.
 // Tested by: tests/mpi/pt2pt/cancel.cc, tests/mpi/pt2pt/waits.cc, tests/mpi/pt2pt/freed.cc.
 #pragma once
 
@@ -28,14 +27,14 @@ struct Request;
 // something differs has one constant table.
 struct RequestActions {
     Error (*picked_up)(Request &) = nullptr;  // called when a wait or test has seen the completion
-    void (*release)(Request &) = nullptr;     // called when the request ends
+    void (*release)(Request &) = nullptr;     // called when the request ends, with or without the engine
     Error (*start)(Request &) = nullptr;      // [owner] starts a persistent operation
     // [owner] called when a thread is about to wait for this request only
     void (*hurry)(Request &) = nullptr;
-    // The following are called without the engine.
+    // The following are called without the engine, and so is picked_up().
     Error (*cancel)(Request &) = nullptr;  // called by MPI_Cancel
-    Error (*query)(Request &) = nullptr;   // called when the program requests the status
-    Error (*freed)(Request &) = nullptr;   // called by MPI_Request_free
+    Error (*query)(Request &) = nullptr;   // called by MPI_Request_get_status and similar functions
+    Error (*freed)(Request &) = nullptr;   // called by MPI_Request_free, which then does nothing else
 };
 inline constexpr RequestActions no_actions;
 
@@ -45,8 +44,8 @@ struct OtherOperation : MessageOperation {
     const char *name = "";  // for reports
 };
 
-// A request is as small as possible, because many receives may be posted at once. Data that only one kind
-// of request needs is in the operation of that kind.
+// A request is as small as possible, because many receives may be posted at once. Most data that only one
+// kind of request needs is in the operation of that kind.
 struct Request : Object {
     enum class Kind : uint8_t { send, receive, other };
 
@@ -73,7 +72,7 @@ struct Request : Object {
     const RequestActions *actions = &no_actions;
     // the list that takes the ended request for reuse; nullptr: the request is destroyed
     class SpareRequests *spares = nullptr;
-    void *state = nullptr;  // for kind `other`: the state of its actions
+    void *state = nullptr;  // for kind `other`: the state of its actions; otherwise used by SpareRequests
     union {
         MessageOperation operation;  // the beginning of each of the following
         OtherOperation other;
@@ -119,16 +118,19 @@ extern Request *const completed_send;
 // back the data of these sends, to send it together with the messages that follow.
 extern Request *const batched_send;
 
+// In the following functions, `status` may be nullptr.
+//
 // Stores the result of a completed request in `status` and returns the operation's error. Ends the request
 // and sets `request` to nullptr, or makes it inactive if it is persistent.
 Error pick_up(Request *&request, Status *status);
-// Stores the status of a complete request and leaves the request as it is.
+// Stores the status of a complete request and leaves the request as it is. Returns no error of the operation,
+// only that of the action `query`.
 Error ask_status(Request &request, Status *status);
-// Attaches the request's communicator to the error, so that the communicator's error handler is called. The
-// error holds the communicator, because the request may have had the last reference to it.
+// Attaches the request's communicator, if it has one, to the error, so that the communicator's error handler
+// is called. The error holds the communicator, because the request may have had the last reference to it.
 Error about(const Request &request, Error error);
-// The empty status, for inactive and null requests. Its MPI_ERROR is MPI_SUCCESS, whichever call returns the
-// status (MPI-5.0 3.7.3).
+// Stores the empty status, for inactive and null requests. Its MPI_ERROR is MPI_SUCCESS, whichever call
+// returns the status (MPI-5.0 3.7.3).
 void set_empty(Status *status);
 
 }  // namespace lanyard

@@ -7,8 +7,7 @@
 
 namespace lanyard {
 
-// True if there is nothing to wait for: a null request, or a persistent request that has not been
-// started.
+// True if there is nothing to wait for: a null request, or an inactive persistent request.
 inline bool idle(const Request *request) { return !request || !request->active; }
 
 inline bool any_active(int count, Request *const *requests) {
@@ -57,11 +56,11 @@ private:
     ErrorRecord first_{0, {}};
 };
 
-// Picks up all requests, which must be complete.
+// Picks up all requests, each of which must be complete or idle.
 Error pick_up_all(int count, Request **requests, Status *statuses);
 
-// Makes one turn of the engine for a test that found nothing. Returns an error if the program has freed one
-// of the requests.
+// Takes the engine and makes one turn, for a test that found nothing. Returns an error if one of the requests
+// is a generalized request that the program has freed but not completed yet.
 Error make_progress(int count, Request *const *requests);
 
 }  // namespace lanyard

@@ -44,8 +44,9 @@ std::string value_of(const Info *info, const char *key) {
     return found ? value : "";
 }
 
-// Without a wish, the level is MPI_THREAD_MULTIPLE, which costs nothing more: libraries in one process begin
-// sessions independently. MPI-5.0 11.3.1 advises against MPI_THREAD_SINGLE as the default.
+// If the program requests no level, the level is MPI_THREAD_MULTIPLE. This costs nothing more, because the
+// engine is never single-threaded while a session exists: libraries in one process begin sessions
+// independently. MPI-5.0 11.3.1 advises against MPI_THREAD_SINGLE as the default.
 Error read_thread_level(const Info *info, int &level) {
     std::string wanted = value_of(info, "thread_level");
     level = abi::thread_multiple;

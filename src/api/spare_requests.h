@@ -1,6 +1,6 @@
 // Stores ended requests of one kind (send or receive). New requests reuse them, because creating a request
 // takes longer than sending a short message. request.cc stores ended requests here, and transfers.h takes
-// them. Any thread; the lock is skipped if only one thread is in MPI.
+// them. Any thread; the lock is skipped if the engine is single-threaded.
 // Tested by: tests/mpi/pt2pt/overlapping.cc, tests/mpi/threads/messages.cc.
 #pragma once
 
@@ -17,7 +17,8 @@ public:
         request.state = first_;
         first_ = &request;
     }
-    // Returns an ended request, with all fields as in a new one, or nullptr if there is none.
+    // Returns an ended request, ready for describe(), or nullptr if there is none. `comm` and the fields that
+    // describe() sets still have their old values.
     Request *take(const Engine &engine) {
         MaybeGuard guard(lock_, engine);
         Request *request = first_;

@@ -1,5 +1,6 @@
-// The process state shows whether MPI may be called now. Every entry point reads this state; initialisation
-// and finalisation write it. Any thread may read. The writers are serialised by the lock of activity.cc.
+// The process state shows whether MPI may be called now. Every entry point reads this state, except those
+// that may be called at any time. Initialisation and finalisation write it, under the lock of activity.cc,
+// and so does the child of a fork(), without the lock. Any thread may read.
 // Tested by: tests/failures/test_life.py, tests/mpi/sessions/models.cc, tests/api/door_test.cc.
 #pragma once
 

@@ -1,7 +1,8 @@
-// Lets entry points time themselves if a profile is requested (tool/profile.h). The process state, which each
-// call reads anyway, is then `timed` instead of `active`. An entry point that reads `timed` calls itself
-// again between two readings of the clock. It does not do so inside another call that is being timed, for
-// example in a function of the program that MPI has called. Any thread.
+// Lets entry points time themselves if a profile is requested (tool/profile.h), or if the program is built
+// with the thread sanitizer, to which each TimedCall reports its beginning and end (base/race_checker.h). The
+// process state, which most calls read anyway, is then `timed` instead of `active`. An entry point that reads
+// `timed` calls itself again between two readings of the clock. It does not do so inside another call that is
+// being timed, for example in a function of the program that MPI has called. Any thread.
 // Tested by: tests/launch/test_profile.py, tests/failures/test_thrown.py.
 #pragma once
 

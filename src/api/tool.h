@@ -15,7 +15,9 @@
 
 namespace lanyard {
 
-// A typed function holds this guard throughout, except while it calls a function of the program.
+// A typed function of the tool interface holds this guard throughout, except while it calls a function of the
+// program. lanyard_t_init_thread and lanyard_t_finalize do not create a guard, because tool::begin_use() and
+// tool::end_use() take the lock themselves.
 class ToolGuard {
 public:
     Error check() const {
@@ -46,7 +48,8 @@ Error find_name(const std::vector<Row> &table, std::string_view name, int *index
     return tool::failure(abi::t_err_invalid_name, "there is no \"" + std::string(name) + "\"");
 }
 
-// Finds the communicator that the program names. Does nothing unless `of_comm` is true.
+// Finds the communicator that the program names. `bound` holds no reference to it yet: the function that
+// makes a handle from `bound` takes one. Does nothing unless `of_comm` is true.
 inline Error find_bound(bool of_comm, ToolObject object, tool::Bound &bound) {
     if (!of_comm) return {};
     Comm *comm = object.handle ? object.door->tool_comm(object.handle) : nullptr;

@@ -23,8 +23,8 @@ Error check_handle(const ToolGuard &guard, const PvarSession *session, const Pva
     return tool::find_pvar_handle(*session, handle);
 }
 
-// Applies `act` to the handle, or to all handles of the session that are not continuous. `refused`: the
-// error code if the single handle is continuous.
+// Applies `act` to the handle or, for MPI_T_PVAR_ALL_HANDLES, to all handles of the session that are not
+// continuous. `refused`: the error code if the single handle is continuous.
 Error act_on(PvarSession *session, PvarHandle *handle, void (*act)(PvarHandle &), int refused) {
     ToolGuard guard;
     if (!all_handles(handle)) {

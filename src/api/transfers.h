@@ -1,5 +1,5 @@
-// Turns the arguments of point-to-point calls into operations (p2p/operation.h). Shared by pt2pt.cc,
-// probe.cc, sendrecv.cc and bsend.cc. Any thread; the describe() functions do not need the engine.
+// Turns the arguments of point-to-point calls into operations (p2p/operation.h). Shared by pt2pt.cc, probe.cc
+// and sendrecv.cc. Any thread; the functions do not need the engine.
 // Tested by: tests/mpi/pt2pt/modes.cc, tests/mpi/pt2pt/counts.cc.
 #pragma once
 
@@ -81,7 +81,7 @@ inline void complete_at_once(Request &request) {
     request.completion().set_complete();
 }
 
-// Returns a request for a send or receive of elements of `datatype`, which the request holds.
+// Returns a request for a send or receive of elements of `datatype`. The request holds `comm` and `datatype`.
 template <Request::Kind kind>
 [[gnu::always_inline]] inline Request *new_p2p_request(Comm &comm, Datatype &datatype) {
     SpareRequests &spares = kind == Request::Kind::send ? spare_sends : spare_receives;

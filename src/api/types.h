@@ -34,14 +34,14 @@ struct PvarSession;
 struct EventRegistration;
 struct EventInstance;
 
-// A status in the program's memory. It consists of 8 int, as in the standard's ABI, so that the front end can
-// pass a pointer to it unchanged.
+// A status. It consists of 8 int, as in the standard's ABI, so that the front end of that ABI can pass the
+// program's pointer unchanged. Other front ends convert.
 struct Status {
     int32_t source;
     int32_t tag;
     int32_t error;
-    // bytes received, or elements set by the program; two halves, because the struct has the
-    // alignment of int
+    // the bytes received, or the bytes of the elements that the program has set; two halves, because the
+    // struct has the alignment of int
     uint32_t count_low, count_high;
     int32_t cancelled;
     int32_t reserved[2];

@@ -18,8 +18,8 @@ void add_part(const Request &request, WaitParts &parts) {
     else parts.add(WaitPart::other, abi::undefined, static_cast<int32_t>(request.number), request.other.name);
 }
 
-// Returns an error if the program has freed one of the requests with MPI_Request_free, because the
-// call might then wait forever. The caller owns the engine.
+// Returns an error if one of the requests is a generalized request that the program has freed but not
+// completed yet, because the call might then wait forever. The caller owns the engine.
 Error refuse_given_up(int count, Request *const *requests) {
     for (int i = 0; i < count; ++i)
         if (!idle(requests[i]) && requests[i]->kind == Request::Kind::other && requests[i]->given_up)
@@ -48,8 +48,8 @@ Error wait_for(Request *request, const char *call) {
     return {};
 }
 
-// Waits until as many requests are complete as `awaited` requires. `awaited` is a Condition or a
-// Waiter.
+// Waits until as many requests are complete as `awaited` requires. `awaited` is a Condition or a Waiter. The
+// caller owns the engine.
 template <class Awaited>
 void wait_for_several(int count, Request *const *requests, Awaited &awaited, const char *call) {
     if (comes_soon(*runtime(), awaited)) return;

@@ -7,8 +7,9 @@
 // The word 0 states nothing and agrees with every word. Likewise, a field whose value a rank does not know
 // agrees with every value. For example, in an intercommunicator only the root and the other group have the
 // arguments. In a correct program all words of one collective agree. The words of different calls may agree
-// by a coincidence of the digests; the lengths of the messages then show the difference. Blocking and
-// nonblocking forms of a collective have the same word, because ranks may mix them here.
+// by coincidence, because the root is stored modulo 510, and the bytes only as a digest. If only the bytes
+// differ, the lengths of the messages then show the difference. Blocking and nonblocking forms of a
+// collective have the same word, because ranks may mix them here.
 // Thread rule: any thread; pure functions.
 #pragma once
 
@@ -33,7 +34,7 @@ static_assert(static_cast<int>(CollectiveKind::count_of_them) <= 64);
 // Two kinds of envelopes, by which ranks find out whether all of them call the same collective. Such an
 // envelope has the context and tag of a collective, and `check` is the word of that collective. A rank that
 // has waited long in a collective sends kind_awaiting. A rank that made a different call at that place in the
-// sequence answers with kind_calls.
+// sequence answers with kind_calls. A rank that finds a mismatch also sends kind_calls to all other ranks.
 constexpr EnvelopeKind kind_awaiting{48};
 constexpr EnvelopeKind kind_calls{49};  // the rank in the field `source` calls this collective
 
@@ -61,7 +62,8 @@ bool agree_in_all_known(uint32_t word, uint32_t other);
 // Could both words belong to the same collective?
 inline bool agree(uint32_t word, uint32_t other) { return word == other || agree_in_all_known(word, other); }
 // The error that states how the calls of two ranks at one place in the sequence differ, for example: "rank 2
-// calls MPI_Bcast with root 1, this rank with root 0; ...".
+// calls MPI_Bcast with root 1, this rank with root 0; ...". A root is named as the word contains it (modulo
+// 510). Returns no error if the words agree.
 Error disagreement(uint32_t own, uint32_t other, int other_rank);
 // The same for two ranks that are at different places in the sequence of collectives. `own_number` and
 // `other_number` are these places, counted from 0.

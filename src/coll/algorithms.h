@@ -51,7 +51,7 @@ struct MoveShape : Members {
     int root = 0;
     Division sent;  // gather, allgather: block(0) is this rank's own block; scatter: used at the root only
     Division received;      // scatter: block(0) is this rank's own block; gather: used at the root only
-    bool in_place = false;  // this rank's own block is already where it belongs
+    bool in_place = false;  // the own block is where it belongs; alltoall: blocks to send are in `received`
     bool even = true;       // the blocks of all ranks have the same number of bytes, and all ranks know it
 };
 
@@ -172,8 +172,8 @@ void exscan_linear(const ReduceShape &, Schedule &);
 Work scan_linear_work(const Crew &, int64_t bytes);
 
 // ---- through the memory of a node (shm/node_area.h), without messages. Each rank copies the data that it
-// needs from the slots of other ranks, or straight from their memory. Reductions need contiguous datatypes.
-// Blocks may be uneven.
+// needs from the slots or stages of other ranks, or straight from their memory. Reductions need contiguous
+// datatypes. Blocks may be uneven.
 void barrier_exchange(const Members &, Schedule &);
 Work barrier_exchange_work(const Crew &, int64_t bytes);
 void bcast_exchange(const BcastShape &, Schedule &);  // every rank takes n bytes from the root

@@ -10,8 +10,9 @@ namespace {
 template <class Tree>
 void bcast_along(const Tree &tree, const BcastShape &s, Schedule &schedule) {
     StepId have = tree.is_root() ? no_step : schedule.receive(tree.parent(), s.data, {});
-    // Sends to the child with the largest subtree first, because the data needs the most steps to reach all
-    // ranks below that child.
+    // Adds the send to the child with the largest subtree first, because the data needs the most steps to
+    // reach all ranks below that child. The root sends in this order. At ranks that have waited for the data,
+    // the order is reversed (StepQueue::take()).
     tree.each_child_largest_first([&](int child, int, int) { schedule.send(child, s.data, have); });
 }
 

@@ -4,9 +4,10 @@
 // An exchange (schedule.h) that waits for other ranks is polled.
 //
 // A step that fails does not stop the schedule, because other ranks wait for this rank's messages. The first
-// error is kept and reported at the end. If ranks turn out to call different collectives, the schedule is
-// abandoned, because it would never end. Then no more steps are started, both calls are reported to all other
-// ranks of the team, and messages that have been started are withdrawn where possible.
+// error is kept and reported at the end. If there is no memory for the schedule, the collective ends with an
+// error before its first step, and other ranks wait in vain. If ranks turn out to call different collectives,
+// the schedule is abandoned, because it would never end. Then no more steps are started, both calls are
+// reported to all other ranks of the team, and messages that have been started are withdrawn where possible.
 // Thread rule: the owner of the engine.
 // Tested by: tests/sim/collectives_test.cc, tests/sim/pending_test.cc.
 #pragma once
@@ -36,9 +37,11 @@ public:
     // collective has the number 0, because ranks may start persistent collectives in different orders.
     uint32_t number() const { return call_.number(); }
 
-    // Carries out the whole collective at once, if three conditions hold: it moves a few bytes through the
-    // node area, its schedule is a kept one (ShortUse), and it need not wait for any rank. False: the caller
-    // must call Executor::start(), which continues from the steps already done.
+    // Carries out the whole collective at once if its plan is one short use of the node area
+    // (Plan::short_one()), the executor has no early messages, and this rank need not wait. True: the
+    // collective is done without an error, `completion` is unchanged, and the caller must call
+    // Executor::give_back_passed(). False: the caller must call Executor::start(), which continues from the
+    // steps already done.
     bool pass(Team &team);
 
     // Makes this collective persistent: reserves the tag that every later start uses. The numbers in tags

@@ -2,7 +2,7 @@
 // schedule that is ready to start. The typed functions of the API and the code that creates communicators
 // call these functions. The caller takes a Collective from the executor, has its plan written here, and then
 // starts it, once or (if persistent) repeatedly. Buffers, datatypes, operation and team must live until
-// completion, and arrays of counts only during the call.
+// completion, and arrays of counts, displacements and datatypes only during the call.
 //
 // A send buffer without a datatype means MPI_IN_PLACE. For scatter, a receive buffer without a datatype means
 // MPI_IN_PLACE at the root. A buffer that is significant only at the root is ignored at other ranks. On the
@@ -68,6 +68,7 @@ void plan_alltoallw(Executor &, Team &, Plan &, const Typed &sent, const Typed &
 // The next two functions serve the creation of communicators, on any team. Plan::stand_for() states for which
 // MPI call the plan runs. plan_spread() sends `data` of member `first` down a binomial tree to all members.
 // plan_tell_all() first collects the entries of all members up such a tree, and then sends all entries down.
+// `entries` has `entry_bytes` bytes for each member, and the caller has filled in this member's own entry.
 // Each direction needs P-1 messages in log2 P rounds, for P members. The small number of messages matters
 // when ranks are oversubscribed. The memory belongs to the caller and must live until completion.
 void plan_spread(Executor &, Team &, Plan &, void *data, int64_t bytes, int first);

@@ -1,7 +1,8 @@
-// Remembers messages that arrived for a collective before this rank started it, or after it had ended. Their
-// check words show whether ranks call different collectives, even if no receive ever matches the messages.
-// The latest few messages are kept. If a message is dropped, a mismatch may go unreported, and nothing else
-// is affected. Used by the executor.
+// Remembers messages that arrived for a collective before this rank started it, or after it had ended, and
+// reports of other ranks' calls (agreement.h). Their check words show whether ranks call different
+// collectives, even if no receive ever matches the messages. Few messages are kept, and further ones
+// overwrite them. If a message is dropped, a mismatch may go unreported, and nothing else is affected. The
+// messages of a team that starts no more collectives stay until they are overwritten. Used by the executor.
 // Thread rule: the owner of the engine.
 // Tested by: tests/failures/test_mismatch.py.
 #pragma once
@@ -27,8 +28,8 @@ public:
     bool empty() const { return count_ == 0; }
     void add(const EarlyMessage &message);
     // Removes the messages of the team's collective `number` and of all earlier collectives. True: the check
-    // word of a removed message does not agree with this rank's call (team.recent). `found` is then this
-    // message.
+    // word of a removed message does not agree with this rank's call. `found` is then this message, the last
+    // if there are several. Only calls in team.recent are compared.
     bool take_disagreeing(const Team &team, uint32_t number, EarlyMessage &found);
     // The same for the messages of a persistent collective that is about to start. `word`: this rank's word
     // for that collective.

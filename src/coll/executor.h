@@ -1,9 +1,10 @@
 // Runs schedules (schedule.h) on the messenger. One executor serves a runtime, for blocking, nonblocking and
 // persistent operations alike. The caller takes a Collective, has its plan written (plan.h) and starts it.
 // Then the caller waits for the completion, or sets a continuation, which is called at the end. The executor
-// itself never blocks, except in finish(). A step starts when all of its predecessors are done. Steps that
-// become ready while messages arrive run later, as a Task of the engine, so that no recursion occurs.
-// Exchanges that must wait are polled on every turn of the engine.
+// itself never blocks, except in finish(), and while an exchange requests memory of another rank
+// (shm/peer_memory.h). A step starts when all of its predecessors are done. Steps that become ready while
+// messages arrive run later, as a Task of the engine, so that no recursion occurs. Exchanges that must wait
+// are polled on every turn of the engine.
 //
 // The executor detects that ranks call different collectives. Each message and each post in the node area
 // states to which call it belongs (agreement.h). A rank that waits long reports its call to the ranks for
@@ -59,8 +60,9 @@ public:
         collective->next_spare_ = spare_;
         spare_ = collective;
     }
-    // Starts the plan as the next collective of the team. Buffers, datatypes, operation and team must live
-    // until completion. Afterwards the same plan may be started again (persistent operations).
+    // Starts the plan as the next collective of the team. (A start of a persistent operation has no place in
+    // that sequence.) The collective may be complete on return. Buffers, datatypes, operation and team must
+    // live until completion. Afterwards the same plan may be started again (persistent operations).
     void start(Collective &collective, Team &team) {
         engine().check_owner();
         collective.start(team);
@@ -77,7 +79,8 @@ public:
     Error finish(Collective *collective);
     // To be called when all ranks have met in the last collective of a team and earlier messages have been
     // handled. Error: a message belongs to a collective that disagrees with this rank's call at that place.
-    // For collectives in which this rank waits for no other rank, only this function reports such a mismatch.
+    // If this rank waited for no other rank in a collective, the start of the team's next collective reports
+    // such a mismatch. If none follows, only this function reports it.
     Error judge_early_messages(const Team &team);
 
     // [any thread] Registers a team, by its context, so that other ranks can query what this rank has called

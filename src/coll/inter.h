@@ -1,8 +1,8 @@
 // Implements the collectives of an intercommunicator, between the two groups of its team (MPI-5.0 6.2.2).
 // Like the algorithms of algorithms.h, these functions append to a schedule the steps of one process. This
 // file contains the phases between the two groups. A phase within this process's own group uses the best
-// algorithm for that group (select.h). A barrier needs no function here, because it is a barrier of the whole
-// team.
+// algorithm for that group (select.h), except in inter_gather() and inter_scatter(), which use a binomial
+// tree. A barrier needs no function here, because it is a barrier of the whole team.
 //
 // The fields of shapes have the meaning that they have in the program's call. `index` and `size` are those of
 // this process's own group. Blocks for ranks belong to the ranks of the other group. Only the counts of
@@ -17,8 +17,8 @@ namespace lanyard {
 
 // The root's data goes to all members of the other group.
 void inter_bcast(const Selection &, Team &, const Block &data, int root, Schedule &);
-// The other group's contributions are combined at the root. P messages, if that group has P ranks, and the
-// root waits once.
+// The other group's contributions are combined at that group's first member, which sends the result to the
+// root.
 void inter_reduce(const Selection &, Team &, const ReduceShape &, Schedule &);
 // Each group gets the combined contributions of the other group: a reduce and a broadcast in each group, and
 // an exchange between their first members.

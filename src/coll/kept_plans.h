@@ -1,10 +1,10 @@
 // Keeps, for each kind of collective, the schedule of a communicator's latest call. Programs call collectives
 // in loops, and a call with the same arguments need not write its schedule again. A schedule holds no
 // addresses (block.h), so the buffers may differ, and several operations may use one schedule at the same
-// time. A key compares everything on which a schedule depends, apart from its team: kind, root, counts,
-// displacements, datatypes, operation. A key compares datatypes and operations by their addresses. If the
-// program frees an object that it has created, another object may get the same address. So plans of calls
-// with such objects are not kept.
+// time. A key compares everything on which a schedule depends, apart from its team and its kind: root,
+// counts, displacements, datatypes, operation, MPI_IN_PLACE. A key compares datatypes and operations by their
+// addresses. If the program frees an object that it has created, another object may get the same address. So
+// plans of calls with such objects are not kept.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/coll/plan_test.cc, tests/mpi/coll/again.cc.
 #pragma once

@@ -26,8 +26,9 @@ public:
     // the program's buffers.
     Schedule &schedule() { return *schedule_; }
     void describe(const Agreement &agreement, const void *send, void *receive);
-    // A planner calls this first. True: an earlier call on the team with the same key has left a schedule,
-    // and the plan is complete. False: the planner must write and describe the plan, and then call keep().
+    // A planner whose schedules are kept calls this first. True: an earlier call on the team with the same
+    // key has left a schedule, and the plan is complete. False: the planner must write and describe the plan,
+    // and then call keep().
     bool recall(Team &team, CollectiveKind kind, const PlanKey &key, const void *send, void *receive) {
         KeptPlan *plan = team.kept ? team.kept->of(kind).get() : nullptr;
         if (!plan || !plan->valid || !(key == plan->key)) return write_to_keep(team, kind, key), false;

@@ -46,17 +46,17 @@ struct Exchange {
     StepId step = no_step;
     int root = 0;
     bool posts = false;  // this rank posts `data` for all ranks, or a block for each rank (posted_each)
-    // true: if other ranks read this rank's memory, the exchange ends only when they have read it. false: the
-    // end of a later exchange in the schedule implies that they have read it.
+    // true: if other ranks read this rank's memory, the exchange ends only when they have read it. false: no
+    // rank reads it, or the end of a later exchange in the schedule implies that they have read it.
     bool awaits_readers = true;
     Among wants = Among::none;  // the ranks for whose posts this rank waits; not `higher`
     Among wakes = Among::none;  // the ranks that may wait for this rank's post; not `lower`
     Take take = Take::nothing;
     Block own_from = {}, own_to = {};  // a copy within this rank, of a block that it keeps for itself
     Block data = {};
-    int32_t posted_each = -1;
+    int32_t posted_each = -1;  // the blocks for the ranks are listed from this number on; -1: only `data`
     // The part of `data` that each rank takes, as blocks listed from this number on; -1: ranks take all of
-    // `data`.
+    // `data`, or `data` surely fits in a slot.
     int32_t read_each = -1;
     int64_t unit = 1;  // data is taken in pieces of a multiple of this number of bytes
     // Scratch memory for packing posted data, if the data is not contiguous and does not fit in a slot.
@@ -65,9 +65,9 @@ struct Exchange {
     // parts, and the rank takes the part that begins at byte `skip`. Take::copy from every rank copies into
     // the blocks listed from copied_each on, by rank. Nothing is taken from a rank whose block has no
     // datatype. Take::reduce combines what the ranks up to `last` have posted, in rank order, into `into`.
-    // Each of these ranks has posted as many bytes as `data` has. Only the part of them from byte `skip` on
-    // is combined. If `aside` is set, `into` overlaps what this rank posts. The result is then kept in
-    // `aside` as long as other ranks may read `into`.
+    // Each of these ranks has posted as many bytes as `data` has. Of these, as many bytes as `into` has are
+    // combined, from byte `skip` on. If `aside` is set, `into` overlaps what this rank posts. The result is
+    // then kept in `aside` as long as other ranks may read `into`.
     Block into = {};
     int parts = 1;
     int32_t copied_each = -1;
@@ -127,11 +127,11 @@ public:
     void clear();
 
     // Each of the next functions adds a step and returns the step's number (exchange() returns the exchange).
-    // `after`: earlier steps of this schedule. If there is nothing to do (a block without bytes, or at most
-    // one step to join), the function adds no step and returns the step for which a later step must wait.
-    // This may be no_step. `peer` is counted as number_from() and enter() say. `label` is at least 0 and
-    // below max_labels. Both blocks of a copy have the same number of bytes, and both blocks of a reduction
-    // the same number of elements. `op` must be set before a schedule with reductions is started.
+    // `after`: earlier steps of this schedule. If a block has no bytes, the function does what join() does.
+    // join() adds no step if there is at most one step to join, and returns this step or no_step. `peer` is
+    // counted as number_from() and enter() say. `label` is at least 0 and below max_labels. Both blocks of a
+    // copy have the same number of bytes, and both blocks of a reduction the same number of elements. `op`
+    // must be set before a schedule with reductions is started.
     StepId send(int peer, const Block &from, After after, int label = 0);
     StepId receive(int peer, const Block &to, After after, int label = 0);
     // signal() and await_signal() send and receive a message without data, which send() and receive() would

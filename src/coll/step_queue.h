@@ -19,7 +19,8 @@ public:
     void begin_started(const Schedule &schedule);
 
     int32_t left() const { return left_; }  // steps that are not done
-    // next() and take() return ready steps in the order in which they became ready.
+    // next() and take() return ready steps in the order in which they became ready. Steps that become ready
+    // by the same call of done() come in the reverse of the order in which they were added.
     bool any_ready() const { return next_ready_ < ready_.size() && !stopped_; }
     StepId next() const { return ready_[next_ready_]; }
     StepId take();

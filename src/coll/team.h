@@ -45,12 +45,16 @@ struct Team {
     int index = 0;         // of this process in the team
     int size = 1;
     const uint32_t *peers = nullptr;  // by index in the team: the member's number in the peer table
-    Tally<uint32_t> sequence;         // collectives started so far; part of the tag of the next one
+    // Collective calls so far; part of the tag of the next one. The creation of a persistent collective is
+    // counted, its starts are not.
+    Tally<uint32_t> sequence;
     // This rank's words (agreement.h) for its latest collectives, by the collective's number modulo
     // recent_collectives.
     uint32_t recent[recent_collectives] = {};
-    Tally<uint32_t> persistent;      // persistent collectives created so far; part of their tags
-    std::byte *node_area = nullptr;  // memory shared by the whole team if it is on one node, else nullptr
+    Tally<uint32_t> persistent;  // persistent collectives created so far; part of their tags
+    // Memory that the whole team shares. nullptr: the team is not on one node, has only one rank or two
+    // groups, or there was no memory.
+    std::byte *node_area = nullptr;
     // The size of the node area, as node_area_bytes(size) in shm/node_area.h states. Its memory is zero at
     // first.
     size_t node_area_bytes = 0;
@@ -72,7 +76,8 @@ struct Team {
     // process's own group; else nullptr. Collectives of the whole team use it for their phases within the
     // group. No collective is started on the group's team itself.
     Team *own_group = nullptr;
-    const Nodes *nodes = nullptr;  // which members share a node; nullptr: all are on one node
+    // Which members share a node. nullptr: all are on one node, or the team has two groups.
+    const Nodes *nodes = nullptr;
 };
 
 // The index in the team at which this process's own group begins, and the size of this group. other_begin()

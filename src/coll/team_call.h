@@ -17,8 +17,8 @@
 
 namespace lanyard {
 
-// Sends a report to a peer. With kind_awaiting it says in which collective this rank waits. With kind_calls
-// it says which collective the rank in `key` calls.
+// Sends a report to a peer, unless the peer has failed. With kind_awaiting it says in which collective this
+// rank waits. With kind_calls it says which collective the rank in `key` calls.
 void tell_call(Messenger &messenger, uint32_t peer, EnvelopeKind kind, const MatchKey &key, uint32_t word);
 
 class TeamCall {
@@ -57,9 +57,9 @@ public:
     // Reports this call to another rank.
     void tell(Messenger &messenger, int rank, EnvelopeKind kind) const;
     // Two ranks make different calls at `place`: this rank, and the rank that `mismatch` names. Reports both
-    // calls to all other ranks, because a rank may wait for either of these two ranks. If `place` is the
-    // place of an earlier call, the call that this rank makes now is reported as well, because other ranks
-    // may wait in the present call.
+    // calls to all other ranks, because a rank may wait for either of these two ranks. If `mismatch` names no
+    // rank, reports only this rank's call. If `place` is the place of an earlier call, the call that this
+    // rank makes now is reported as well, because other ranks may wait in the present call.
     void tell_mismatch(Messenger &messenger, const Error &mismatch, const Place &place) const;
 
 private:

@@ -9,8 +9,7 @@ namespace lanyard {
 
 namespace {
 
-// When `after` is done, receives the data from the parent and sends it to the children, the largest subtree
-// first.
+// When `after` is done, receives the data from the parent and sends it to the children.
 void spread(const BinomialTree &tree, const Block &all, StepId after, Schedule &schedule) {
     StepId known = tree.is_root() ? after : schedule.receive(tree.parent(), all, after, 1);
     tree.each_child_largest_first([&](int child, int, int) { schedule.send(child, all, known, 1); });

@@ -1,12 +1,12 @@
 // Declares algorithms in two levels. Inside each node, data moves to or from the node's leader by messages
 // through shared memory. Among the leaders, data moves by any algorithm of algorithms.h. Only one rank of
 // each node uses the network, and each byte enters a node once. The leader of a node is its lowest rank,
-// except in the root's node, where it is the root.
+// except in the root's node, where it is the root. Only allreduce_ring_by_node() has no leaders.
 //
 // All of these algorithms require Members::nodes. Reductions keep rank order if each node has consecutive
-// ranks and the algorithm among the leaders keeps rank order. In select.cc, most of their names end with the
-// name of the algorithm among the leaders. N is the number of nodes; P and n are explained in algorithms.h.
-// Inside the nodes P-N messages travel in each direction.
+// ranks and the algorithm among the leaders keeps rank order. What follows "two_level_" in a name in
+// select.cc is the algorithm among the leaders, or its radix. N is the number of nodes; P and n are explained
+// in algorithms.h. Inside the nodes P-N messages travel in each direction.
 // Thread rule: pure functions; one thread at a time for each schedule.
 #pragma once
 

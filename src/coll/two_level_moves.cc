@@ -91,8 +91,8 @@ Work allgather_work(const Crew &crew, int64_t bytes, const Work &leaders) {
     return up + leaders + down;
 }
 
-// The leader of a node sends the blocks of its node one after the other, and the root copies each to its
-// place.
+// The leader of a node sends the blocks of its node in one message. The root copies each block to its place,
+// unless the message arrives right there.
 void gather(const MoveShape &s, Schedule &schedule) {
     const Nodes &nodes = *s.nodes;
     int node = nodes.node_of[s.index], root_node = nodes.node_of[s.root];
@@ -160,7 +160,8 @@ void scatter(const MoveShape &s, Schedule &schedule) {
         if (count > 1) schedule.copy(all.slice(0, own.bytes()), own, got);
         return;
     }
-    // Sends the blocks of other nodes first, because they take the longest time.
+    // Sends the blocks of other nodes first, because they take the longest time. Blocks that must be packed
+    // leave later than those for this node.
     int64_t length = s.sent.block(s.root).bytes();
     for (int other = 0; other < nodes.count(); ++other) {
         std::span<const int32_t> theirs = nodes.of(other);

@@ -58,8 +58,8 @@ struct Far {
     double path_bytes = 0;
 };
 
-// A message of up to this size is sent without waiting for the receiver. The sender of a longer message
-// waits.
+// The model assumes that a message of up to this size is sent without waiting for the receiver, and that the
+// sender of a longer message waits.
 constexpr int64_t sent_at_once_bytes = 16 * KiB;
 
 // The work of all ranks together, for a team and a number of bytes (the n of algorithms.h).
@@ -124,8 +124,8 @@ constexpr double moved_in_time(int64_t bytes) {
     return bytes > moved_by_both_bytes ? double(bytes) / 2 : double(bytes);
 }
 
-// The times of the kinds of work. Only their ratios matter. They were measured in shared memory on a small
-// virtual machine.
+// The times of the kinds of work. Only their ratios matter for the choice of an algorithm. They were measured
+// in shared memory on a small virtual machine.
 struct Costs {
     double message_ns = 350;  // from a send to the end of the receive, if both processors are awake
     double offer_ns = 1200;   // the additional time for a long message, which is offered first

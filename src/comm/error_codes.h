@@ -4,6 +4,7 @@
 //
 // A failure's code is 1 << 29 | generation << 16 | slot << 8 | class. The last 256 sentences are kept. The
 // generation shows whether a code is older than the sentence in its slot; such a code still yields its class.
+// Generations repeat after 2^21 failures.
 #pragma once
 
 #include <string>
@@ -19,8 +20,8 @@ int code_of_failure(ErrorClass error_class, std::string_view sentence);
 struct CodeMeaning {
     bool known = false;
     int error_class = 0;
-    // The sentence of a recent failure, or the string that the program has added. If has_text is false and
-    // the class is one of the standard's, the text of the class applies.
+    // The sentence of a recent failure, or the string that the program has added, which is empty until then.
+    // If has_text is false, the text of the class applies, which is one of the standard's.
     std::string text;
     bool has_text = false;
 };

@@ -52,18 +52,21 @@ Peers difference_of(const Peers &first, const Peers &second);
 Error include(const Peers &peers, const int *ranks, int count, Peers &result);
 Error exclude(const Peers &peers, const int *ranks, int count, Peers &result);
 
-// The ranks that `count` triplets (first, last, stride) name, in a group of `size` members.
+// Stores in `ranks` the ranks that `count` triplets (first, last, stride) name, in a group of `size` members.
+// A rank that is named twice is listed twice. A triplet that begins beyond its end names no rank. The Error
+// is of class `arg` for a stride of 0, and of class `rank` for a rank outside the group.
 Error expand_ranges(const int (*ranges)[3], int count, int size, std::vector<int> &ranks);
 
 // Translates `ranks`, which are ranks in `first`, to ranks in `second`. MPI_PROC_NULL stays as it is. A
-// process that is not in `second` yields MPI_UNDEFINED.
+// process that is not in `second` yields MPI_UNDEFINED. A rank outside `first` yields an Error of class
+// `rank`.
 Error translate_ranks(const Peers &first, const int *ranks, int count, const Peers &second, int *translated);
 
 int compare_peers(const Peers &first, const Peers &second);  // abi::ident, similar or unequal
 
-// Creates a group of `peers`, without a handle for the program. `session`: the traits of the session to which
-// the group belongs; nullptr in the world model. For an empty list, returns the predefined empty group.
-// Returns nullptr if memory is exhausted.
+// Creates a group of `peers`, with one reference for the caller and without a handle for the program.
+// `session`: the traits of the session to which the group belongs; nullptr in the world model. For an empty
+// list, returns the predefined empty group. Returns nullptr if memory is exhausted.
 Group *make_group(Universe &universe, Peers peers, std::shared_ptr<const SessionTraits> session = {});
 // The same with a handle for the program. The first function takes the universe and the session from `of`.
 Error give_group(const Group &of, Peers peers, Group **given);

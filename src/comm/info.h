@@ -1,7 +1,8 @@
 // An info object contains ordered (key, value) pairs of strings (MPI-5.0 chapter 10). Info objects belong to
 // the process, not to a runtime, and may exist before MPI_Init. Thread-safe: each object has a short lock.
 // Keys keep the order in which they were first set. Lengths count characters without the terminating zero
-// byte. A string that is too long causes an Error and is never truncated.
+// byte. A string that is too long causes an Error and is never truncated. Where a function of the library
+// takes a `const Info *`, nullptr stands for MPI_INFO_NULL.
 #pragma once
 
 #include <string>
@@ -23,10 +24,9 @@ constexpr size_t max_info_value_length = abi::max_info_val - 1;
 struct Info : Object {
     using Entry = std::pair<std::string, std::string>;
 
-    // Functions of the library that only read an Info accept nullptr for MPI_INFO_NULL.
     Error set(std::string_view key, std::string_view value);
     Error remove(std::string_view key);  // Error of class info_nokey: the key is absent
-    // `found` becomes false if the key is absent.
+    // `found` becomes false, and `value` does not change, if the key is absent.
     Error get(std::string_view key, std::string &value, bool &found) const;
     int keys() const;
     Error nth_key(int n, std::string &key) const;
@@ -38,12 +38,13 @@ private:
 };
 
 ObjectPool<Info> &info_pool();
-Info *new_info();  // nullptr if memory is exhausted
+// new_info() and duplicate() return nullptr if memory is exhausted.
+Info *new_info();
 Info *duplicate(const Info &info);
 void release_info(Info *info);  // `info` may be nullptr
 
-// States what the library can find out about how this process was started. fill_environment() turns this into
-// the contents of MPI_INFO_ENV and of the result of MPI_Info_create_env.
+// States what the library knows about how this process was started. fill_environment() combines this with
+// what the kernel reports. The result is the contents of MPI_INFO_ENV, and what MPI_Info_create_env returns.
 struct Startup {
     int maxprocs = 0;       // 0: unknown
     int thread_level = -1;  // the level granted, an abi::thread_ value; -1: unknown
@@ -51,8 +52,8 @@ struct Startup {
     std::string alloc_kinds = "system,mpi";
 };
 // Fills `info` with the entries of MPI-5.0 11.2.1: command, argv, maxprocs, soft, host, arch, wdir,
-// thread_level, mpi_memory_alloc_kinds. Entries whose value is unknown are omitted, and so is `file`, which
-// is never known.
+// thread_level, mpi_memory_alloc_kinds. Entries whose value is unknown or too long are omitted, and so is
+// `file`, which is never known.
 void fill_environment(Info &info, const Startup &startup);
 
 }  // namespace lanyard

@@ -32,8 +32,8 @@ std::vector<int> names_of(const Processes &processes, const Peers &peers);
 bool comes_first(const Processes &processes, const Peers &first, const Peers &second);
 
 // Copies the first member's `data` to all members, down a binomial tree. Called by all members. A member that
-// has received no data, because of an error, still sends to the members below it in the tree, so that none of
-// them waits forever.
+// has received no data, because of an error, still sends its own `data` to the members below it in the tree,
+// so that none of them waits forever. These members see no error.
 Error spread(Messenger &messenger, const Meeting &meeting, void *data, size_t bytes);
 
 }  // namespace lanyard

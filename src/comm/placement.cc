@@ -12,7 +12,7 @@ namespace {
 
 using Assignment = std::vector<int>;  // by place: the number of a node
 
-// The nodes of the processes that take a place. PlacedNodes are numbered in the order of their first process.
+// The nodes of the processes that take a place. The nodes are numbered in the order of their first process.
 struct PlacedNodes {
     Assignment in_order;        // by process: its node
     std::vector<int> capacity;  // by node: the number of these processes on it
@@ -146,8 +146,8 @@ bool step(std::vector<int> &coordinates, std::span<const int> limits) {
     return false;
 }
 
-// Visits the places of a grid block by block, with the blocks, and the places in each block, in row-major
-// order. Assigns the places in this order to one node after another.
+// Visits the places of a grid block by block. The blocks, and the places in each block, are visited in
+// row-major order. Assigns the places in this order to one node after another.
 Assignment in_blocks(std::span<const int> dims, const std::vector<int> &block, const PlacedNodes &nodes) {
     size_t n = dims.size();
     std::vector<int> blocks(n), which(n, 0), inside(n, 0);
@@ -169,7 +169,7 @@ Assignment in_blocks(std::span<const int> dims, const std::vector<int> &block, c
     return assignment;
 }
 
-// Offers one assignment for each shape of block that divides the grid evenly and fits on a node.
+// Offers one assignment for each shape of block that divides the grid evenly and fits on the largest node.
 void offer_blocks(Best &best, std::span<const int> dims, const PlacedNodes &nodes) {
     int most = *std::max_element(nodes.capacity.begin(), nodes.capacity.end());
     std::vector<int> block(dims.size(), 1);

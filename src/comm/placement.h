@@ -2,8 +2,8 @@
 // are on one node where possible. The functions depend only on the topology and on the nodes of the
 // processes, so every process computes the same result. A place is a rank in the new communicator. A
 // placement has one entry for each place: the rank, in the old communicator, of the process that takes the
-// place. A placement never has more edge weight between nodes than the order of the old communicator, and
-// equals that order if no other placement is better. Any thread.
+// place. Only some of all possible placements are tried. The result never has more edge weight between nodes
+// than the order of the old communicator, and is that order if none of those tried is better. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ struct WeightedEdge {
     int64_t weight = 1;
 };
 
-// The neighbours of each place of a topology. Edges have no direction.
+// The neighbours of each place of a topology. Edges have no direction. An edge from a place to itself is left
+// out.
 class Adjacency {
 public:
     struct End {

@@ -18,7 +18,8 @@ class SendBuffer;   // api/bsend.h
 // The kinds of memory in which a buffer may always lie (MPI-5.0 11.4.3): memory of the system, and memory of
 // MPI_Alloc_mem and similar functions.
 constexpr const char *minimal_alloc_kinds = "system,mpi";
-// The minimal kinds, and the kinds of the requested list that are supported.
+// The minimal kinds, and the kinds of the requested list that are supported. Commas separate the kinds of
+// both lists.
 std::string supported_alloc_kinds(std::string_view requested);
 
 struct SessionTraits {

@@ -1,8 +1,9 @@
-// Implements MPI_Comm_split_type (MPI-5.0 7.4.2). Processes that share a resource of the machine get the same
-// color. All members exchange which instance of each type of resource contains their processors. Every member
-// then computes the colors, with the same result. A process that may run on several instances of a type, for
-// example because it is not bound, belongs to no instance. Members that pass MPI_UNDEFINED do not know which
-// type the others request, so the messages contain all types.
+// Implements MPI_Comm_split_type (MPI-5.0 7.4.2). Processes that share a resource of the machine belong to
+// one new communicator. All members exchange which instance of each type of resource contains their
+// processors. Every member then finds the members of its own new communicator. A process that may run on
+// several instances of a type, for example because it is not bound, belongs to no instance of this type.
+// Members that pass MPI_UNDEFINED do not know which type the others request, so the messages contain all
+// types.
 // Tested by: tests/unit/comm/create_test.cc, tests/mpi/comm/create.cc.
 #include <algorithm>
 #include <type_traits>

@@ -27,7 +27,7 @@ struct Grid {
 };
 
 // A graph of which every rank stores all edges. The neighbours of rank r are edges[index[r - 1]] to
-// edges[index[r] - 1].
+// edges[index[r] - 1]; those of rank 0 begin at edges[0].
 struct Graph {
     std::vector<int> index, edges;
 
@@ -79,8 +79,9 @@ struct NamedEdge {
 };
 // Gives every process the edges that begin or end at its rank, regardless of which process named them. If
 // several edges lead from one rank to another, they have the same order at both ranks. `refused`: an error in
-// the arguments of this process. If a process passes an error, or if some processes pass weights and others
-// do not, the call fails at all processes.
+// the arguments of this process. If a process passes an error, the call fails at all processes. It also fails
+// if some processes pass weights and others do not; a process that names no edges is then not counted, unless
+// no process names any.
 Error exchange_edges(Comm &parent, CollectiveKind kind, const std::vector<NamedEdge> &named, bool weighted,
                      Error refused, DistributedGraph &own);
 

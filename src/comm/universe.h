@@ -1,7 +1,8 @@
 // A Universe holds what all communicators of one runtime share: the messenger, the pools of their objects,
 // the identity of this process, and which peers are on its node. The runtime creates the Universe before the
 // predefined communicators, and the Universe outlives every communicator. Thread rule: the pools are
-// thread-safe, next_counter is atomic, awaited_areas has a lock, and the rest is set once and then only read.
+// thread-safe, next_counter is atomic, awaited_areas has a lock, and the rest is set once and then only read,
+// except that free_predefined() sets `world` to nullptr.
 // Tested by: tests/unit/comm/create_test.cc, tests/sim/communicators_test.cc.
 #pragma once
 
@@ -39,8 +40,8 @@ public:
     // memory behind the first page to the system, unless the memory may be used again soon. True: the memory
     // was returned.
     virtual bool empty(uint64_t offset, size_t bytes) = 0;
-    // Releases an area that this process has allocated and no process uses any more. `emptied`: the result of
-    // empty().
+    // Releases an area that no process uses any more, so that this process can allocate it again. Another
+    // process may have allocated it before. `emptied`: the result of empty().
     virtual void release(uint64_t offset, size_t bytes, bool emptied) = 0;
 };
 
@@ -104,8 +105,9 @@ Error make_predefined(Universe &universe, Peers world, std::byte *world_area, si
 // MPI_COMM_SELF, newest first (MPI-5.0 11.2.4), and then those of MPI_COMM_WORLD. This call is separate
 // because the program's delete functions may still communicate.
 Error delete_predefined_attributes(Universe &universe);
-// The second call frees MPI_COMM_WORLD and the areas that are over. MPI_COMM_SELF stays, because matched
-// receives of MPI_MESSAGE_NO_PROC use it, also in sessions after MPI_Finalize.
+// The second call frees MPI_COMM_WORLD and the areas that are over. MPI_COMM_SELF stays, with the error
+// handler MPI_ERRORS_ARE_FATAL, because matched receives of MPI_MESSAGE_NO_PROC use it, also in sessions
+// after MPI_Finalize.
 void free_predefined(Universe &universe);
 
 }  // namespace lanyard

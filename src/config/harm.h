@@ -19,7 +19,8 @@ struct Harm {
 };
 
 // Reads "loss=1,double=0.5,overtake=1,damage=0.1,longest=1472,seed=7"; the first four numbers are percentages
-// of the packets. Returns what is wrong with the text, or "".
+// of the packets. Returns what is wrong with the text, or "". If something is wrong, `harm` may be changed in
+// part.
 std::string parse_harm(std::string_view text, Harm &harm);
 
 }  // namespace lanyard

@@ -1,6 +1,7 @@
-// Holds the settings. They are read once, at the first initialisation of MPI, from the environment variables
-// LANYARD_<NAME>. Every setting is declared in config/settings.inc and nowhere else; a new setting is added
-// there. The members of Settings are plain variables: reading one costs a load.
+// Holds the settings. A process of a job reads them once, at the first initialisation of MPI, from the
+// environment variables LANYARD_<NAME>; MPI_T can change them (tool/cvar.h). Every setting is declared in
+// config/settings.inc and nowhere else; a new setting is added there. The members of Settings are plain
+// variables: reading one costs a load.
 #pragma once
 
 #include <cstdint>
@@ -76,13 +77,14 @@ Error read_settings(char **environment, Settings &settings, std::vector<std::str
 std::vector<std::string> read_all_settings(char **environment, Settings &settings,
                                            std::vector<std::string> &warnings);
 
-// Splits "a,b,c" at its commas. Words may be empty, and there is always at least one.
+// Splits "a,b,c" at its commas, and removes the spaces around each word. Words may be empty, and there is
+// always at least one.
 std::vector<std::string> split_words(const std::string &list);
 // True if LANYARD_PATHS names this path.
 bool names_path(const Settings &settings, std::string_view path);
 
-// Changes one setting. An empty `value` sets a text setting to its default. Returns a sentence about what is
-// wrong with the value, or "".
+// Changes one setting. An empty `value` sets a text setting to its default. Returns "", or a sentence about
+// what is wrong with the value; the setting then stays as it was.
 std::string set_value(Settings &settings, const SettingRow &row, const char *value);
 
 // The value of a setting as text, for reports.

@@ -10,7 +10,7 @@ namespace lanyard {
 
 // Creates the datatype that `definition` describes.
 Error assemble(std::shared_ptr<const TypeDefinition> definition, Datatype **made);
-// Recomputes the fields that depend on layout and extent (`contiguous`), after the bounds have changed.
+// Recomputes `contiguous`, which depends on layout and extent, after the bounds have changed.
 void settle(Datatype &datatype);
 
 }  // namespace lanyard

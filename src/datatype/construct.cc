@@ -40,8 +40,8 @@ Error out_of_datatypes() {
                  "no memory for another datatype; free datatypes that are no longer used");
 }
 
-// The most levels of nesting. This limits the recursion of functions that destroy datatypes and answer some
-// queries.
+// The most levels of nesting. This limits the recursion of functions that destroy datatypes, walk layouts or
+// answer some queries.
 constexpr int32_t most_depth = 1'000;
 
 bool representable(Wide value) {
@@ -60,8 +60,9 @@ Error too_large() {
 }
 
 // A Summary collects the properties of a datatype block by block. If MPI_Type_create_resized has set the
-// bounds of a part, only such bounds count (MPI-5.0 5.1.7). Otherwise the bounds of all parts count,
-// including their padding as in other libraries, and the extent is rounded up to the strictest alignment.
+// bounds of a part, only such bounds count (MPI-5.0 5.1.7). Otherwise the bounds of all parts that have data
+// count, including their padding as in other libraries, and the extent is rounded up to the strictest
+// alignment.
 class Summary {
 public:
     void add(const TypeBlock &block) {

@@ -1,6 +1,7 @@
 // Declares the constructors of derived datatypes (MPI-5.0 sections 5.1.2 to 5.1.7). Each constructor checks
-// its arguments, computes bounds and layout, and stores a new datatype with one reference in `made`. A new
-// datatype is not committed, except as stated. The arrays are passed by value, so callers can move them in.
+// its arguments, computes bounds and layout, and stores a new datatype with one reference in `made`. Arrays
+// that are passed together must have equal lengths, which is not checked. A new datatype is not committed,
+// except as stated. Some arrays are passed by value, so that callers can move them in.
 // Thread rule: any thread.
 // Tested by: tests/unit/datatype/layout_test.cc, tests/unit/datatype/predefined_test.cc.
 // Tested by: tests/unit/datatype/contents_test.cc.
@@ -32,8 +33,8 @@ Error make_struct(const Integers &blocklengths, Integers displacements, const st
 Error make_resized(Datatype &old, int64_t lower_bound, int64_t extent, Datatype **made);
 // A duplicate is committed if the original is.
 Error make_dup(Datatype &old, Datatype **made);
-// Creates another object for the same datatype. The copy has the definition and the commit mark of `old`, but
-// not its name and attributes.
+// Creates another object for the same datatype, which must be a derived one. The copy has the definition and
+// the commit mark of `old`, but not its name and attributes.
 Error make_copy(const Datatype &old, Datatype **made);
 
 // The datatype of a part of an array. `order` is abi::order_c or abi::order_fortran.

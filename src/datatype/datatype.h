@@ -36,8 +36,8 @@ struct Datatype : Object {
     int32_t depth = 0;  // nesting depth of datatypes within datatypes
     // True if `count` elements are one run of count * size bytes that begins at the buffer's address.
     bool contiguous = false;
-    // True if MPI_Type_create_resized has set the bounds of this datatype or of a part. Then only bounds set
-    // in this way count.
+    // True if MPI_Type_create_resized, or the constructor of a subarray or darray, has set the bounds of this
+    // datatype or of a part. Then only bounds set in this way count.
     bool explicit_bounds = false;
     bool committed = false;
     // True if a large-count constructor created this datatype, so that MPI_Type_get_contents returns counts

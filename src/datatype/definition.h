@@ -30,11 +30,12 @@ struct TypeDefinition {
     TypeDefinition &operator=(const TypeDefinition &) = delete;
     ~TypeDefinition();
 
-    // The blocks. The datatype's type map consists of the type maps of all blocks, one after the other, from
-    // block(0) on. This is also the order of the data in the packed stream.
+    // The number of blocks, and each block. The datatype's type map consists of the type maps of all blocks,
+    // one after the other, from block(0) on. This is also the order of the data in the packed stream.
     int64_t blocks() const;
     TypeBlock block(int64_t index) const;
-    // True if all blocks are equal and evenly spaced, so that the first and the last block determine all.
+    // True for vectors. Their blocks are equal and evenly spaced, so the first and the last block determine
+    // all.
     bool regular() const;
 
     void use(Datatype &datatype) {

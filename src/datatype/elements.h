@@ -12,8 +12,9 @@
 namespace lanyard {
 
 // Visits the basic elements of `count` elements of `datatype` that begin at `offset`. Each call visit(type,
-// offset, count) stands for `count` basic elements of `type` from `offset` on, one extent apart. If visit
-// returns false, each_element() stops and returns false.
+// offset, count) stands for `count` basic elements of `type` from `offset` on, one extent apart. A pair is
+// visited as one element of its predefined type. If visit returns false, each_element() stops and returns
+// false.
 template <class Visit>
 bool each_element(const Datatype &datatype, int64_t offset, int64_t count, Visit &visit) {
     if (datatype.size == 0 || count == 0) return true;
@@ -37,10 +38,11 @@ inline int64_t whole_count(const Datatype &datatype, int64_t bytes) {
 }
 
 // The number of basic elements in the first `bytes` bytes of the packed stream of `datatype`; abi::undefined
-// if the bytes end inside a basic element.
+// if the bytes end inside a basic element. In this function and the next, a pair counts as two elements.
 int64_t basic_elements(const Datatype &datatype, int64_t bytes);
 
-// The number of bytes that the first `elements` basic elements of the packed stream have.
+// The number of bytes that the first `elements` basic elements of the packed stream have; 0 if the datatype
+// has no elements.
 int64_t bytes_of_elements(const Datatype &datatype, int64_t elements);
 
 }  // namespace lanyard

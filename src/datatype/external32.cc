@@ -1,6 +1,7 @@
 // See external32.h. A basic element has one field, or two if it is a complex number or a pair. Each field is
-// converted separately. Its bytes are reversed. A long double is converted through the IEEE 128-bit format.
-// An integer that is shorter in external32 than in memory is truncated or extended.
+// converted separately: its bytes are reversed. A long double has the IEEE 128-bit format in external32. An
+// integer that is shorter in external32 than in memory is truncated by to_external32(), and extended by
+// from_external32().
 #include "datatype/external32.h"
 
 #include <algorithm>

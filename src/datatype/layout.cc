@@ -8,9 +8,10 @@ namespace lanyard {
 
 namespace {
 
-// A piece with more than flat_parts parts, or with more than flat_repeats copies of a run, stays a subtree.
-// Copying that many parts into the parent would cost memory. Descending into a subtree costs little compared
-// with handling that many runs.
+// A sequence of more than flat_parts parts, and a strided layout of more than flat_repeats runs, stay
+// subtrees. Copying that many parts into the parent would cost memory. Descending into a subtree costs little
+// compared with handling that many runs. Copies of anything but a run, and indexed layouts, stay subtrees
+// too.
 constexpr size_t flat_parts = 16;
 constexpr int64_t flat_repeats = 4;
 

@@ -3,8 +3,8 @@
 // These functions merge neighbouring pieces and flatten small pieces, so equal layouts mostly have equal
 // trees, whichever constructors the program has used. A layout is immutable and may be shared by several
 // datatypes.
-// Invariants: a layout has at least one byte; offsets are relative to its first byte; positions in `parts`
-// ascend.
+// Invariants: a layout has at least one byte; offsets are relative to the byte that is first in its stream,
+// and may be negative; positions in `parts` ascend.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Layout;
 using LayoutPointer = std::shared_ptr<const Layout>;
 
 struct LayoutPart {
-    int64_t offset;    // the distance from the first byte of the layout
+    int64_t offset;    // the distance from the first byte of the layout's stream
     int64_t position;  // the bytes before the part in the layout's stream
     int64_t bytes;
     LayoutPointer child;  // nullptr if the part is one run of `bytes` bytes
@@ -42,7 +42,7 @@ struct Layout {
     bool is_run() const { return shape == Shape::run; }
 };
 
-// A layout whose first byte is at the offset `origin`. If `layout` is null, there are no bytes.
+// A layout whose stream begins with the byte at the offset `origin`. If `layout` is null, there are no bytes.
 struct PlacedLayout {
     int64_t origin = 0;
     LayoutPointer layout;

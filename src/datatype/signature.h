@@ -2,7 +2,8 @@
 // two sides of a message (MPI-5.0 3.3.1). A signature depends on the representation of the elements, not on
 // their names, so MPI_INT and MPI_INT32_T agree. MPI_BYTE and MPI_PACKED agree with everything, because
 // programs use them to move data that they cannot describe.
-// Cost: none for a predefined datatype that is not a pair; otherwise every basic element is visited.
+// Cost: none for a predefined datatype that is not a pair; otherwise the basic elements are visited one by
+// one, up to the first of MPI_BYTE or MPI_PACKED.
 // Thread rule: any thread.
 // Tested by: tests/failures/test_mismatch.py.
 #pragma once

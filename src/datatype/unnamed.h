@@ -1,5 +1,6 @@
 // Finds the predefined datatypes without names, which belong to Fortran kinds (MPI-5.0 section 19.1.9). A
-// datatype is created when its arguments are first requested, and exists until exit.
+// datatype is created when its arguments are first requested, and exists until exit. The caller gets no
+// reference.
 // Thread rule: any thread.
 // Tested by: tests/unit/datatype/contents_test.cc, tests/mpi/datatype/fortran.cc.
 #pragma once

@@ -4,8 +4,9 @@
 //   bool strided(std::byte *at, int64_t stride, int64_t count, int64_t bytes)         count runs of `bytes`
 //   bool indexed(std::byte *at, const int64_t *offsets, int64_t count, int64_t bytes)
 //   bool records(std::byte *at, int64_t stride, int64_t count, const Layout &record)  count sequences of runs
-// Each of these functions returns false to stop the walk. The recursion is as deep as the layout, which has
-// few levels. Stream positions are counted in bytes from the layout's beginning, with `from` < `to` <= size.
+// Each of these functions returns false to stop the walk. The recursion is as deep as the layout, which
+// usually has few levels; the depth of datatypes (construct.cc) limits it. Stream positions are counted in
+// bytes from the layout's beginning, with `from` < `to` <= size.
 // Tested by: tests/unit/datatype/layout_test.cc.
 #pragma once
 

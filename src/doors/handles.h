@@ -2,7 +2,7 @@
 // thread.
 //
 // An ABI is a struct of facts, here called `Abi`; README.md beside this file lists all of them. The
-// functions here need only these facts, each about a single handle:
+// functions here need only `Abi::door` and these facts, each about a single handle:
 //     Abi::ObjectOf<Handle>            the type of the handle's object
 //     Abi::object_behind(handle)       the object, or nullptr if there is none
 //     Abi::handle_for<Handle>(object)  the handle of an object; the null handle for nullptr
@@ -40,7 +40,7 @@ template <class Abi, class Handle>
     if (object) [[likely]] return {};
     return refuse<Abi>(name, handle);
 }
-// The same, but the null handle is allowed and has no object, so that `object` stays nullptr.
+// The same, but the null handle is allowed. It has no object, so `object` is left as it is.
 template <class Abi, class Handle>
 inline Error find_or_null(const char *name, Handle handle, ObjectOf<Abi, Handle> *&object) {
     return Abi::is_null(handle) ? Error() : find<Abi>(name, handle, object);

@@ -1,6 +1,6 @@
 // Translates values of the standard's ABI to those of the library, and back. The values are the same, so the
-// functions return their argument. Another ABI inherits the functions for the values that it has in common
-// with the standard. Any thread.
+// functions return their argument or do nothing. Another ABI inherits the functions for the values that it
+// has in common with the standard. Any thread.
 // Tested by: tests/unit/doors/numbers_test.cc.
 #pragma once
 

@@ -29,9 +29,11 @@ struct Address {
     }
 };
 
-// Reads "10.0.1.2" or "fe80::1%eth0", without a port. False if the text is not an address.
+// Reads "10.0.1.2" or "fe80::1%eth0", without a port. False if the text is not an address; `address` then has
+// no meaning.
 bool parse_address(std::string_view text, Address &address);
-// Reads "10.0.1.2:4711" or "[fe80::1%eth0]:4711". False if the text has another form.
+// Reads "10.0.1.2:4711" or "[fe80::1%eth0]:4711". False if the text has another form; `address` then has no
+// meaning.
 bool parse_address_with_port(std::string_view text, Address &address);
 // True if the addresses are equal; the ports are ignored.
 inline bool same_host(const Address &a, const Address &b) { return a.with_port(0) == b.with_port(0); }
@@ -52,7 +54,8 @@ struct Interface {
     bool up = true, carrier = true;
 };
 
-// All addresses of all interfaces, in the kernel's order, but IPv6 link-local addresses last.
+// All addresses of all interfaces, in the kernel's order, but IPv6 link-local addresses last. Empty if the
+// kernel does not list them.
 std::vector<Interface> interfaces();
 // The speed in Mbit/s that the interface's driver reports; 0 if it reports none.
 int64_t interface_speed_mbit(const std::string &name);

@@ -15,7 +15,7 @@
 namespace lanyard {
 
 struct FabricChoice {
-    std::string provider;  // if "": the first provider in libfabric's order that has datagram endpoints
+    std::string provider;  // if "": the first in libfabric's order that has a suitable datagram endpoint
     // For providers that use IP: the addresses of this process, the best first, and the range of ports. Any
     // port may be used if `least_port` is 0.
     std::vector<Address> addresses;

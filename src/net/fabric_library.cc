@@ -34,8 +34,9 @@ Address address_of(const fi_info &info) {
     return from_system(place);
 }
 
-// Lists a provider's endpoints of the given type in `infos`. FI_EP_DGRAM lists the datagram endpoints with
-// which this code can work. FI_EP_UNSPEC lists all endpoints of any type. Returns 0, or libfabric's error.
+// Lists a provider's endpoints of the given type in `infos`, or those of all providers if `provider` is "".
+// FI_EP_DGRAM lists the datagram endpoints with which this code can work. FI_EP_UNSPEC lists all endpoints of
+// any type. Returns 0, or libfabric's error.
 int ask(const FabricLibrary &library, const std::string &provider, fi_ep_type type, FabricInfos &infos) {
     infos.clear();
     FabricInfos hints(library);

@@ -53,8 +53,8 @@ struct FabricChoice;
 // there is no such endpoint, returns an error that says what this machine lacks.
 Error find_fabric(const FabricLibrary &library, const FabricChoice &choice, FabricInfos &found);
 
-// Returns the port within the address that `info` contains, or nullptr if this address is not an IP address
-// with a port.
+// Returns the port, in network byte order, within the address that `info` contains. Returns nullptr if this
+// address is not an IP address with a port.
 uint16_t *fabric_port(fi_info &info);
 
 }  // namespace lanyard

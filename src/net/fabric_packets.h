@@ -16,8 +16,8 @@
 //
 // Sleeping: the descriptor wakes a sleeper reliably only after a call of fi_trywait. receive() makes this
 // call when it finds nothing. libfabric does not wake a sleeper when there is room again after send() was
-// full, and a provider without descriptors never wakes a sleeper. In these cases a timer makes the descriptor
-// readable after 50 us.
+// full, or when the provider accepts receives again after it has refused one. A provider without descriptors
+// never wakes a sleeper. In these cases a timer makes the descriptor readable after 50 us.
 // Thread rule: as PacketIo.
 #pragma once
 

@@ -1,7 +1,8 @@
 // HarmedPackets is an endpoint that harms packets on purpose (LANYARD_DGRAM_HARM). It sends and receives
 // through another endpoint of any kind, the endpoint beneath it. Some of the packets sent are lost,
-// duplicated, reordered or damaged, and their length is limited. HarmedPackets is used to test the layers
-// above on networks that do no such harm themselves.
+// duplicated, reordered or damaged. largest() may report less than the endpoint beneath, but longer packets
+// are not dropped. HarmedPackets is used to test the layers above on networks that do no such harm
+// themselves.
 // Thread rule: as PacketIo.
 #pragma once
 

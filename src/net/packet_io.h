@@ -13,8 +13,10 @@
 //   been copied or sent. The endpoint owns whatever its kind needs for that (registered memory, room in a
 //   completion queue). If send() takes fewer packets than given, the endpoint is *full*; there is no other
 //   back-pressure. descriptor() becomes readable when another attempt is worthwhile; without a descriptor,
-//   the caller tries again after a later receive(). A packet longer than largest() is dropped and counted.
-//   largest() may shrink at any time, when the MTU of the route is found to be smaller.
+//   the caller tries again after a later receive(). If send() returns an errno, some packets from the front
+//   of the list may have been sent nevertheless. A packet longer than the endpoint can carry to its
+//   destination is dropped and counted. largest() may shrink at any time, when the MTU of the route is found
+//   to be smaller.
 // - receive() lends packets: their bytes lie in the endpoint's buffers until the next receive() takes the
 //   packets back. The bytes are not aligned. Headers that the kind of endpoint adds to a packet are not lent.
 //   receive() does not report the sender: the contents of a packet name its sender and authenticate it.
@@ -75,7 +77,8 @@ public:
     // The destination for a name. The same name always has the same destination. -EINVAL if this endpoint
     // cannot reach an endpoint with such a name.
     virtual int64_t destination(std::string_view name) = 0;
-    // The destinations of all routes to this name, including the one that destination() returns.
+    // The destinations of all routes to this name, including the one that destination() returns. The name
+    // must be one that destination() accepts.
     virtual std::vector<uint64_t> ways(std::string_view name) {
         return {static_cast<uint64_t>(destination(name))};
     }
@@ -85,7 +88,8 @@ public:
     // Returns whether origins are noted. An endpoint that cannot note origins, or has only one route, returns
     // false.
     virtual bool note_origins(bool) { return false; }
-    // The bytes of the longest packet that can reach this destination, as far as is known now; at least 512.
+    // The bytes of the longest packet that can reach this destination, as far as is known now; at least
+    // least_packet.
     virtual size_t largest(uint64_t destination) const = 0;
     // The two addresses between which packets to this destination travel, for reports: "10.0.1.2:4711 and
     // 10.0.1.3:4712". Empty if this kind has no addresses to report.
@@ -93,9 +97,10 @@ public:
     // True if the destination is within this host. Packets within this host share no network line with
     // packets to other hosts.
     virtual bool within_host(uint64_t) const { return false; }
-    // Returns the number of packets taken from the front of the list.
+    // Returns the number of packets taken from the front of the list, or -errno.
     virtual int send(const Outgoing *list, int count) = 0;
-    // Returns the number of packets lent, 0 if none has arrived. Takes back the packets of the last call.
+    // Returns the number of packets lent, 0 if none has arrived, or -errno. Takes back the packets of the
+    // last call.
     virtual int receive(Arrived *list, int most) = 0;
     // Whether further packets have arrived behind those that the last receive() lent. `nothing`: the endpoint
     // has seen that there are none. `unlikely`: the endpoint has not looked, but packets arrived singly of

@@ -1,7 +1,7 @@
 // Sockets is the interface to stream sockets, reduced to what the paths need. No function blocks. Results are
 // numbers >= 0 or -errno. There are two kinds: the kernel's sockets (system_sockets.h) and those of the
 // simulator (path/sim/sim_sockets.h), on which the same code runs in virtual time.
-// Thread rule: only the owner of the engine calls these functions; the thread that sleeps may use ready() and
+// Thread rule: only the owner of the engine calls these functions; the thread that sleeps may use
 // descriptor().
 // Tested by: tests/conformance/conformance_test.cc.
 #pragma once
@@ -32,14 +32,14 @@ public:
 
     virtual ~Sockets() = default;
 
-    // Opens a listening socket. If the port is 0, the kernel chooses a port. bound() returns the socket's
-    // address.
+    // Opens a listening socket. If the port is 0, the kernel chooses a port. bound() returns the local
+    // address of any socket.
     virtual int listen(const Address &at) = 0;
     virtual Address bound(int socket) = 0;
-    // Returns the next connection that has arrived, or -EAGAIN.
+    // Returns the next connection that has arrived, -EAGAIN if there is none, or another error.
     virtual int accept(int listener) = 0;
     // Begins to connect a new socket and returns the socket. When the attempt has ended, the socket becomes
-    // writable. connect_result() returns -EINPROGRESS until then, and then 0 or the error.
+    // writable. connect_result() returns -EINPROGRESS until then, and then 0 or, only once, the error.
     virtual int connect(const Address &to) = 0;
     virtual int connect_result(int socket) = 0;
     // Returns the number of bytes read, 0 at the end of the stream, or -EAGAIN if nothing has arrived.
@@ -49,7 +49,8 @@ public:
     // that have arrived here are still unread.
     virtual void close(int socket) = 0;
 
-    // The time since the other host last acknowledged anything; 0 if no written bytes are unacknowledged.
+    // The time since the other host last acknowledged anything; 0 if all bytes that the kernel has sent are
+    // acknowledged.
     virtual uint64_t silence_ns(int) { return 0; }
     // The address of the other end; its version is 0 if it is unknown.
     virtual Address other_end(int socket) = 0;
@@ -61,7 +62,7 @@ public:
     // Ends watching until watch() is called again. Receiving data costs more at a watched socket.
     virtual void unwatch(int socket) = 0;
     // Sets how many unread bytes a watched socket must have to count as readable; 1 at first. A connection
-    // that has ended is always readable. Only the caller may read from the socket.
+    // that has ended is always readable. read() returns what has arrived, even if it is less.
     virtual void wake_at(int socket, size_t bytes) = 0;
     // Lists sockets that are ready now, at most `most` of them. Returns how many.
     virtual int ready(Ready *list, int most) = 0;
@@ -69,7 +70,8 @@ public:
     virtual int descriptor() const = 0;
 
     virtual uint64_t now_ns() = 0;
-    // A random number for a nonce; unpredictable except in a simulation.
+    // A random number for a nonce; unpredictable except in a simulation, or if the system refuses random
+    // numbers.
     virtual uint64_t random() = 0;
 };
 

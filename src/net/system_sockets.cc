@@ -194,7 +194,8 @@ ssize_t SystemSockets::write(int socket, const iovec *parts, int count) {
     return socket_call(SYS_sendmsg, socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-void SystemSockets::close(int socket) { ::close(socket); }  // also removes the socket from the epoll set
+// Also removes the socket from the epoll set and ends the connection, unless a child of fork() has a copy.
+void SystemSockets::close(int socket) { ::close(socket); }
 
 void SystemSockets::watch(int socket, uint64_t token, bool writable) {
     epoll_event event{};

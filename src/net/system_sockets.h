@@ -11,8 +11,9 @@ namespace lanyard {
 class SystemSockets final : public Sockets {
 public:
     // `buffer` is the size in bytes of each socket's send buffer and receive buffer; 0 leaves both to the
-    // kernel's own tuning. If the other host of a connection is silent for `patience_s` seconds, the kernel
-    // breaks the connection, even if nothing is being sent.
+    // kernel's own tuning. If the other host of a connection is silent for about `patience_s` seconds, the
+    // kernel breaks the connection, even if nothing is being sent. If the kernel gives no epoll set,
+    // descriptor() is negative, and errno has the reason right after the constructor.
     explicit SystemSockets(int buffer = 0, int patience_s = 60);
     ~SystemSockets() override;
     SystemSockets(const SystemSockets &) = delete;

@@ -11,10 +11,10 @@
 //   again. The flow (path/dgram/flow.h) must notice a router that drops long packets silently.
 // - The calls for several packets cost 100 ns (sending) and 300 ns (receiving) more than the calls for one.
 //   So a single packet is sent by the call for one packet. If packets arrived singly of late and were short,
-//   packets are also received by the call for one packet. After that call it is not known whether a further
-//   packet has arrived; behind() reports this. That call also does not report the lengths of joined packets,
-//   so the kernel is told not to join packets meanwhile. When a packet arrives directly behind another,
-//   receiving returns to the calls for several.
+//   an endpoint with one socket also receives packets by the call for one packet. After that call it is not
+//   known whether a further packet has arrived; behind() reports this. That call also does not report the
+//   lengths of joined packets, so the kernel is told not to join packets meanwhile. When a long packet
+//   arrives, or one directly behind another, receiving returns to the calls for several.
 // - The kernel looks up the route of each packet anew (300 ns), except for a connected socket. So the
 //   endpoint has one additional socket. If 64 packets in a row (`favoured_after`) were sent singly to one
 //   destination on this host, this socket is connected to that destination, which is then the *favourite*.
@@ -64,7 +64,7 @@ public:
     UdpPackets &operator=(const UdpPackets &) = delete;
 
     // Opens a socket at each address. All sockets have the same port. The port is from `least` to `most`, or
-    // any port if `least` is 0.
+    // any port if `least` is 0. Must succeed before any other function is called.
     Error open(const std::vector<Address> &addresses, uint16_t least, uint16_t most);
 
     uint16_t port() const { return sockets_.front().bound.port; }

@@ -88,7 +88,8 @@ int UdpPackets::send_messages(int socket, mmsghdr *list, int count) {
     return count;
 }
 
-// Sends a batch. Returns how many of its packets were sent or dropped, or -errno.
+// Sends a batch. Returns how many of its packets were sent or dropped, or -errno (also if some were sent
+// before the error).
 int UdpPackets::send_batch(Batch &batch) {
     Socket &socket = sockets_[batch.socket];
     int done = 0;

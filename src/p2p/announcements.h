@@ -1,7 +1,6 @@
 // The receives that one peer has announced to this process (the write protocol, receive_advert.h), in the
-// order in which they were posted. Each message to the peer removes the announcement of the receive that it
-// will meet. The channel reports sent messages to this class while any announcement is stored. Used by the
-// messenger.
+// order in which they were posted. Each message to the peer removes the first announcement that it fits. The
+// channel reports sent messages to this class while any announcement is stored. Used by the messenger.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/p2p/rendezvous_send_test.cc, tests/unit/p2p/shm_write_test.cc.
 #pragma once
@@ -59,8 +58,8 @@ public:
     }
     // Like add(), but within a node. Here an announcement that arrived too late is kept too, because no later
     // receive may be claimed before the announced one. If the list has no room for an announcement, nothing
-    // may be claimed until an announcement with `sole` arrives. `sole`: no other receive announced to this
-    // process is open, so the list is complete again. False: the receive cannot be claimed.
+    // may be claimed until an announcement with `sole` arrives that is not too late. `sole`: no other receive
+    // announced to this process is open, so the list is complete again. False: the receive cannot be claimed.
     bool add_claimable(AnnouncedReceive announcement, uint64_t received, bool sole) {
         bool usable = received == channel_.sent;
         if (!usable) announcement.word = nullptr;
@@ -95,7 +94,7 @@ public:
     size_t count() const { return known_.size(); }
 
 private:
-    static constexpr size_t most = 256;  // offers do not name receives beyond these
+    static constexpr size_t most = 256;  // messages neither name nor claim receives beyond these
 
     void listen() { channel_.listener = known_.empty() ? nullptr : this; }
 

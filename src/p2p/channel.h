@@ -58,7 +58,7 @@ class Channels;
 struct Channel {
     // Short messages may be written straight into this ring. nullptr: each message needs more work.
     RingWriter *ring = nullptr;
-    int64_t credit_left = 0;           // bytes of payload that may still be sent to the peer
+    int64_t credit_left = 0;           // bytes of payload that may still be sent without a request
     int64_t credit_owed = 0;           // bytes of credit to be returned to the peer
     uint64_t sent = 0;                 // number of messages sent
     SentListener *listener = nullptr;  // notified of each message sent
@@ -80,8 +80,8 @@ struct Channel {
     CreditReturn credit_return;  // queued in `outgoing` when credit must travel in an envelope of its own
 };
 
-// Bytes of payload that may be sent to a peer of this job, and to a stranger (a peer of another job). The
-// value for strangers does not depend on the number of peers, which a stranger cannot know.
+// The credit at first, in bytes, of a peer of this job and of a stranger (a peer of another job). The value
+// for strangers does not depend on the number of peers, which a stranger cannot know.
 struct Credit {
     int64_t of_peer, of_stranger;
 };
@@ -180,7 +180,7 @@ private:
     Engine &engine_;
     const int64_t credit_[2];  // of a peer, of a stranger; both processes use the same value
     bool rings_ = true;
-    Tally<size_t> waiting_;  // number of channels in the list
+    Tally<size_t> waiting_;  // number of channels in which something waits
     List<Channel, &Channel::waiting_hook> waiting_list_;
 };
 

@@ -81,8 +81,8 @@ public:
     static int size_of(uint64_t bytes) { return size_class(bytes, least_bytes, sizes); }
     const Seen &seen(Kind kind, int size) const { return seen_[static_cast<int>(kind)][size]; }
 
-    // The method for a message that begins now. `watched`: the caller must call end() when the message is
-    // complete.
+    // The method for a message that begins now. `watched`: the caller must call end() when the message has
+    // ended, even if it has failed.
     Method begin(Kind kind, uint64_t bytes, uint64_t now_ns, bool &watched) {
         int size = size_of(bytes);
         Choice possible = choice(kind, bytes);
@@ -105,7 +105,7 @@ public:
     }
     // To be called if a watched message uses another method than begin() chose.
     void diverted() { diverted_ = true; }
-    // To be called when a watched message is complete.
+    // To be called when a watched message has ended.
     void end(uint64_t now_ns) {
         if (--under_way_ > 0 || mixed_ || now_ns <= stretch_.since_ns) return;
         Seen &known = seen_[static_cast<int>(stretch_.kind)][stretch_.size];

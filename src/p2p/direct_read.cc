@@ -12,8 +12,9 @@ namespace {
 
 constexpr size_t read_at_once = 1 << 20;  // bytes that are read between two polls of the paths
 constexpr int runs_at_once = 256;
-constexpr size_t least_run = 16384;  // runs shorter than this on average are read into `landing_` first,
-constexpr int few_runs = 4;          // unless there are at most this many
+// More than few_runs runs that are shorter than least_run on average are read into `landing_` first.
+constexpr size_t least_run = 16384;
+constexpr int few_runs = 4;
 constexpr size_t landing_bytes = 128 * KiB;  // size of `landing_`
 
 }  // namespace

@@ -27,8 +27,8 @@ void Dispatch::envelope(uint32_t number, const Envelope &envelope, const std::by
     else hand_on(number, envelope, payload, size);
 }
 
-// Passes an envelope that is no message to its handler or target. Drops an envelope whose kind this version
-// of the library does not define, and one whose target has ended.
+// Passes an envelope that is no message to its handler or target. Drops an envelope that only returns credit,
+// one whose kind is not below kinds_of_envelopes, and one whose target has ended.
 void Dispatch::hand_on(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
     auto kind = static_cast<size_t>(envelope.kind);
     if (envelope.kind == EnvelopeKind::credit || kind >= handlers_.size()) return;
@@ -55,8 +55,8 @@ void Dispatch::renewed(uint32_t peer) {
     endpoint_.targets.each([&](Target &target) { target.renewed(peer); });
 }
 
-// Only eager messages count as lost. For envelopes of all other kinds, an operation here or at the peer waits
-// for an answer, and this operation fails.
+// Only eager messages count as lost, since their sends were complete. Envelopes of other kinds belong to
+// operations that are still open here or at the peer and fail there, or carry no data of the program.
 void Dispatch::undelivered(uint32_t peer, const Envelope &envelope) {
     if (envelope.kind == EnvelopeKind::eager) endpoint_.losses.add(peer, envelope.length);
 }

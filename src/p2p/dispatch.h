@@ -6,7 +6,8 @@
 //   bulk                               to the target that its header names
 //   the failure of a peer              to all handlers, including the receiver; then to all targets
 //
-// Credit that an envelope returns is added to the channel before the envelope is passed on.
+// Credit that an envelope returns is added to the channel before the envelope is passed on. An envelope of
+// the kind `credit` goes nowhere else.
 // Thread rule: the owner of the engine.
 #pragma once
 

@@ -5,7 +5,7 @@
 //     rendezvous  ------------>   match; begin a generation of a word; read pieces from the front
 //                 <------------   help (receiver's id and address, word)
 //   write pieces from the back
-//     helped      ------------>   (only if at least one piece was written)
+//     helped      ------------>   (only if the sender claimed at least one piece)
 //                 <------------   finished
 //
 // Both sides claim pieces by changing a shared word (shared_words.h), so each piece is moved exactly once. A
@@ -48,16 +48,18 @@ public:
 
     explicit PieceReader(Endpoint &endpoint) : endpoint_(endpoint) { run = read; }
     ~PieceReader() { stop(); }
-    // Begins to copy the first `bytes` of the message that lies at `address` in the peer's memory.
-    // `receiver_id` and `sender_id` are the ids by which the two sides answer each other. False: there is no
-    // free word, and nothing has happened. The copy may end, with a call of `user`, before begin() returns.
+    // Begins to copy the message of `bytes` bytes that lies at `address` in the peer's memory. It must be the
+    // whole message, since the sender divides the whole message into pieces too. `receiver_id` and
+    // `sender_id` are the ids by which the two sides answer each other. False: the path has no free word, and
+    // nothing has happened. The copy may end, with a call of `user`, before begin() returns.
     bool begin(uint32_t peer, uint64_t sender_id, uint64_t receiver_id, uint64_t address, std::byte *to,
                uint64_t bytes, User &user);
     // The sender reports that it has stopped writing. `all_written`: all pieces that the sender claimed are
     // written. Otherwise the sender could not write, and this process reads every piece that it has not
     // claimed itself.
     void helped(bool all_written);
-    // Ends the copy: this process reads no more, and the sender can claim no more pieces.
+    // Ends the copy: this process reads no more, and the sender can claim no more pieces. But the sender may
+    // still write a piece that it has claimed.
     void stop();
 
 private:
@@ -77,7 +79,8 @@ class PieceWriter : private Task {
 public:
     explicit PieceWriter(Endpoint &endpoint) : endpoint_(endpoint) { run = write; }
     ~PieceWriter() { stop(); }
-    // Begins to write pieces. Does nothing if the receiver's memory or the word cannot be accessed.
+    // Begins to write pieces of the message in `buffer`. Does nothing if the buffer is not contiguous, or if
+    // the receiver's memory or the word cannot be accessed.
     void begin(uint32_t peer, const HelpRequest &request, const Buffer &buffer);
     // Writes no more, because the buffer may belong to the program again.
     void stop();
@@ -92,7 +95,7 @@ private:
     HelpRequest request_{};
     uint32_t peer_ = no_peer;
     Buffer buffer_;
-    uint64_t written_ = 0;  // pieces
+    uint64_t written_ = 0;  // pieces that this process has claimed and has written or tried to write
 };
 
 }  // namespace lanyard

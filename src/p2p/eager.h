@@ -3,8 +3,8 @@
 // are copied.
 //
 // A path that may have to send a long payload again can leave the payload in the program's buffer instead of
-// copying it (PathInfo::keep_from). The send is then complete when the peer has acknowledged the message.
-// send_now(), which blocking sends try first, always copies.
+// copying it (PathInfo::keep_from). The send is then complete when the peer has acknowledged the message, or
+// when the path has copied the payload after all. send_now(), which blocking sends try first, always copies.
 // Thread rule: the owner of the engine.
 #pragma once
 

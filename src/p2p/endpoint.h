@@ -28,8 +28,9 @@ namespace lanyard {
 struct alignas(256) Peer : Channel {
     uint64_t messages_received = 0;
     ReceiveOperation *arriving = nullptr;  // the receive into which the peer's payload now arrives in parts
-    uint64_t announced_from = UINT64_MAX;  // receives of at least this many bytes are announced
-    int64_t shown_to = -1;  // receive_now() looks for messages of up to this many bytes; -1: for none
+    uint64_t announced_from = UINT64_MAX;  // receives of fewer bytes are not announced; UINT64_MAX: none is
+    // receive_now() looks for the peer's next message if its buffer has at most this many bytes; -1: never.
+    int64_t shown_to = -1;
     uint32_t eager_limit = 0;
     uint32_t first_limit = 0;  // the most bytes that may travel with an offer
     WorthTrying announcing, asking_for_push;
@@ -96,7 +97,8 @@ struct Endpoint {
         return number;
     }
 
-    // Sends a control envelope to the peer, for the peer's target with this `id`.
+    // Sends a control envelope to the peer, for the peer's target with this `id` (of the kind `cancel`: about
+    // this process's send with this `id`). `size`: at most inline_payload.
     void reply(uint32_t peer, EnvelopeKind kind, uint64_t id, int32_t tag, const void *payload = nullptr,
                size_t size = 0) {
         Envelope envelope{};
@@ -106,8 +108,8 @@ struct Endpoint {
         channels.post(peers[peer], envelope, payload, size);
     }
 
-    // Notes that a peer takes part in this operation from now on. The operation then needs progress while the
-    // program computes.
+    // Counts this operation as under way from now on, until finish() or fail(): it needs progress while the
+    // program computes (Progress::begin_under_way). No effect if it is counted already.
     void begin_under_way(MessageOperation &operation) {
         if (operation.under_way) return;
         operation.under_way = true;
@@ -147,7 +149,8 @@ struct Endpoint {
         Path &path = *peers[peer].path;
         return path.memory().touches(peer) || path.memory().mapped(peer, address, bytes);
     }
-    // Can the peer access this contiguous buffer of this process?
+    // Can the peer presumably access this contiguous buffer of this process? Access by system calls is judged
+    // by whether this process can access the peer's memory. The peer checks again before it copies.
     bool touched_by(uint32_t peer, const Buffer &buffer) const {
         Path &path = *peers[peer].path;
         auto address = reinterpret_cast<uintptr_t>(buffer.base);

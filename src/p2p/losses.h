@@ -1,8 +1,8 @@
 // Records which peers have failed or cannot be reached, and ensures that no message is lost without a report.
 //
-// - Every operation that is open with a failed peer fails, and so does every operation begun later. Each of
-//   these errors states why the peer cannot be reached, and how many earlier messages to it perhaps did not
-//   arrive.
+// - Every operation that is open with a failed peer fails, and so does every operation begun later. (A
+//   receive from any source fails only if a message of that peer has met it.) Each of these errors states why
+//   the peer cannot be reached, and how many earlier messages to it perhaps did not arrive.
 // - The messages that perhaps did not arrive are of two kinds. The path gave up some of them
 //   (Sink::undelivered). Their payload had been copied, so their sends were complete. The remaining messages
 //   are failed sends whose result no caller queries (a buffered send, a freed request).

@@ -8,9 +8,10 @@
 // tag), in which a wildcard is a value like any other. A message is therefore looked up with its own key, and
 // with each of the three combinations of wildcards ("forms") that some entry has. The candidate with the
 // lowest order number takes the message. Forms that the program has promised not to use are skipped
-// (promises.h). For a message of a collective all three forms are skipped, because collectives use no
-// wildcards. Entries enter the hash when a lookup first needs them there: at any time the hash holds the
-// entries of the queue before `unfiled_`, and none of the later ones.
+// (promises.h). With the promise allow_overtaking, the hash prefers a receive without wildcards even to an
+// earlier one with wildcards. For a message of a collective all three forms are skipped, because collectives
+// use no wildcards. Entries enter the hash when a lookup first needs them there: at any time the hash holds
+// the entries of the queue before `unfiled_`, and none of the later ones.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -50,7 +51,8 @@ struct MatchEntry : MatchKey {
     bool queued() const { return queue_hook.linked(); }
 };
 
-// Does the message `exact` fit a receive with the key `wanted`?
+// Does the message `exact` fit a receive with the key `wanted`? any_tag fits no negative tag, which only the
+// library could use.
 inline bool fits(const MatchKey &wanted, const MatchKey &exact) {
     return wanted.context == exact.context && (wanted.rank == exact.rank || wanted.rank == any_source) &&
            (wanted.tag == exact.tag || (wanted.tag == any_tag && exact.tag >= 0));

@@ -12,7 +12,7 @@ namespace lanyard {
 namespace {
 
 // Each peer has enough credit for the messages that a sender typically has under way, so that the sender need
-// not wait for credit to return. Unexpected messages of all peers together may take all_credit bytes, or
+// not wait for credit to return. Unexpected messages of all peers together take at most all_credit bytes, or
 // least_credit bytes for each peer if that is more.
 constexpr int64_t all_credit = 64 << 20, most_credit = 4 << 20, least_credit = 512 << 10;
 

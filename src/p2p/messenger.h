@@ -4,8 +4,8 @@
 // The size of a message and the peer's credit decide its protocol:
 //   short       up to inline_payload bytes: travels beside the envelope, costs no credit
 //   eager       up to the eager limit while the peer's credit lasts (eager.h)
-//   write       a rendezvous with a receive that was announced (receive_advert.h, shm_advert.h)
 //   rendezvous  all other messages, and all synchronous sends (rendezvous_send.h, rendezvous_receive.h)
+//   write       a rendezvous with a receive that was announced (receive_advert.h, shm_advert.h)
 // Envelopes travel in order, as room and credit allow (channel.h). With more peers, each of them has less
 // credit. Arriving frames pass through dispatch.h and are matched by receiver.h. No message is lost without a
 // report (losses.h). Operations belong to the caller (operation.h). Errors are stored in the operation,
@@ -101,8 +101,9 @@ public:
     void receive_taken(ReceiveOperation &receive, Unexpected &message);
     // cancel() withdraws a posted receive at once if no message has matched it. It withdraws a send at once
     // if the message has not left its channel. For a send that was offered, it requests the withdrawal from
-    // the receiver, which answers. It has no effect on a complete or matched operation. A cancelled operation
-    // still completes, and its `cancelled` states whether it was withdrawn.
+    // the receiver, which answers. It has no effect on an operation that is complete, matched or claimed, or
+    // on an eager send that has left its channel. A cancelled operation still completes, and its `cancelled`
+    // states whether it was withdrawn.
     void cancel(SendOperation &send) {
         endpoint_.engine.check_owner();
         if (send.unfinished) send.unfinished->cancel();
@@ -112,11 +113,12 @@ public:
         receiver_.cancel(receive);
     }
 
-    // To be called when the program begins to wait. From then on receives cannot be claimed, so that both
-    // sides copy the messages that arrive (shm_advert.h).
+    // To be called when the program begins to wait. From then on the receives posted so far cannot be
+    // claimed, so that both sides copy the messages that arrive (shm_advert.h). No effect if ranks are
+    // oversubscribed.
     void withdraw_claims() { receiver_.shm_adverts().withdraw_all(); }
     // An object of this class exists while the program waits in a call for something other than its receives.
-    // Senders cannot claim receives during that time.
+    // Senders cannot claim these receives during that time (ShmAdverts::hold()).
     class HeldClaims {
     public:
         explicit HeldClaims(Messenger &messenger) : adverts_(messenger.receiver_.shm_adverts()) {
@@ -141,6 +143,7 @@ public:
     void unasked(MessageOperation &operation, bool is_send);
     bool has_lost(uint32_t peer) const { return endpoint_.peers[peer].closed; }
     // The error that states why that peer cannot be reached and how many messages it perhaps did not receive.
+    // These messages count as reported afterwards.
     Error tell_loss(uint32_t peer, const char *what) { return endpoint_.losses.tell(peer, what); }
     // The error for messages that failed peers perhaps did not receive and that no error has reported yet
     // (Losses::untold()).

@@ -37,7 +37,7 @@ struct MessageOperation {
 
     Buffer buffer;
     uint32_t peer = no_peer;  // the other process; no_peer in a receive from any source
-    uint32_t check = 0;       // the check word, which both sides compare (Envelope::check)
+    uint32_t check = 0;       // the check word; the receiver compares the sender's with its own
     bool in_call = false;     // the call that started the operation waits for it at once
 
     // The result, valid once complete.
@@ -61,10 +61,12 @@ struct ReceiveOperation : MessageOperation, MatchEntry {
     // The result, valid once complete.
     int32_t matched_rank = any_source;
     int32_t matched_tag = any_tag;
-    int64_t received = 0;  // bytes
+    int64_t received = 0;  // bytes of the message, as far as the buffer has room for them
 
-    Claimable *claimable = nullptr;  // not nullptr while the sender may claim the receive
-    Incoming *incoming = nullptr;    // not nullptr while its bytes arrive by rendezvous, or it is announced
+    // Not nullptr while the sender may claim the receive or has claimed it, until the message is reported.
+    Claimable *claimable = nullptr;
+    // Not nullptr while the bytes arrive by rendezvous, or while the receive is announced over a network.
+    Incoming *incoming = nullptr;
 };
 
 }  // namespace lanyard

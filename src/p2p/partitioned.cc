@@ -22,8 +22,7 @@
 // Neighbouring partitions travel as one message if they became ready in one call, or while a thread was
 // waiting for the engine, or before the opening arrived. A thread that makes partitions ready adds them to a
 // list. If the list was empty before, the thread then takes the engine and sends all partitions in the list.
-// The round does not end while the list has entries, so no thread adds a partition to a request that has
-// ended.
+// The round does not end while the list has entries, so this thread finds the request still there.
 #include "p2p/partitioned.h"
 
 #include <algorithm>

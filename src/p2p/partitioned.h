@@ -2,7 +2,7 @@
 // move their data in rounds. The sender's partitions move as they become ready. Used by the API. The head of
 // partitioned.cc explains the protocol.
 // Thread rule: the owner of the engine, except ready() and arrived(), which any threads may call at the same
-// time.
+// time. A thread that calls ready() must not own the engine.
 #pragma once
 
 #include <algorithm>
@@ -74,7 +74,8 @@ public:
     PartitionedSend(Messenger &messenger, const PartitionedEnds &ends, const Partitions &partitions);
     PartitionedSend(const PartitionedSend &) = delete;
     PartitionedSend &operator=(const PartitionedSend &) = delete;
-    // Ends the request, between rounds. The object is deleted at once, or when the opening has arrived.
+    // Ends the request, between rounds. The object is deleted at once or, if the receive for the opening is
+    // not complete, when it is.
     static void end(PartitionedSend *send);
 
     void start();
@@ -124,6 +125,7 @@ public:
                        uint64_t channel);
     PartitionedReceive(const PartitionedReceive &) = delete;
     PartitionedReceive &operator=(const PartitionedReceive &) = delete;
+    // Ends the request, between rounds. The object is deleted at once, or when the opening has been sent.
     static void end(PartitionedReceive *receive);
 
     void start();

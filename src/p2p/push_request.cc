@@ -9,7 +9,8 @@ namespace {
 
 // How long the receiver waits for the sender: a fraction of the time of the copy.
 constexpr uint64_t least_moment_ns = 2000, bytes_per_moment_ns = 32;
-// After requests_in_vain unanswered requests in a row, only every ask_every-th message is requested.
+// After requests_in_vain unanswered requests in a row, a push is requested only for every ask_every-th
+// message.
 constexpr uint32_t requests_in_vain = 4, ask_every = 32;
 
 }  // namespace

@@ -25,8 +25,8 @@
 
 namespace lanyard {
 
-// The payload of the answer to an offer. The envelope's tag is 1 if the receiver's buffer is contiguous, so
-// that the path can write bytes straight into the buffer.
+// The payload of a clear-to-send. The envelope's tag is 1 if the receiver's buffer is contiguous, so that the
+// path can write bytes straight into the buffer.
 struct ClearToSend {
     uint64_t receiver_id;
     uint64_t offset, end;  // the requested bytes

@@ -1,6 +1,7 @@
-// The write protocol (K. Morimoto, T. Matsumoto and K. Hiraki, MPI/MBCF, 1999) on network paths. A posted
-// receive is announced, and the sender of a long message sends all bytes right behind its offer, without
-// waiting for a request. (shm_advert.h does the same within a node.)
+// The write protocol (K. Morimoto, T. Matsumoto and K. Hiraki, MPI/MBCF, 1999) on network paths whose bulk
+// never overtakes an envelope (PathInfo::bulk_follows; of the library's paths, TCP). A posted receive is
+// announced, and the sender of a long message sends all bytes right behind its offer, without waiting for a
+// request. (shm_advert.h does the same within a node.)
 //
 // Receiver                       Sender
 //   announcement (id, room) -->    (keeps it)

@@ -2,9 +2,10 @@
 // short or eager message is copied. An offer is passed to its protocol (rendezvous_receive.h). A message that
 // fits no posted receive is stored.
 //
-// A message whose long payload arrives in parts is matched as soon as its envelope has arrived, and its
-// payload is received in place. Peer::arriving points to the receive until all parts have arrived, even if
-// the connection breaks and is opened again meanwhile.
+// A message whose long payload arrives in parts is matched as soon as its envelope has arrived, if it fits a
+// posted receive whose buffer is contiguous and long enough. Its payload is then received in place. (Any
+// other message is matched when all of it has arrived.) Peer::arriving points to the receive until all parts
+// have arrived, even if the connection breaks and is opened again meanwhile.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/p2p/dispatch_test.cc, tests/unit/p2p/messenger_test.cc.
 #pragma once
@@ -56,21 +57,24 @@ public:
     }
     // Receives a stored message that UnexpectedQueue::take() has removed from the queue, and then drops it.
     void receive_taken(ReceiveOperation &receive, Unexpected &message);
-    // Cancels the receive at once if no message has met it.
+    // Cancels the receive at once if no message has met it and no sender has claimed it.
     void cancel(ReceiveOperation &receive);
 
     // Handles a message whose frame has arrived completely.
     void message(Peer &peer, const Envelope &envelope, const std::byte *payload, size_t size);
-    // Implements Sink::begin for a message whose payload arrives in parts: matches the message if possible,
-    // and returns the address for the payload. A call of message() follows.
+    // Implements Sink::begin for a message whose payload arrives in parts: matches the message if its payload
+    // can be received in place, and returns the address for the payload, else nullptr. A call of message()
+    // follows, or of lost().
     std::byte *begin(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t received,
                      size_t size, size_t &from);
     // Handles the peer's request to cancel one of its offers (EnvelopeKind::cancel), and answers it.
     void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
-    // Fails the receives posted for that peer, from which nothing more arrives.
+    // Fails the receives posted for that peer, from which nothing more arrives, and the receive into which
+    // its payload arrives in parts.
     void lost(uint32_t peer) override;
-    // Called when a communicator ends although receives are posted on it. Fails these receives, and drops the
-    // messages stored for the communicator.
+    // For a communicator that ends although receives are posted on it; so far, only tests call this. Fails
+    // these receives, except those that a sender has claimed. Drops the messages stored for the communicator;
+    // the sender of a dropped offer gets no answer.
     void purge(uint64_t context, const char *why);
 
     MatchQueue &posted() { return posted_; }

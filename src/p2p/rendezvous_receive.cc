@@ -124,7 +124,8 @@ void Incoming::expect_bulk() {
     endpoint_.begin_under_way(*receive_);
 }
 
-// Requests all bytes behind those that have arrived, or that travel with the offer.
+// Requests all bytes from the first missing one on. The bytes that travel with the offer do not count as
+// missing. Requests nothing if no byte is missing.
 void Incoming::ask_for_rest() {
     uint64_t begin = std::max(arrived_.end(), offered_.first);
     if (begin >= wanted_) return;

@@ -232,7 +232,8 @@ void RendezvousSends::Offer::answer(uint32_t peer, const Envelope &envelope, con
 }
 
 // Handles a request for bulk. The receiver has matched the offer, but cannot read this process's memory, or
-// another copy method is faster.
+// another copy method is faster. Or a write into a claimed receive was refused, or bulk was lost with a
+// connection.
 void RendezvousSends::Offer::cleared(uint32_t peer, const Envelope &envelope, const std::byte *payload) {
     if ((envelope.flags & flag_if_unclaimed) && !PushRequest::claim(endpoint_, peer, envelope)) return;
     ClearToSend clear;

@@ -7,10 +7,11 @@
 //              <------  finished (after get)   |               <------  clear_to_send
 //                                              |    bulk, bulk ------>  complete
 //
-// On network paths the first bytes travel with the offer as far as the credit lasts, so that the sender has
-// something to send until the answer arrives. If the sender knows an announced receive that the message will
-// meet, the offer names this receive (receive_advert.h), and all bytes follow without a request. Within a
-// node the sender may write into an announced receive at once (shm_write.h).
+// On a path that may lose bulk (PathInfo::loses_bulk; TCP), the first bytes travel with the offer as far as
+// the credit lasts, so that the sender has something to send until the answer arrives. If the sender knows an
+// announced receive that the message will meet, the offer names this receive (receive_advert.h), and all
+// bytes follow without a request. Within a node the sender may write into an announced receive at once
+// (shm_write.h).
 //
 // The send is complete when the receiver reports `finished`. On paths that lose no bulk, a send whose bytes
 // were requested is also complete when all bytes have left the buffer. After a new connection the receiver

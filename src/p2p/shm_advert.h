@@ -87,7 +87,8 @@ public:
         if (open_) withdraw_open();
     }
     // Between hold() and the matching hold_no_more(), the program waits in a call for something other than
-    // these receives, and they cannot be claimed. No effect if ranks are oversubscribed.
+    // these receives, and they cannot be claimed. No effect if ranks are oversubscribed, or if no receive is
+    // open at the first hold().
     void hold();
     void hold_no_more();
 

@@ -1,13 +1,14 @@
 // A target is an object that a peer can name in a frame by an id: a send that was offered to the peer, or a
-// receive that waits for bytes. An id consists of a slot in a table and the slot's generation, so that a late
-// answer to an object that has ended finds nothing.
+// receive that is announced or waits for bytes. A path also names a send by its id, as the token of
+// Sink::sent(). An id consists of a slot in a table and the slot's generation, so that a late answer to an
+// object that has ended finds nothing.
 //
-//     63      52         30            8          0
+//     63      54         30            8          0
 //     | 0      | slot, high | generation | slot, low |
 //
-// While at most 256 ids are in use, each id is thus below 2^30, and paths need few bytes for it. A slot
-// repeats a generation after four million uses. Each use ends only after an answer of the peer, so any answer
-// to the first use has arrived or been lost long before.
+// As long as at most 256 ids have been in use at a time, each id is thus below 2^30, and paths need few bytes
+// for it. A slot repeats a generation after four million uses. By then, any answer to the first use has
+// arrived or been lost.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -30,7 +31,7 @@ public:
     Target &operator=(const Target &) = delete;
 
     // The address to which the path may write `size` bytes of the message, from `offset` on, before it calls
-    // bulk() for them. nullptr: the path must not write them anywhere.
+    // bulk() for them. nullptr: there is no such address, and the path keeps them elsewhere until bulk().
     virtual std::byte *place(uint32_t /*peer*/, uint64_t /*offset*/, size_t /*size*/) { return nullptr; }
     virtual void bulk(uint32_t /*peer*/, uint64_t /*offset*/, const std::byte * /*payload*/,
                       size_t /*size*/) {}

@@ -7,8 +7,8 @@
 // Order: a receive takes the earliest message that fits. Up to `few` messages are scanned in order. With more
 // messages, a receive finds its message by a hash of (context, rank, tag). The messages of one bucket form a
 // circle in order of arrival, and the bucket names the last of them. For a receive with wildcards the queue
-// is still scanned. The hash is kept until the queue is empty. No memory is allocated once the queue has
-// reached its size.
+// is still scanned. The hash is kept until the queue is empty. Entries and hash take no new memory once the
+// queue has reached its size. When a long queue becomes empty, most of this memory is returned.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/p2p/match_test.cc.
 #pragma once
@@ -28,6 +28,8 @@ namespace lanyard {
 
 // One stored message: eager, or an offer (rendezvous).
 struct Unexpected : MatchKey {
+    // The message's envelope, without its check word (UnexpectedQueue::check_of()), and with no flag except
+    // flag_attended.
     Envelope envelope() const {
         return {.context = context, .source = rank, .tag = tag, .length = length(), .kind = kind(),
                 .flags = attended ? flag_attended : uint8_t{0}, .credit = 0, .check = 0};

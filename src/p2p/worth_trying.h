@@ -10,6 +10,7 @@ namespace lanyard {
 
 class WorthTrying {
 public:
+    // Is another try worthwhile? After most_in_vain failures in a row, only every `every`-th call is true.
     bool ask(uint32_t most_in_vain, uint32_t every) {
         return in_vain_ < most_in_vain || ++passed_over_ % every == 0;
     }

@@ -55,8 +55,9 @@ public:
     std::byte *next() { return place_ + received_; }
     void arrived(size_t bytes) { received_ += bytes; }
 
-    // Returns the payload. If the payload lies in memory of the assembly, end() passes this memory to the
-    // caller, and the pointer stays valid as long as the caller keeps it.
+    // payload() returns the address of the payload until end() is called. end() closes the assembly. If the
+    // payload lies in memory of the assembly, end() passes this memory to the caller, and the payload stays
+    // there as long as the caller keeps it.
     const std::byte *payload() const { return place_; }
     std::unique_ptr<std::byte[]> end() {
         place_ = nullptr;

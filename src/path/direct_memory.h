@@ -24,8 +24,8 @@ public:
     // that cannot be accessed.
     virtual bool touches(uint32_t /*peer*/) { return false; }
     // get() copies `bytes` bytes from `remote_address` in the peer to the local runs (contiguous pieces of
-    // memory). put() copies in the other direction. Both copy everything or return an error; after an error,
-    // the caller uses another copy method.
+    // memory, with `bytes` bytes in all). put() copies in the other direction. Both copy everything or return
+    // an error, after which some of the bytes may have been copied; the caller then uses another copy method.
     virtual Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes);
     virtual Error put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes);
 

@@ -1,6 +1,6 @@
 // An envelope describes a message. It has 32 bytes and is the same on every path. Together with 24 bytes of
-// payload and the 8-byte word of a ring line (short_ring.h), it fills one cache line. Only p2p interprets an
-// envelope; paths carry it unread.
+// payload and the 8-byte word of a ring line (short_ring.h), it fills one cache line. Paths carry an envelope
+// unread. p2p interprets it; layers above p2p interpret the envelopes of their own kinds.
 // Tested by: tests/conformance/conformance_test.cc.
 #pragma once
 
@@ -21,22 +21,25 @@ enum class EnvelopeKind : uint8_t {
     credit,  // only returns credit
     cancel,  // sender to receiver: withdraw the offer with this id unless it is matched
     cancel_reply,  // receiver to sender: tag 1: withdrawn; 0: matched already
-    announcement,  // receiver to sender: a matching receive is posted, with room for `length` bytes
+    announcement,  // receiver to sender: a receive from the sender is posted, with room for `length` bytes
     first_bound = 32,
 };
 constexpr size_t kinds_of_envelopes = 64;
 
 struct Envelope {
-    // Communicator; bit 0 is set for collective traffic. In answers: the id of the send or receive that is
-    // addressed.
+    // Communicator; bit 0 is set for collective traffic. In answers and in `cancel`: the id of a send or
+    // receive.
     uint64_t context;
-    int32_t source;  // rank of the sender in the communicator
+    int32_t source;  // rank of the sender in the communicator; of an announcement: the receive's source
     int32_t tag;
     uint64_t length;  // bytes of the whole message
     EnvelopeKind kind;
     uint8_t flags;
     uint16_t credit;  // returned to the peer: how much more eager payload it may send, in units of 64 bytes
-    uint32_t check;   // signature of collective and types, to detect mismatched calls; 0 if unused
+    // Of an announcement within a node, and with flag_if_unclaimed: the name of a shared word
+    // (p2p/shared_words.h). Otherwise: signature of collective and types, to detect mismatched calls; 0 if
+    // unused.
+    uint32_t check;
 };
 static_assert(sizeof(Envelope) == 32);
 
@@ -47,7 +50,7 @@ constexpr uint8_t flag_attended = 2;
 
 constexpr uint8_t flag_announced = 4;  // of an offer: names an announced receive instead of an address
 constexpr uint8_t flag_in_place = 8;   // of an announcement: the receive's buffer is contiguous
-constexpr uint8_t flag_sole = 32;      // of an announcement: no other receive is announced to the same peer
+constexpr uint8_t flag_sole = 32;      // of an announcement: no other receive announced to this peer is open
 // Of a clear-to-send: the sender sends the bytes only if it can claim the shared word that `check` names
 // (p2p/push_request.h).
 constexpr uint8_t flag_if_unclaimed = 64;
@@ -55,7 +58,8 @@ constexpr uint8_t flag_if_unclaimed = 64;
 // (p2p/shm_advert.h).
 constexpr uint8_t flag_claimed = 16;
 
-constexpr size_t inline_payload = 24;  // payload up to this size fits beside the envelope, for no credit
+// Payload of at most this size lies beside the envelope and costs no credit.
+constexpr size_t inline_payload = 24;
 constexpr size_t credit_unit = 64;
 
 constexpr uint64_t collective_bit = 1;

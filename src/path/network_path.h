@@ -16,8 +16,9 @@ public:
     // Called when the table of processes has grown. From now on the path may be used to reach the new
     // processes.
     virtual void grow() = 0;
-    // Has there been contact with every other process? The call also makes the path try, from now on, to
-    // reach the processes with which there was no contact.
+    // Has there been contact with every other process that has not failed? (A path without connections does
+    // not look and returns true.) The call also makes the path try, from now on, to reach the processes with
+    // which there was no contact.
     virtual bool connected_to_all() = 0;
     // true: this process sends no more messages, and everything that it sent has arrived. A peer that exits
     // from now on does not count as failed. false: messages will be sent again after all.

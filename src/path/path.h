@@ -45,7 +45,7 @@ struct PathInfo {
     // A message of up to this size is sent at once, without rendezvous, unless the user sets another limit
     // (bench/RESULTS.md).
     size_t eager_limit = 16 * KiB;
-    // The size of the shortest payload for which send_kept() may be called and pays off; SIZE_MAX: none.
+    // The size of the shortest payload of an eager message for which send_kept() pays off; SIZE_MAX: none.
     size_t keep_from = SIZE_MAX;
     // Bulk never overtakes an envelope that was sent earlier. True also means that protocols which save an
     // answer of the peer are worthwhile on this path (p2p/receive_advert.h).
@@ -56,7 +56,8 @@ struct PathInfo {
     bool loses_bulk = false;
     bool batches = false;  // the path needs more_follows(), after which it holds envelopes back
     int most_at_once = 1;  // frames that may arrive together; poll() may exceed its budget by fewer than this
-    int descriptor = -1;   // becomes readable when poll() has work; -1: polling is a memory read
+    // Becomes readable, at least after prepare_to_sleep(), when poll() has work; -1: polling is a memory read.
+    int descriptor = -1;
     DirectMemory *memory = &no_direct_memory;
     ShortLane *short_lane = &no_short_lane;
 };
@@ -120,8 +121,9 @@ public:
     // `full` or `pending`. After `pending`, the caller leaves the payload unchanged until poll() calls
     // Sink::sent(token), which happens once.
     virtual Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) = 0;
-    // Like send(), for payload that the path need not copy. Called only if info.keep_from permits it. Returns
-    // `pending` or `full`, or `done` if the peer has failed.
+    // Like send(), for payload that the path need not copy. Called for eager messages from info.keep_from on.
+    // If info.loses_bulk is set, also called with an offer and the first bytes of its message, however few.
+    // Returns `pending` or `full`, or `done` if the peer has failed.
     virtual Sent send_kept(uint32_t peer, const Envelope &envelope, const KeptPayload &payload);
     // The largest payload of a bulk frame to that peer if the receiver has a place for the frame
     // (Sink::place). May be more than info.max_bulk.
@@ -138,7 +140,8 @@ public:
     // what is due. Returns the number of frames plus other work done. 0 means that nothing moved. The sink is
     // used only during the call.
     virtual int poll(Sink &sink, int budget, uint64_t now_ns) = 0;
-    // Must cost little, since a waiting thread calls it all the time.
+    // Must cost little, since a waiting thread calls it all the time. The engine calls it only for paths that
+    // have a descriptor.
     virtual PathActivity activity() const { return {}; }
     // The latest time at which poll() must be called even if nothing arrives. (Separate from activity(),
     // which a waiting thread calls all the time.)

@@ -36,8 +36,8 @@ public:
     // Has anything arrived? If so, describes the next frame in `frame`. If this frame is bulk, or an envelope
     // with more than max_shown() bytes of payload, frame.envelope is nullptr.
     virtual bool peek(uint32_t /*peer*/, ShortFrame & /*frame*/) { return false; }
-    // Takes the message that peek() has shown and copies its payload. The caller may leave the message to
-    // poll() instead.
+    // Takes the message that peek() has shown and copies its payload (ShortFrame::size bytes). The caller may
+    // leave the message to poll() instead.
     virtual void take(uint32_t /*peer*/, void * /*payload*/) {}
 
 protected:

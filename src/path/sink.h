@@ -39,10 +39,10 @@ public:
     // it from there.
     virtual std::byte *place(uint32_t, const BulkHeader &, size_t) { return nullptr; }
     // The same for an envelope with `size` bytes of payload, of which the first `received` are at `payload`.
-    // The path calls envelope() with this payload before it delivers anything else from this peer. begin()
-    // sets `from` to the number of first bytes that it has taken; the path writes only the bytes after these,
-    // each at its offset in the place. begin() may be called again for the same envelope if the connection
-    // breaks before envelope() is called.
+    // The path calls envelope() with this payload before it delivers another envelope of this peer, unless it
+    // reports lost(). begin() sets `from` to the number of first bytes that it has taken; the path writes
+    // only the bytes after these, each at its offset in the place. begin() may be called again for the same
+    // envelope if the connection breaks before envelope() is called.
     virtual std::byte *begin(uint32_t /*peer*/, const Envelope &, const std::byte * /*payload*/,
                              size_t /*received*/, size_t /*size*/, size_t & /*from*/) {
         return nullptr;

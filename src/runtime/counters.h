@@ -1,7 +1,7 @@
 // Declares all counters of the library, in the order in which tools see them. Defines the counter of the wait
 // record (base/wait_record.h), which shows whether this process waits in MPI.
-// Thread rule: declare_counters() is called by the thread that creates the runtime, or by a tool that holds
-// tool_lock() (tool/tool.h).
+// Thread rule: any thread. The thread that creates the runtime calls declare_counters(), and so does
+// MPI_T_init_thread.
 // Tested by: tests/command/test_tool_interface.py, tests/unit/tool/tool_test.cc.
 #pragma once
 

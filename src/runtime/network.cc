@@ -49,6 +49,7 @@ bool on_this_node(const Bootstrap &bootstrap, const Processes &processes, uint32
 // Chooses the addresses at which this process listens. If ranks of its own node use the network, the loopback
 // address is one of them. If LANYARD_INTERFACES is set, the addresses of the interfaces that it names are
 // added. If it is not set and there are other nodes, the addresses of all suitable interfaces are added.
+// Returns an error if there are other nodes but no address that they can use.
 Error choose_addresses(const Settings &settings, const Bootstrap &bootstrap, bool shm,
                        std::vector<Address> &addresses) {
     bool others = bootstrap.local_size() < bootstrap.size();
@@ -98,7 +99,8 @@ std::string publish(const std::vector<Address> &addresses, uint16_t port) {
 }
 
 // Reads the addresses from a published value. Loopback addresses of other nodes are left out, because they do
-// not lead to these nodes. False if the value does not have the form that publish() gives it.
+// not lead to these nodes. False if the value does not have the form that publish() gives it, or if its port
+// is 0.
 bool read_published(const std::string &text, bool same_node, std::vector<Address> &addresses) {
     std::vector<std::string> words = split_words(text);
     uint16_t port = 0;
@@ -320,7 +322,7 @@ bool network_needed(const Bootstrap &bootstrap, bool allowed, bool shm) {
 
 int64_t network_speed_mbit(const Settings &settings) {
     std::vector<Interface> chosen;
-    // This error is discarded because open_network() reports it.
+    // This error is discarded because open_network() reports it if a network is opened.
     if (Error error = choose_interfaces(settings.interfaces, interfaces(), chosen)) error.discard();
     return fastest_mbit(chosen);
 }

@@ -36,20 +36,21 @@ std::string network_word(const Settings &settings);
 // True if any pair of processes needs a network. The result is the same on all ranks. `allowed` is true if
 // LANYARD_PATHS names a network, and `shm` is true if it names shared memory.
 bool network_needed(const Bootstrap &bootstrap, bool allowed, bool shm);
-// Opens the network: listens, and publishes the addresses. A barrier must follow. `network` is empty before.
-// `datagrams` requests datagrams instead of TCP. `shm` is true if the processes of this node reach each other
-// through shared memory.
+// Opens the network: listens, and publishes the addresses. Rank 0 also publishes the job's secret. A barrier
+// must follow. `network` is empty before. `datagrams` requests datagrams instead of TCP. `shm` is true if the
+// processes of this node reach each other through shared memory.
 Error open_network(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, bool datagrams,
                    bool shm, Network &network);
 // Opens a network that is used instead of shared memory. Called by all ranks after some node has turned out
 // to have no shared memory. If a network is open already, it is closed first. A barrier must follow.
 Error open_network_instead(const Settings &settings, Bootstrap &bootstrap, const Processes &processes,
                            bool datagrams, Network &network);
-// Opens TCP links after open_network() has opened datagrams. A barrier must follow.
+// Opens TCP links after open_network() has opened datagrams. `network` is empty before; the network with the
+// datagrams stays open. A barrier must follow.
 Error reopen_network(const Settings &settings, Bootstrap &bootstrap, const Processes &processes,
                      Network &network);
 // The speed in Mbit/s of the network between this host and others. This is the speed of the fastest interface
-// whose address is published, or 0 if no speed is known.
+// that may be used (LANYARD_INTERFACES), or 0 if no speed is known.
 int64_t network_speed_mbit(const Settings &settings);
 // Gets the job's secret and sets it in the network's path. Called after the barrier that the functions above
 // require.

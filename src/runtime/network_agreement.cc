@@ -63,7 +63,7 @@ std::vector<uint32_t> first_ranks(const Bootstrap &bootstrap) {
     return first;
 }
 
-// Sends probes to these peers. Returns a peer that does not answer, if there is one. [owner]
+// Sends probes to these peers. Returns a peer that neither answers nor fails, if there is one. [owner]
 std::optional<uint32_t> ask_all(Runtime &made, std::vector<uint32_t> peers) {
     FirstContact contact(*made.network.datagrams, std::move(peers), clock_ns() + patience_ns);
     auto over = [](const void *subject) {

@@ -1,15 +1,15 @@
 // Lets all ranks of a job agree on two things before anything is sent on the network: their paths, and
 // whether datagrams work between all hosts.
 //
-// Paths. Before the first barrier each rank publishes the paths that follow from its LANYARD_PATHS. After the
-// barrier each rank compares its paths with those of rank 0. A rank that differs from rank 0 also reads the
-// values of the ranks below itself. The lowest rank that differs ends the job with a message. Any other rank
-// that differs enters a further barrier, in which it waits for the end of the job. No rank passes that
-// barrier, because the lowest rank that differs never enters it. For the same reason, a rank that agrees with
-// rank 0 does not pass its own next barrier.
+// Paths. Before the first barrier each rank publishes the version of its protocol and the paths that follow
+// from its LANYARD_PATHS. After the barrier each rank compares its value with that of rank 0. A rank that
+// differs from rank 0 also reads the values of the ranks below itself. The lowest rank that differs ends the
+// job with a message. Any other rank that differs enters a further barrier, in which it waits for the end of
+// the job. No rank passes that barrier, because the lowest rank that differs never enters it. For the same
+// reason, a rank that agrees with rank 0 does not pass its own next barrier.
 //
 // Datagrams. Between many hosts UDP is blocked although TCP works. So the first rank of each host sends
-// probes to the first rank of every other host, for at most `patience_ns`. An answer to a probe proves that
+// probes to the first rank of every other host, for at most three seconds. An answer to a probe proves that
 // packets pass in both directions. So both ranks of a pair come to the same result, unless the last answers
 // are lost. If only one of the two ranks receives no answer, the result of this rank counts. The first rank
 // of each host publishes its result. Then all ranks synchronise, and answer probes until the last rank has
@@ -28,9 +28,9 @@
 
 namespace lanyard {
 
-// Publishes the paths of this rank. Called before the first barrier of all ranks.
+// Publishes the protocol version and the paths of this rank. Called before the first barrier of all ranks.
 Error tell_paths(const Settings &settings, Bootstrap &bootstrap);
-// Compares the paths of this rank with those of rank 0. Called after the first barrier.
+// Compares the version and the paths of this rank with those of rank 0. Called after the first barrier.
 Error compare_paths(const Settings &settings, Bootstrap &bootstrap);
 
 // Tests the datagrams between hosts. If they are blocked, replaces the datagrams of `made` by TCP links.

@@ -259,10 +259,10 @@ void connect_to_all(Runtime &made) {
 }
 
 // With LANYARD_DGRAM_PROGRESS=thread, the helper wakes by itself at this interval, to send again what has not
-// been acknowledged, and to answer peers. (MVAPICH over unreliable datagrams, by Koop and others 2007
+// been acknowledged, and to answer peers. MVAPICH over unreliable datagrams, by Koop and others 2007
 // (bench/RESULTS.md), has such a thread too. But that thread only sends again what was lost. It wakes every
-// second and sends again after two seconds. This would be too slow here: a peer that waits for an answer of
-// this process would wait for seconds.)
+// second and sends again after two seconds. Intervals of that length would be too long here, because a peer
+// that waits for an answer of this process would wait for seconds.
 constexpr uint64_t datagrams_period_ns = 10'000'000;
 
 void make_helper(Runtime &made) {

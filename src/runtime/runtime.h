@@ -50,8 +50,8 @@ struct Runtime {
     bool direct_reads = false;
     std::unique_ptr<ProcessIdle> idle;
     std::unique_ptr<Engine> engine;
-    // Null if only the program's own threads may make progress. Declared after the engine, which must outlive
-    // the helper.
+    // Null, or stopped (Helper::stopped), if only the program's own threads make progress. Declared after the
+    // engine, which must outlive the helper.
     std::unique_ptr<Helper> helper;
     std::unique_ptr<Messenger> messenger;
     std::unique_ptr<Executor> executor;

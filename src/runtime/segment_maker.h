@@ -26,7 +26,8 @@ public:
     // Creates the segment if this is the node's first rank. Called before the barrier. Always returns
     // success; if the segment cannot be created, lacking() returns true on all ranks.
     Error create();
-    // True if some node of the job lacks shared memory. Called after the barrier.
+    // True if some node of the job lacks shared memory. Called after the barrier. If the launcher does not
+    // answer, this counts as no lack.
     bool lacking();
     // The reason, after lacking() has returned true.
     const std::string &lack() const;

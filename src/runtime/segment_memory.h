@@ -1,10 +1,11 @@
 // Allocates the node areas of communicators (coll/shm/node_area.h) in the node's segment. A process reuses
-// areas that it has allocated.
+// the areas that it has released.
 //
 // Programs that create and free one communicator after another use the same areas again and again, so some
 // memory is kept. Unused areas keep their memory as long as all unused areas of the node have together at
 // most `most_idle` bytes. Areas that this process has closed stay mapped as long as they have together at
-// most `most_closed` bytes. Everything else is returned to the system at once.
+// most `most_closed` bytes. Everything else is returned to the system at once, except the first page of each
+// area.
 // The segment must outlive this object. NodeMemory (comm/universe.h) states the contract of each function.
 // Thread rule: any thread. A spin lock is held for short times.
 #pragma once

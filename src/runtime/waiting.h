@@ -20,7 +20,8 @@ public:
     // rank. For a collective, `peer` is the root, or -32766 if there is no root, and `sequence` is the
     // collective's number.
     Waiting(const char *call, tool::WaitFor what, const Comm *comm, int peer, int tag, uint64_t sequence = 0);
-    // For a call on requests. `comm` is nullptr if the requests belong to several communicators.
+    // For a call on requests, which `parts` describes. `comm` is nullptr if the requests belong to several
+    // communicators.
     Waiting(const char *call, const Comm *comm, const WaitParts &parts);
     ~Waiting();
     Waiting(const Waiting &) = delete;

@@ -4,7 +4,8 @@
 // Before MPI_Init every setting may be written. The value takes effect when MPI is initialised, and replaces
 // the value in the environment. Later, only settings whose row allows it (`changes`) may be written, and the
 // value affects operations that begin from then on. A write that would have no effect is refused.
-// Thread rule: under tool_lock().
+// Thread rule: under tool_lock(), except apply_written_cvars(), which the thread that creates the runtime
+// calls without this lock.
 // Tested by: tests/unit/tool/tool_test.cc, tests/mpi/tool/cvars.cc.
 #pragma once
 

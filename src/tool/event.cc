@@ -18,7 +18,7 @@ namespace {
 constexpr uint64_t queue_length = 1024;
 
 struct Queue {
-    // Protects the members up to `pending`, and `first`, `dropped` and the functions of registrations.
+    // Protects the members before `pending`, and `first`, `dropped` and the functions of registrations.
     SpinLock lock;
     std::vector<EventRegistration *> listening;  // registrations with a function
     std::vector<EventRecord> records;            // a ring, created with the first registration

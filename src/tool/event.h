@@ -5,9 +5,10 @@
 // may be the helper thread, which must not call functions of the program. Later, a thread of the program that
 // has left the engine (Engine::leave), but is still inside its MPI call, empties the queue. Only one thread
 // at a time does so, in the order in which the events happened. A tool may register a function for each level
-// of callback safety. At this point a function may make any call, so the function of the least restrictive
-// level is called. Events that happen while the queue is full are counted and reported as dropped. While
-// nothing is registered, the only cost is that a layer reads one word, off the fast path of a message.
+// of callback safety. A function that is called here may make any MPI call, so the function of the least
+// restrictive level is called. Events that happen while the queue is full are counted and reported as
+// dropped. While nothing is registered, the only cost is that a layer reads one word, off the fast path of a
+// message.
 //
 // A tool's function must not throw. The MPI call in which it happens to run has already done its work, so an
 // exception would make this call look failed. If a function throws, the process is stopped (base/thrown.h).
@@ -105,7 +106,8 @@ void set_event_function(EventRegistration &registration, size_t level, EventFunc
 void set_dropped_function(EventRegistration &registration, DroppedFunction function);
 // Delivers the events that have happened, then frees the registration. If a function of the program that is
 // being called for an event makes this call, the registration is freed when all events have been delivered.
-// free_registration() and free_all_registrations() must not be called under tool_lock().
+// free_all_registrations() does not deliver events first, and does nothing if such a function calls it. Both
+// must not be called under tool_lock().
 void free_registration(EventRegistration &registration, FreedFunction function);
 void free_all_registrations();
 
@@ -114,8 +116,8 @@ void read_event(const EventInstance &instance, size_t element, void *to);
 
 // Called when MPI has become active. From now on threads that leave the engine deliver events.
 void begin_events();
-// Called when MPI is about to be finalised. Delivers the events that have happened. From now on threads that
-// leave the engine deliver none.
+// Called when MPI is about to be finalised. Delivers the events that have happened, unless another thread is
+// delivering; then does not wait for that thread. From now on threads that leave the engine deliver none.
 void end_events();
 
 }  // namespace tool

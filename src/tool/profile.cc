@@ -74,8 +74,8 @@ uint64_t counted_by(const char *name) {
     return counter ? counter->value() : 0;
 }
 
-// The peers for which the most packets were sent again or are missing. Adds the number of packets received
-// from all peers to `received`.
+// At most 64 peers, those for which the most packets were sent again or are missing. Adds the number of
+// packets received from all peers to `received`.
 std::vector<RankProfile::Datagrams::Peer> worst_peers(uint64_t &received) {
     constexpr size_t most = 64;
     const Counter *sent = find_counter("dgram_peer_sent"), *given_up = find_counter("dgram_peer_given_up"),

@@ -1,6 +1,7 @@
 // The profile shows how a job spends its time in MPI (LANYARD_PROFILE=on, mpirun --profile). Each process
 // counts. At MPI_Finalize rank 0 prints a table and writes lanyard-profile-<job>.json with the counts of
-// every rank (docs/profile.md). Without a profile nothing is counted.
+// every rank (docs/profile.md). Without a profile nothing is counted, except calls if the program is built
+// with the thread sanitizer (base/race_checker.h).
 //
 // Three things are counted. Calls are timed by the ABI front ends (api/timed_call.h). Waits, in which a call
 // polls or sleeps, are counted by their reason (Waiting, runtime/waiting.h). Messages are counted by the
@@ -50,7 +51,7 @@ private:
 
 namespace tool {
 
-// The reason for a wait: a message that has not been sent (a late sender), a receive that has not been posted
+// What a call waits for: a message that has not been sent (a late sender), a receive that has not been posted
 // (a late receiver), or ranks that have not arrived in a collective.
 enum class WaitFor : uint8_t { message, receiver, ranks, count_of_them };
 

@@ -1,5 +1,6 @@
-// Converts the numbers of a profile: those of one rank to text, which is sent to rank 0, and back, and those
-// of all ranks to the contents of a file and to the printed table. These functions have no side effects.
+// Converts the numbers of a profile. The numbers of one rank become a text, which is sent to rank 0, and
+// become numbers again there. The numbers of all ranks become the contents of a file and the printed table.
+// These functions have no side effects.
 // Tested by: tests/unit/tool/profile_test.cc.
 #pragma once
 
@@ -50,6 +51,7 @@ struct RankProfile {
     std::vector<Call> calls;
     std::array<Wait, 3> waits{};       // by WaitFor (profile.h)
     // Messages sent, by size: first empty messages, then at each index k those of 2^(k-1) to 2^k - 1 bytes.
+    // Sizes without messages at the end may be left out.
     std::vector<Sum> by_size;
     std::array<Sum, 4> by_protocol{};  // by Protocol (p2p/traffic.h)
     std::vector<PathSum> by_path;
@@ -59,8 +61,10 @@ struct RankProfile {
 };
 
 std::string text_of(const RankProfile &rank);  // the text of a JSON object
-RankProfile rank_profile(const std::string &text);
+RankProfile rank_profile(const std::string &text);  // the reverse; throws if text_of() has not made the text
+// The contents of the file. `texts` were made by text_of().
 std::string json_of(const std::string &job, const std::vector<std::string> &texts);
+// `ranks` must contain rank 0, before all others.
 std::string table_of(const std::vector<RankProfile> &ranks);
 // The part of the table about datagrams (profile_datagrams.cc); empty if there were no datagrams.
 std::string datagram_rows(const std::vector<RankProfile> &ranks);

@@ -1,14 +1,15 @@
 // Defines the performance variables of MPI_T. They are the registered counters (base/counters.h), which a
 // tool reads through handles that belong to sessions. The value of a handle counts from when the handle was
-// created or reset. Handles do not affect the objects that count. The value of a handle depends on the class:
+// created or reset. Except for the peak of a watermark, handles do not affect the objects that count. The
+// value of a handle depends on the class:
 //
-//   counter, aggregate, timer  what was added while the handle was started; can be written, reset, or read
-//                              and reset in one step
-//   high watermark             the highest level while the handle was started; can be written and reset in
-//                              the same way. All handles of a variable share the counter's peak. Before the
-//                              peak is restarted for one handle, all started handles record it (fold)
-//   level, size, state         the present value; always started and read-only; a level or size may have
-//                              several values
+//   counter, timer      what was added while the handle was started; can be written, reset, or read and reset
+//                       in one step
+//   high watermark      the highest level while the handle was started; can be written and reset in the same
+//                       way. All handles of a variable share the counter's peak. Before the peak is restarted
+//                       for one handle, all started handles record it (fold)
+//   level, size, state  the present value; always started and read-only; a level or size may have several
+//                       values
 //
 // Thread rule: under tool_lock().
 // Tested by: tests/unit/tool/tool_test.cc, tests/mpi/tool/pvars.cc.

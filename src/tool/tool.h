@@ -5,7 +5,7 @@
 //
 // Thread rule: every function of the interface holds tool_lock() while it uses a table, a handle or a
 // session, but never while a function of the program runs. Counters are read as base/counters.h describes.
-// Errors have codes MPI_T_ERR_x. They are returned, and no error handler is called.
+// Errors have codes MPI_T_ERR_x. The interface returns them and calls no error handler.
 #pragma once
 
 #include <functional>
@@ -48,7 +48,8 @@ struct Bound {
     }
 };
 
-// What the running library does for tools. It exists from the creation of the runtime until the process ends.
+// What the running library does for tools. It exists from the end of the runtime's creation until the process
+// ends.
 class Host {
 public:
     virtual Settings &settings() = 0;
@@ -64,14 +65,16 @@ public:
 protected:
     ~Host() = default;
 };
-// The host; nullptr before the runtime exists. It is set once, under tool_lock().
+// The host; nullptr until the creation of the runtime is complete. It is set once, under tool_lock().
 Host *host();
 void set_host(Host *host);
 
 std::mutex &tool_lock();
 
 // These two functions count how often the interface has been initialised and not yet finalised. The last
-// finalisation frees the remaining handles, sessions and event registrations.
+// finalisation frees the remaining handles, sessions and event registrations. But event registrations stay if
+// a function of the program that is being called for an event finalises the interface. The two functions take
+// tool_lock() themselves.
 Error begin_use();
 Error end_use();
 bool in_use();  // call under tool_lock()
@@ -83,7 +86,7 @@ const ToolEnum *make_enumeration(std::string name, std::vector<std::string> item
 bool is_enumeration(const void *address);
 
 // Returns a text as MPI-5.0 15.3.3 requires: stores at most *length - 1 characters and a null, and sets
-// *length to the number of characters that the whole text needs.
+// *length to the number of characters that the whole text needs, including the null.
 void give_text(std::string_view text, char *to, int *length);
 
 // Stores a result, unless the pointer of the program is null.

@@ -1,8 +1,9 @@
 // An AreaTeam is what a rank needs to work with the ranks that share a node area with it: the team, the area,
 // and the means to wake the other ranks. A plain value.
 //
-// Waking: a rank that stores something for which other ranks may wait checks whether one of them sleeps.
-// After NodeReach::asleep(), the other rank either sees the store before it sleeps, or is reported as asleep.
+// Waking: a rank that has stored something for which another rank may wait calls NodeReach::asleep(). If that
+// reports the other rank as asleep, this rank wakes it. If not, the other rank sees the store before it falls
+// asleep.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/coll/shm/uses_done_test.cc, tests/unit/coll/shm/call_check_test.cc.
 #pragma once
@@ -18,6 +19,7 @@ struct AreaTeam {
     NodeArea area;
     NodeReach *reach;  // nullptr: the ranks never sleep and read nothing directly
 
+    // wake() and wake_all() require `reach`. They wake only ranks that sleep.
     void wake(int rank) const {
         uint32_t peer = team.peers[rank];
         if (reach->asleep(peer)) reach->wake(peer);

@@ -50,6 +50,7 @@ public:
         return false;
     }
 
+    // The error for what has been kept; no error if nothing has.
     Error error() const;
     // After a disagreement: this rank's word for the use in question, and how many collectives ago that was.
     uint32_t disputed_word() const { return disputed_.word; }

@@ -26,8 +26,8 @@ public:
     enum class Part : uint8_t { direct, put, taken };  // put: into the stage; taken: out of the stage
 
     // States how many contributions are copied in one use. `put`: by one owner, into the stage. `taken`: by
-    // the taker for which the others wait. If copies take turns, `put` and `taken` are the sums for all
-    // owners and takers.
+    // the taker for which the others wait. Only the ratio of the two matters. If ranks share processors, it
+    // is the ratio of the sums for all owners and takers.
     struct Work {
         int put, taken;
         bool by_turns;  // the copies do not overlap, because owners also take, or ranks share processors
@@ -39,7 +39,7 @@ public:
         return tried(seen, Part::direct) >= trials && tried_by_stage(seen) >= trials;
     }
     // Should the next contribution go through the stage? While rates are being learned, chooses the method
-    // that was tried less often.
+    // that has had fewer copies since its rate last rose clearly.
     bool by_stage(Kind kind, int64_t bytes, const Work &work) const {
         const Seen &seen = of(kind, bytes);
         if (!learned(kind, bytes)) return tried_by_stage(seen) <= tried(seen, Part::direct);
@@ -59,9 +59,9 @@ public:
     // The number of size classes. The first begins at 8 KiB, each of the others at twice the size of the one
     // before, and the last has all longer contributions.
     static constexpr int sizes = 8, kinds = 2;
-    // A rate is learned after this many copies in a row without a better rate. One use may have several
-    // copies. The number is large because early copies are slow: each touches other entries of the stage,
-    // whose memory is used for the first time.
+    // A rate is learned after this many copies in a row without a clearly better rate. One use may have
+    // several copies. The number is large because early copies are slow: each touches other entries of the
+    // stage, whose memory is used for the first time.
     static constexpr int trials = 48;
     static constexpr uint32_t tried_anew_after = 2048;  // uses
 

@@ -66,7 +66,8 @@ bool ExchangeRun::all_there(const ExchangePlace &place) {
 // Does what advance() does, without the steps that a few bytes do not need. Returns false if advance() must
 // continue. One reason is that this rank cannot begin yet: it is not done with all earlier uses, some rank
 // requests data (NodeArea::asking), or the slot is not free. The other reason is that a post is missing or
-// does not match. In that case advance() does not write this rank's post again, but takes all data again.
+// does not match. In that case advance() takes all data again, and writes this rank's post only if pass() has
+// left it out (ShortUse::posts).
 bool ExchangeRun::pass(const ExchangePlace &place, const ShortUse &use, const ShortUse::Buffers &buffers) {
     const Exchange &exchange = place.exchange;
     Team &team = place.team;

@@ -1,7 +1,8 @@
 // Carries out one exchange of a schedule (Exchange, schedule.h) through memory that all ranks of a team share
 // (node_area.h). A rank writes its slot if it has something to post, waits for the slots of one, some or all
-// ranks, and takes what they contain. No function here blocks: the executor has one ExchangeRun for each
-// exchange of a schedule, and calls advance() until it returns true.
+// ranks, and takes what they contain. No function here blocks, except while it requests memory of another
+// rank (peer_memory.h): the executor has one ExchangeRun for each exchange of a schedule, and calls advance()
+// until it returns true.
 //
 // Each use of the area has a number, its generation, which is the same on all ranks. If each rank has s
 // slots, generation g uses slot g mod s. The memory for payloads is used in turn likewise. Slot and payload
@@ -11,8 +12,9 @@
 // A contribution that does not fit in a slot stays in the program's buffer. The slot contains its address,
 // and the other ranks read the contribution from there (peer_memory.h), so that it is copied once. A rank
 // that posts an address completes only when every rank is done with the generation, because the program may
-// write the buffer afterwards. Alternatively, the contribution travels through the stage, in streams
-// (streams.h), if this has turned out to be faster (copy_choice.h).
+// write the buffer afterwards. (Exchange::awaits_readers states when this wait is not needed.) Alternatively,
+// the contribution travels through the stage, in streams (streams.h), if this has turned out to be faster
+// (copy_choice.h).
 //
 // The parts of an exchange: own_post.h writes what this rank posts, taking.h takes what others have posted,
 // call_check.h checks whether all ranks make the same call, and uses_done.h waits until all ranks are done.
@@ -58,8 +60,9 @@ public:
     // Carries out a short use at once, unless it must wait for a rank. False: advance() must be called, and
     // continues from what is done.
     bool pass(const ExchangePlace &place, const ShortUse &use, const ShortUse::Buffers &buffers);
-    // Continues as far as possible without waiting. True: the use is done. One call copies at most about 1
-    // MiB and leaves the remaining data to the next call.
+    // Continues as far as possible without waiting. True: the use is done. One call puts at most about 1
+    // MiB into the stage, takes at most about 1 MiB of other ranks' data, and leaves the rest to the next
+    // call. Copies within this rank are not divided.
     bool advance(const ExchangeTask &task);
     // Has a call of advance() moved data since the last call of got_on()? Then the next advance() may be able
     // to go on at once, although the last call returned false.

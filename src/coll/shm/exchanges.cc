@@ -119,7 +119,7 @@ Work taking_parts(const Crew &crew, int takers, double part) {
 }
 
 // The work of taking() if data goes from one rank to all, from all to one, or from each rank to those above
-// it. A rank that posts in its slot then waits for no other rank.
+// it. A rank that posts in its slot then does not wait for those that take the data.
 Work taking_one_way(const Crew &crew, int takers, int blocks, double bytes, double posted,
                     bool reduces = false) {
     Work work = taking(crew, takers, blocks, bytes, posted, reduces);

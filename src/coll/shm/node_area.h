@@ -29,9 +29,9 @@ int64_t node_slot_capacity_for_each(const Team &team);
 // The most bytes of a slot's payload in teams with few and with many ranks; the cost model uses these too.
 constexpr int64_t usual_slot_capacity = 8192, smallest_slot_capacity = 1024;
 
-// Looks for a rank that has begun the next use of the area, which this rank has not begun. That use must
-// belong to the collective with this number, but have a check word that does not agree with `word`. -1: there
-// is no such rank.
+// Returns a rank that has begun the next use of the area, in the collective with this number, with a check
+// word that does not agree with `word`. `other_word` is then that check word. The calling rank has not begun
+// that use. -1: there is no such rank.
 int called_by_another(const Team &team, uint32_t number, uint32_t word, uint32_t &other_word);
 
 // ---- Layout, shared with other processes.

@@ -24,7 +24,8 @@ public:
         bytes_here_ = not_counted;
     }
     // May the slot be written? Once a rank has had to wait, the answer stays false until there is room for
-    // several uses, because each check of the other ranks' progress disturbs them.
+    // several uses, because each check of the other ranks' progress disturbs them. True: entries of the stage
+    // are reserved if the contribution goes through it, and write() must follow.
     bool has_room(const ExchangeTask &, uint32_t generation, DoneWait &);
     void write(const ExchangeTask &, uint32_t generation, const CollectiveCall &);
     // Copies more of a contribution that goes through the stage. False: no piece could be put, or all pieces

@@ -16,7 +16,7 @@
 namespace lanyard {
 
 // Reads `bytes` bytes at an address in the memory of a rank. That rank has posted the address and waits until
-// all have read.
+// all have read. If the kernel refuses the read, waits for that rank's answers, without a time limit.
 void read_memory(const ExchangeTask &, int rank, uint64_t address, std::byte *to, int64_t bytes);
 
 // answer_all_askers() copies the pieces of this rank's memory that other ranks request. answer_askers() does

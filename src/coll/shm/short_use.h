@@ -26,7 +26,7 @@ public:
         int64_t offset = 0;
         uint16_t bytes = 0;
         bool in_receive = false;
-        bool wanted = false;
+        bool wanted = false;  // false: there is no such block
     };
     struct Buffers {
         std::byte *send, *receive;

@@ -13,9 +13,10 @@
 // out. The entry is written again when all readers of the piece have stored this stamp. No reader, on
 // whatever team, then reads the old content any more. A reader that finds a stream which it does not expect
 // is done with all entries at once: for each entry it stores the stamp that precedes the stream's first
-// stamp. A reader that never looks at the stream, because it has called another collective, keeps the entries
-// in use. A rank that waits for free entries before it posts therefore gives up after a while and posts an
-// address instead. After it has posted through the stage, it waits only for readers of the same exchange.
+// stamp. A reader whose call does not agree with the owner's call never looks at the stream and keeps the
+// entries in use. A rank that waits for free entries before it posts therefore gives up after a while and
+// posts an address instead. After it has posted through the stage, it waits only for readers of the same
+// exchange.
 // Thread rule: the owner of the engine. Readers are in other processes.
 // Tested by: tests/unit/coll/shm/streams_test.cc, tests/unit/coll/shm/posts_test.cc.
 #pragma once

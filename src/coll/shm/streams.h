@@ -28,14 +28,15 @@ public:
     // Decides whether the data that this rank posts goes through the stage.
     void plan(const ExchangeTask &);
     bool wanted() const { return wanted_; }
-    // Reserves entries. False: there is no room yet. If there has been no room for a while, returns true but
-    // wanted() is false, so that an address is posted.
+    // Reserves entries. False: there is no room yet. If there is no room and the time to wait has passed
+    // (give_up_ns_), returns true but wanted() is false, so that an address is posted.
     bool allot(const ExchangeTask &);
     // Puts the first piece of each stream, and describes the streams in the slot.
     void post(const ExchangeTask &, uint32_t generation, Slot &);
     // Are there pieces that have not been put into the stage?
     bool open() const { return open_; }
-    // Puts pieces of all streams in turn, as far as there is room. False: no piece could be put.
+    // Puts pieces of all streams in turn, as far as there is room, at most as many as entries are reserved.
+    // False: no piece could be put.
     bool put(const ExchangeTask &task) { return put(task, entries_); }
     // Puts no more pieces, and ends the reservation of the entries.
     void close() {
@@ -56,7 +57,7 @@ private:
     int first_ = 0, entries_ = 0, count_ = 0;  // entries_: for each of count_ streams
     int64_t piece_ = 0, longest_ = 0;
     uint32_t left_ = 0;              // the stamp before that of the first piece
-    uint64_t give_up_ns_ = 0;        // when the wait for room ends; 0: not waiting yet
+    uint64_t give_up_ns_ = 0;        // when the first wait for room ends, in any use; 0: no wait so far
     std::vector<int64_t> position_;  // by rank
 };
 

@@ -1,6 +1,6 @@
 // Takes what other ranks have posted in one exchange (exchange_run.h): copies or combines data from their
 // slots, from their memory (peer_memory.h) or from their stages (streams.h), as their slots state. One call
-// takes at most about 1 MiB and leaves the remaining data to the next call.
+// takes at most about 1 MiB from memory and stages, and leaves the remaining data to the next call.
 //
 // Why taking from streams ends: a rank that copies from several streams visits them in turn, and does not
 // wait for any of them while another stream has a piece. If the streams are combined, a rank needs piece k of
@@ -37,7 +37,7 @@ public:
     }
     // Takes data. False: some data is not there yet, or is left for the next call.
     bool take(const Use &);
-    // Did the latest call of take() take any data?
+    // Did the latest call of take() take any data from memory or stages? Data from slots is not counted.
     bool got_on() const { return left_ < bytes_at_once; }
 
 private:

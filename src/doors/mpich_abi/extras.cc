@@ -1,6 +1,6 @@
-// Defines what libmpi.so.12 has beside the functions of the standard: variables that programs read, and
-// functions that this front end implements without the core (api/mpich_abi). The variables have the
-// standard's values, so they need no translation.
+// Defines what libmpi.so.12 has beside the bodies in doors/functions: variables that programs read, and
+// functions that this front end implements itself (api/mpich_abi). MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY and
+// MPI_T_PVAR_ALL_HANDLES have the standard's values, so they need no translation.
 // Tested by: tests/mpich_abi/beyond.cc, tests/mpich_abi/test_library.py.
 #include <algorithm>
 #include <cstring>

@@ -32,7 +32,7 @@ struct Translations : Values {
     //   MPI_ERR_LASTCODE;
     // - a number that a function of the program returned and that is no code of MPI. The program must get the
     //   same number back. In the library, a negative number is unchanged, and a positive number is greater by
-    //   `first_foreign`.
+    //   `first_foreign`. A number from `first_failure` on is always taken for a code of MPI.
     static constexpr int first_failure = 1 << 29, first_foreign = 1 << 30,
                          first_added = abi::err_lastcode + 1, first_added_here = 1 << 30;
 

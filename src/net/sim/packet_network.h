@@ -5,10 +5,11 @@
 //
 // A packet first waits for the uplink and then travels for half of the delay. If the queue of the host's
 // network card is full, send() takes no packet. At the switch a packet may be lost, duplicated, damaged or
-// held up by chance, or dropped because its two hosts are cut off from each other. Then it waits for the port
-// of its receiver; if the queue of this port is full, the packet is dropped (incast). Finally it travels for
-// the other half of the delay. Packets from one host to another stay in order, except packets that are held
-// up. The same seed and the same calls give the same result. Simulating a packet takes about 0.3 us.
+// held up by chance. It is dropped if its two hosts are cut off from each other, or if it is longer than
+// PacketBehaviour::hole. Then it waits for the port of its receiver; if the queue of this port is full, the
+// packet is dropped (incast). Finally it travels for the other half of the delay. Packets from one host to
+// another stay in order, except packets that are held up. The same seed and the same calls give the same
+// result. Simulating a packet takes about 0.3 us.
 // Single-threaded; compiled into tests only.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Random is a small generator of random numbers (splitmix64). It produces the same sequence with every
 // compiler and library, so a run whose seed was printed can be repeated anywhere. It is used by the simulated
-// network, by HarmedPackets (net/harmed_packets.h), and by the tests that print seeds.
+// networks (net/sim, path/sim), by HarmedPackets (net/harmed_packets.h), and by the tests that print seeds.
 // Tested by: tests/unit/net/packet_network_test.cc.
 #pragma once
 

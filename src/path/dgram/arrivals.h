@@ -16,7 +16,7 @@
 // - at once, if a number is missing that was not missing before, or if a missing number arrives: the sender
 //   should learn of a loss as soon as possible. Another acknowledgement is due with the third packet after
 //   such a gap, because the sender takes three later packets for proof of the loss. An acknowledgement is
-//   also due at once for a `probe` and for a copy;
+//   also due at once for a `probe`, for a copy, and for a packet for which there is no room;
 // - otherwise after `packets` more packets, or after `delay_ns`. Any packet to the peer that leaves earlier
 //   carries the acknowledgement. (Where processes share processors, the time is longer, see
 //   flow_receiving.cc: a separate acknowledgement would take processor time from both sides.)
@@ -54,6 +54,8 @@ public:
     // Records a fresh packet, which may have waited for `away_ns` to be read.
     void add(uint64_t number, bool answer_now, const AnswerLimits &limits, uint64_t now_ns,
              uint64_t away_ns = 0);
+    // Makes an acknowledgement due at this time: a copy has arrived, or the caller needs one for another
+    // reason.
     void copy_came(uint64_t now_ns) { due_ns_ = now_ns; }
     // Called when the sender states that no packet below this number is worth waiting for.
     void settle(uint64_t below);
@@ -61,8 +63,8 @@ public:
     // When an acknowledgement is due; UINT64_MAX: there is nothing to acknowledge.
     uint64_t due_ns() const { return std::min(due_ns_, repeat_ns_); }
     // Sets those fields of the acknowledgement whose values this class has. If there are too many ranges,
-    // states the highest ones. The acknowledgement then counts as sent. If it reports a gap, another one is
-    // due after `repeat_after_ns`.
+    // states only the highest ones. After the call, the acknowledgement counts as sent. If it reports a gap,
+    // another one is due after `repeat_after_ns`, once.
     void acknowledge(Acknowledgement &acknowledgement, uint64_t now_ns, uint64_t repeat_after_ns);
 
 private:

@@ -2,7 +2,6 @@
 // controls both, as in LEDBAT (RFC 6817) and Swift (SIGCOMM 2020). Below, the line is the network link that
 // limits the rate, and a host "reads late" if it does not read packets as soon as they arrive.
 //
-//
 // - The aim is that round trips exceed the least one by `target_ns`, because packets wait in queues. This
 //   delay is long enough to keep the line busy while a host does not read for a moment, and for a message of
 //   64 KiB to leave at once at 1 Gbit/s. It is too short to fill a switch's queue. Several senders thus share
@@ -12,8 +11,9 @@
 //   added (Swift's flow scaling).
 // - The window is adapted once per round trip (a round), by the least delay seen in the round, since a host
 //   that reads late lengthens delays but never shortens them. Below the target, the window grows by `gain`
-//   packets. Above the target, the window shrinks, but at most by half. The fraction by which it shrinks is
-//   four fifths of (delay - target) / delay.
+//   packets, if it limited what was in flight in this round. Above the target, the window shrinks, but at
+//   most by half and to no less than two packets. The fraction by which it shrinks is four fifths of
+//   (delay - target) / delay.
 // - A receiver that reads late states how long the packet may have waited to be read (`away` of an
 //   acknowledgement: the receiver's absence). This part of a delay is not due to a queue in the network. What
 //   counts is the least delay of the round less the least absence, so one packet that is read in time shows

@@ -14,8 +14,7 @@ constexpr uint64_t ask_every_ns = 1'000'000;  // how often settled() requests ac
 // After this number of polls that found something while this process was awake, the endpoint need not report
 // packets.
 constexpr uint32_t arrivals_to_ask = 16;
-// A peer that has received no answer requests it again, more than once, within this time after its last
-// packet.
+// A peer that has received no answer usually requests it again within this time after its last packet.
 constexpr uint64_t asked_within_ns = 50'000'000;
 // While there is more to read, no packet is given up. This lasts for at most this time.
 constexpr uint64_t longest_flood_ns = 10'000'000;

@@ -1,7 +1,8 @@
 // DgramPath sends and receives datagrams. One endpoint (net/packet_io.h) reaches every peer, and a flow for
 // each peer (flow.h) makes the traffic reliable. To p2p, DgramPath is a path like any other. An envelope is
-// `done` when its copy is in the log of its peer. Bulk stays in the program's memory until the peer's library
-// has all of it, so bulk is never lost (info.loses_bulk is false).
+// `done` when its copy is in the log of its peer. Bulk stays in the program's memory (or, if it is not
+// contiguous there, in a packed copy) until the peer's library has all of it, so bulk is never lost
+// (info.loses_bulk is false).
 //
 // What is sent outside poll() leaves at once if the flow may send. What is sent inside poll() leaves at the
 // end of poll(), many packets by one system call. There is an exception: if a poll delivered something to the
@@ -27,7 +28,8 @@
 // processes share processors, the processes sleep so often that this would not pay off.
 //
 // A poll delivers whole packets, which may contain many envelopes, and the envelopes that waited for these
-// packets. A poll may thus exceed its budget, by fewer than info.most_at_once frames.
+// packets. When a poll decides how many packets to read, it counts each as one frame. A poll may thus exceed
+// its budget, by fewer than info.most_at_once frames for each packet that it reads.
 // Silent peers receive a probe four times within LANYARD_PEER_TIMEOUT, since a process that only waits for a
 // peer would otherwise never notice that the peer has failed. If a process does not answer although its
 // kernel does (liveness.h), it is probably computing, and this process waits for it. This is reported once,
@@ -78,16 +80,18 @@ struct DgramLimits : ReliableLimits, dgram::BatchLimits {
 
 class DgramPath final : public NetworkPath, private dgram::FlowOwner {
 public:
-    // Finds the name of a peer's endpoint, when it is needed.
+    // Finds the name of a peer's endpoint, when it is needed. After an error of the class `pending`, the name
+    // is requested again later; any other error makes the peer a failed one.
     using FindName = std::function<Error(uint32_t peer, std::string &name)>;
 
     // `own` is the name of this process, which `processes` contains too. `epoch` is not 0 and differs from
-    // the epochs of earlier processes with this name.
+    // the epochs of earlier processes with this name. `io` and `processes` must outlive the path.
     DgramPath(PacketIo &io, ProcessName own, const Processes &processes, uint32_t epoch, const Crc32c &crc,
               const DgramLimits &limits, FindName find);
     ~DgramPath() override;
 
-    // From now on, peers that do not answer datagrams are also checked through `liveness`.
+    // From now on, peers that do not answer datagrams are also checked through `liveness`, which must live as
+    // long as the path is used.
     void use(Liveness &liveness) { liveness_ = &liveness; }
 
     void grow() override {
@@ -117,12 +121,13 @@ public:
     // Informs all peers that this process ends.
     void close() override;
 
-    // Does a peer live, and can it be reached? ask() sends a probe to the peer. has_answered(): has the peer
-    // ever answered a packet?
+    // Does a peer live, and can it be reached? ask() sends a probe to the peer, unless the name of the peer's
+    // endpoint cannot be found yet. has_answered(): has the peer ever answered a packet?
     void ask(uint32_t peer);
     bool has_answered(uint32_t peer) const { return peers_[peer] && peers_[peer]->flow.trip().known(); }
     bool is_lost(uint32_t peer) const { return peers_[peer] && peers_[peer]->lost; }
-    // The addresses between which packets to the peer travel, for reports.
+    // The addresses between which packets to the peer travel, for reports; empty if they are not known, or if
+    // the peer has failed.
     std::string ends(uint32_t peer);
 
     struct RoundTrips {
@@ -146,9 +151,9 @@ private:
         Envelope envelope;
         Assembly assembly;
     };
-    // What is known about the route to a peer. known: the route is proven to work. sought: the route is
-    // unproven, and leads to the only address in the peer's name. sought_among_several: the route is
-    // unproven, and leads to one of several addresses.
+    // What is known about the route to a peer. known: the route is proven to work, or the endpoint cannot
+    // find another route. sought: the route is unproven; there is no other one to try, or the peer is within
+    // this host. sought_among_several: the route is unproven, and leads to one of several addresses.
     enum class Way : uint8_t { known, sought, sought_among_several };
     struct Peer {
         Peer(dgram::FlowHome &home, uint32_t number, uint32_t epoch, uint64_t to, size_t largest)
@@ -233,10 +238,11 @@ private:
     int told_ = 0;          // frames delivered to the sink in this poll
     uint64_t now_ns_ = 0, next_ns_ = no_deadline, ask_at_ns_ = 0;
     uint64_t look_at_ns_ = 0;  // when look_after_peers() is due
-    // If nothing arrives until this time, no peer can still wait for an answer; memory is then trimmed.
+    // If nothing arrives until this time, probably no peer waits for an answer any more; memory is then
+    // trimmed.
     uint64_t quiet_at_ns_ = no_deadline;
     uint32_t wakeful_polls_ = 0;  // polls that found something since this process last slept
-    uint64_t heard_all_ns_ = 0;   // when the endpoint was last found to have nothing more
+    uint64_t heard_all_ns_ = 0;   // the time of the last call of FlowHome::heard_all()
     Liveness *liveness_ = nullptr;
     const bool seeks_ways_;  // the endpoint can note where packets come from; it does so only for a while
     bool notes_origins_ = false;

@@ -2,7 +2,8 @@
 // payload. The flow (flow.h) composes its packets from these copies as often as it must. Each envelope has an
 // entry, which is as long as its payload requires. A ring, indexed by sequence number, contains the addresses
 // of the entries. Entries and ring come from a pool that all logs of a process share. An empty log thus has
-// no memory of its own, and memory that the logs needed only at a peak can be returned.
+// no memory of its own, and memory that the logs needed only at a peak can be returned. The owner drops all
+// entries before it destroys a log.
 // Thread rule: the owner of the engine.
 #pragma once
 

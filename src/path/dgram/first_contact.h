@@ -15,6 +15,7 @@ namespace lanyard {
 
 class FirstContact {
 public:
+    // The name of each peer's endpoint must be available already. `until_ns`: when to stop waiting.
     FirstContact(DgramPath &path, std::vector<uint32_t> peers, uint64_t until_ns)
         : path_(path), silent_(std::move(peers)), until_ns_(until_ns) {
         for (uint32_t peer : silent_) path_.ask(peer);
@@ -26,7 +27,7 @@ public:
                       [&](uint32_t peer) { return path_.has_answered(peer) || path_.is_lost(peer); });
         return silent_.empty() || now_ns >= until_ns_;
     }
-    // The first peer that has not answered.
+    // The first peer that had neither answered nor failed at the last call of over().
     std::optional<uint32_t> silent() const {
         return silent_.empty() ? std::nullopt : std::optional(silent_.front());
     }

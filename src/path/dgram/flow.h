@@ -33,10 +33,10 @@
 //    already carry data. They state 0 as the other side's epoch until a packet of that side has arrived. An
 //    introducing packet may state, as this side's epoch, a number that is neither 0 nor the present epoch.
 //    Such a packet is from a time before this flow. It is dropped, and its sender is informed by a refusal
-//    (`end`, refused). The refusal names the epoch that it refuses, which only a process that has seen such a
-//    packet can know. A packet is also dropped if it states another epoch of the peer than the known one. (An
-//    eavesdropper could repeat an introducing packet to a flow created later, but no flow is created twice in
-//    a job.)
+//    (`end`, refused), unless the packet has no number. The refusal names the epoch that it refuses, which
+//    only a process that has seen such a packet can know. A packet is also dropped if it states another epoch
+//    of the peer than the known one; if it refuses the known one, it ends the flow. (An eavesdropper could
+//    repeat an introducing packet to a flow created later, but no flow is created twice in a job.)
 //    A usual packet names no epoch; its proof covers both epochs. A side sends usual packets once an accepted
 //    packet has named or proven its own epoch. The peer had received that epoch then and keeps it as long as
 //    the peer's flow lasts, so the peer can verify the proof, no matter how packets are reordered. A peer
@@ -65,7 +65,7 @@
 // Memory: a known peer costs this object. While something is under way, the flow also has a Traffic and
 // records, which are returned when everything is acknowledged in both directions.
 // Errors: none are returned. A packet that is wrong in any way is dropped and counted. FlowOwner::ended
-// reports the end of a flow, once.
+// reports the end of a flow, once, unless close() has ended it.
 // Thread rule: the owner of the engine; counts() by any thread.
 #pragma once
 
@@ -76,8 +76,9 @@
 
 namespace lanyard::dgram {
 
-// A packet to be sent: `size` bytes at `buffer`, which belongs to the caller, then `tail_size` bytes at
-// `tail`, which belong to the owner and are valid until the next call of the flow's received().
+// A packet to be sent: `size` bytes at `buffer`, then `tail_size` bytes at `tail`. The buffer belongs to the
+// caller, who sets `buffer` before compose(). The tail belongs to the owner and is valid until the next call
+// of the flow's received().
 struct OutPacket {
     std::byte *buffer;
     size_t size;
@@ -124,16 +125,17 @@ public:
     void close();
 
     // Takes a packet that names this flow's peer as its sender (sender_of), and delivers its contents to the
-    // owner. The packet's bytes are read only during the call. `taken`: the packet is new. `copy`: it was
-    // received before. `dropped`: it is not valid, or there is no room for it.
+    // owner. The packet's bytes are read only during the call. `taken`: the packet is new, or has no number.
+    // `copy`: it was received before. `dropped`: it is not valid, or there is no room for it.
     Came received(std::span<const std::byte> packet, uint64_t now_ns);
     // Composes the next packet that may be sent now; returns false if there is none. First does what is due
     // by time. Must be called until it returns false, after received(), log_grew() and send_bulk(), and at
     // deadline_ns(). `packet.buffer` has room for the largest packet.
     bool compose(OutPacket &packet, uint64_t now_ns);
-    // Takes back the packet that was composed last, because it could not be sent. Its contents wait for the
-    // next compose(). Several packets are taken back in the reverse order, with nothing received or composed
-    // in between.
+    // Takes back the packet that was composed last, because it could not be sent. Its envelopes, bulk and
+    // acknowledgement wait for the next compose(). An `end` is not sent again, and neither is a probe that
+    // ask() has requested. Several packets are taken back in the reverse order, with nothing received or
+    // composed in between.
     void take_back(const OutPacket &packet, uint64_t now_ns);
     // When compose() must be called even if nothing arrives; 0: at once; UINT64_MAX: not before another
     // function of the flow is called.
@@ -149,8 +151,8 @@ public:
     static bool sender_of(std::span<const std::byte> packet, uint32_t &sender) {
         return read_sender(packet, sender);
     }
-    // Is the packet from that sender, for this process, and of this job? Used for packets of senders that
-    // have no flow yet; received() checks all other packets.
+    // Is the packet an introducing one, proven to be from the sender that it names, for this process, and of
+    // this job? Used for packets of senders that have no flow yet; received() checks all other packets.
     static bool is_proven(const FlowHome &home, std::span<const std::byte> packet);
 
     uint32_t peer() const { return peer_; }
@@ -159,14 +161,16 @@ public:
     // Is an answer overdue, so that the flow has probed?
     bool asks_again() const { return active() && current().probes > 0; }
     bool over() const { return over_; }
-    // The time when a packet with a valid proof last arrived; 0: none ever has.
+    // The time of the peer's last sign of life: a valid packet of this flow arrived, or the owner found that
+    // the peer lives (FlowOwner::life). 0: there was none yet.
     uint64_t heard_ns() const { return heard_ns_; }
     const RoundTrip &trip() const { return trip_; }
     const Congestion &congestion() const { return congestion_; }
     // The number of bytes that the peer allows to be in flight; no_limit: any number.
     uint32_t granted() const { return granted_; }
     // Ends the flow for the reason `how` and calls ended(). The owner calls this if it has found the reason
-    // itself, and never from inside its FlowOwner functions.
+    // itself, and never from inside its FlowOwner functions. It calls compose() next, which releases the
+    // flow's Traffic.
     void end(FlowEnd how);
     // States that the peer is within this host. Must be called before anything is sent or received.
     void set_near() { near_ = true; }
@@ -200,7 +204,7 @@ private:
     // packet.
     struct Contents {
         bool settles = false;  // contains `settled` frames
-        bool ahead = false;    // contains envelopes that cannot all be delivered at once
+        bool ahead = false;    // contains envelopes that perhaps cannot all be delivered at once
     };
     bool is_proven(PacketHeader &header) const;
     bool is_for_us(const PacketHeader &header, std::span<const std::byte> frames);
@@ -270,8 +274,8 @@ private:
     Congestion congestion_;
     RoundTrip trip_;
     Tally<uint32_t> given_up_, too_early_;
-    // Receiving. named_: the highest number that the peer is known to have used. received_: how many packets
-    // were accepted.
+    // Receiving. named_: the highest number that the peer is known to have used. received_: how many numbered
+    // packets were accepted. next_arrival_: Arrivals::next(), kept while the flow has no Traffic.
     Tally<uint32_t> named_, received_;
     uint64_t next_arrival_;
     uint64_t expected_ = 0;

@@ -14,7 +14,7 @@ struct FlowCounts {
 
     Count packets_out, bytes_out, numbered_out;
     Count acknowledgements_out, acknowledgements_carried;  // alone in a packet; together with other frames
-    Count packets_in, bytes_in;                            // accepted packets, and their bytes
+    Count packets_in, bytes_in;                            // valid packets, also copies; their bytes
     // named: packets to this process that are known to have been sent, by the numbers that their senders
     // gave. received: those of these packets that were accepted.
     Count named, received;

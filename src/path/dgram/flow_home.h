@@ -59,15 +59,16 @@ public:
     virtual void envelope(Flow &flow, const Piece &piece, const std::byte *payload) = 0;
     virtual void bulk(Flow &flow, const BulkHeader &header, const std::byte *payload, size_t size) = 0;
     // Does the peer still live? Called repeatedly once the peer has not answered for a quarter of
-    // peer_timeout_ns. (After peer_timeout_ns the peer counts as failed.)
+    // peer_timeout_ns. The answer `lives` counts as a sign of life, and `gone` ends the flow. (If the answer
+    // is always `unknown`, the peer counts as failed after peer_timeout_ns.)
     virtual Life life(Flow &) { return Life::unknown; }
     // Returns the number by which packets and proofs name the peer.
     virtual uint32_t serial_of(uint32_t peer) const { return peer; }
     // Called with `now` true when nothing has arrived from the peer for silent_after_ns although something is
     // outstanding. Called with false when something has arrived again after that.
     virtual void silent(Flow &, bool /*now*/) {}
-    // Called once, when the flow has ended. What has not been delivered by then will not be delivered, and
-    // the flow does not read it again.
+    // Called once, when the flow has ended for the reason `how`; not called after Flow::close(). What has not
+    // been delivered by then will not be delivered, and the flow does not read it again.
     virtual void ended(Flow &flow, FlowEnd how) = 0;
 };
 

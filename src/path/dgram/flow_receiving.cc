@@ -64,8 +64,8 @@ bool Flow::is_proven(PacketHeader &header) const {
     return peer_epoch_ != 0 && header.proof == proof_in_;
 }
 
-// Does the packet belong to this flow (rule 4 of flow.h)? A packet for an earlier flow is answered by a
-// refusal. If a packet refuses the epoch that this side has stored as the peer's, the flow ends.
+// Does the packet belong to this flow (rule 4 of flow.h)? A numbered packet for an earlier flow is answered
+// by a refusal. If a packet refuses the epoch that this side has stored as the peer's, the flow ends.
 bool Flow::is_for_us(const PacketHeader &header, std::span<const std::byte> frames) {
     if (header.to_epoch != 0 && header.to_epoch != epoch_) {
         if (header.number == 0) return false;
@@ -74,7 +74,7 @@ bool Flow::is_for_us(const PacketHeader &header, std::span<const std::byte> fram
         traffic.refused_from = header.from_epoch;
         return false;
     }
-    // No packet of this flow has arrived at this peer yet. The peer may end its flow nevertheless.
+    // Nothing that this side sent has arrived at the peer yet. The peer may end its flow nevertheless.
     if (header.to_epoch == 0 && header.number == 0) return header.from_epoch == peer_epoch_;
     if (peer_epoch_ == 0 || header.from_epoch == peer_epoch_) return true;
     if (header.to_epoch == epoch_ && is_refusal(frames)) {

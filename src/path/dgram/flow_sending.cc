@@ -30,13 +30,13 @@ SentPacket *Flow::first_lost(Traffic &traffic) const {
     return nullptr;
 }
 
-// Does the peer wait for packets that will not arrive, while no packet in flight states this?
+// Does the peer wait for packets that will not arrive, while nothing is in flight that could state this?
 bool Flow::must_settle(const Traffic &traffic) const {
     return traffic.sent.highest_lost() >= traffic.peer_next && !traffic.sent.outstanding();
 }
 
-// Is nothing waiting to be sent? (If this returns false, everything that waits may be lost contents that have
-// arrived nevertheless.)
+// Does nothing wait to be sent? (If this returns false, perhaps only lost contents wait that have arrived
+// nevertheless.)
 bool Flow::has_said_all() const {
     const Traffic &traffic = current();
     return traffic.unsent_bytes == 0 && traffic.first_bulk == UINT32_MAX && !traffic.sent.has_lost() &&

@@ -89,7 +89,7 @@ private:
 
     const GrantLimits limits_;
     uint64_t started_ns_ = 0, length_ns_ = 0;  // start and planned length of the round
-    uint64_t enough_ = 0, received_ = 0;       // bytes that complete the round; bytes that have arrived in it
+    uint64_t enough_ = 0, received_ = 0;       // bytes that the round should carry; bytes arrived in it
     uint64_t rate_ = 0, rate_before_ = 0;  // bytes per second: the rate that counts; that of the last round
     uint32_t senders_ = 0, senders_before_ = 0;
     uint32_t longest_ = 1024;  // the longest packet that has ever arrived, at least 1024

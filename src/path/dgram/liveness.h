@@ -10,10 +10,11 @@
 //                             (net/system_sockets.h)
 //   made once, and ended      gone: the process has ended, or its host is silent
 //
-// A refused connection proves nothing, since firewalls refuse connections too. The cost is a listening
-// socket, and a connection for each peer in doubt, which is closed when something arrives from the peer
-// again. Connections from other processes are kept until they end; while a process computes, its kernel takes
-// care of them.
+// A refused connection proves nothing, since firewalls refuse connections too. It is not dialed again before
+// something has arrived from the peer. The cost is a listening socket for each address of this process, and a
+// connection to each address of a peer in doubt, which is closed when something arrives from the peer again.
+// Connections from other processes are kept until they end; while a process computes, its kernel takes care
+// of them.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -37,11 +38,13 @@ public:
     Liveness &operator=(const Liveness &) = delete;
 
     // Listens at these addresses, all with one port: `wanted` if it is free, else one of least..most (0, 0:
-    // any). Returns the port, or 0 if it could not listen.
+    // any). Returns the port, or 0 if no port is free at all the addresses; other processes then cannot check
+    // this one.
     uint16_t listen(const std::vector<Address> &addresses, uint16_t wanted, uint16_t least, uint16_t most);
-    // Returns what is known about the peer. Dials the peer if that has not been done.
+    // Returns what is known about the peer. Dials the peer if that has not been done since the last heard().
+    // `gone` is returned only once, by the call that finds that a connection has ended.
     dgram::Life ask(uint32_t peer);
-    // Called when something has arrived from the peer. Closes the connection to it.
+    // Called when something has arrived from the peer, or its flow has ended. Closes the connections to it.
     void heard(uint32_t peer) {
         if (!lines_.empty()) let_go(peer);
     }

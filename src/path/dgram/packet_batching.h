@@ -2,9 +2,10 @@
 // first envelope to a peer leaves at once. Later envelopes to that peer are held back until three times as
 // many of them wait as have left, or until most_kept bytes are held back for all peers together. A single
 // message is thus not delayed, and a long series travels in few packets, while at most three quarters of the
-// series wait. Where processes are oversubscribed, all envelopes are held back until the program waits, or
-// until most_kept_oversubscribed bytes are held back. The peer has to wait for a processor anyway, and
-// envelopes to many peers leave in one system call. This class only decides; the path sends.
+// series wait. Long envelopes are not held back (batched_below). Where processes are oversubscribed, the
+// first envelope is held back too, and all wait until the program waits, or until most_kept_oversubscribed
+// bytes are held back. The peer has to wait for a processor anyway, and envelopes to many peers leave in one
+// system call. This class only decides; the path sends.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -28,7 +29,7 @@ struct BatchLimits {
 struct Series {
     uint32_t number = 0;
     uint32_t sent = 0;  // envelopes
-    uint32_t next = 0;  // when this many have been sent, the envelopes held back leave
+    uint32_t next = 0;  // when this many have been sent, the next one leaves with those held back
 };
 
 class PacketBatching {
@@ -63,7 +64,7 @@ public:
 private:
     const BatchLimits limits_;
     bool on_ = false;
-    uint32_t series_ = 0;  // incremented when everything that was held back has left
+    uint32_t series_ = 0;  // number of the present series
     size_t kept_bytes_ = 0;
 };
 

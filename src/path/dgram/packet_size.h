@@ -11,12 +11,12 @@
 // route, the probability that n long packets in a row are all lost is the nth power of the share of lost
 // packets. This share is measured with short packets, and with long packets where long packets do arrive.
 // - Suspicion: a black hole is suspected under three conditions. So many long packets in a row were lost that
-//   chance would cause this once in a million at the measured share (6 to 31 packets). No packet of that
-//   length has arrived since the first of these losses. `few` shorter packets have arrived since then. An
-//   unanswered packet proves nothing, since its answer may have been lost. Only two kinds of packets
-//   therefore count as lost: packets that later ones overtook, and packets that were outstanding alone. (Even
-//   if everything is lost, shorter packets are sent: after three probes in a row without an answer, all
-//   packets are short.)
+//   chance would cause this once in a million at the measured share (6 packets or more; 31 suffice at any
+//   share). No packet of that length has arrived since the first of these losses. `few` shorter packets have
+//   arrived since then. An unanswered packet proves nothing, since its answer may have been lost. Only two
+//   kinds of packets therefore count as lost: packets that later ones overtook, and packets that were
+//   outstanding alone. (Even if everything is lost, shorter packets are sent: after three probes in a row
+//   without an answer, all packets are short.)
 // - After a suspicion, packets have the longest length that arrived. The limit is tried at once: if one
 //   packet of this length arrives, the suspicion was wrong. Otherwise trials of lengths in between, one at a
 //   time, narrow the gap between the longest length that fits and the shortest that does not. A trial that
@@ -53,7 +53,8 @@ public:
     size_t usual() const { return fits_; }
     // Are longer packets known not to arrive although the endpoint accepts them?
     bool finds_a_hole() const { return fits_ < limit_ && fails_ <= limit_; }
-    // The length of the next packet, after this number of probes in a row without an answer.
+    // The length of the next packet, after this number of probes in a row without an answer. A packet that is
+    // longer than usual() is a trial. If it is time to try the limit again, this call decides so.
     size_t next(uint32_t probes, uint64_t now_ns) {
         if (probes >= 3) return least_packet;
         if (fits_ == limit_ || trying_) return fits_;
@@ -105,8 +106,8 @@ private:
     static constexpr uint32_t close_enough = 16;
     static constexpr uint16_t most_ticks = (1 << 11) - 1;
     static constexpr std::array<uint8_t, 3> pauses = {2, 8, 112};  // half a second, 2 and 30 seconds
-    // How many losses in a row chance causes only once in a million. The index is the share of lost packets,
-    // in sixteenths.
+    // How many losses in a row chance causes only once in a million, but at most most_lost. The index is the
+    // share of lost packets, in sixteenths.
     static constexpr std::array<uint8_t, 16> runs = {6,  7,  9,  10, 12, 15, 17, 20,
                                                      25, 30, 31, 31, 31, 31, 31, 31};
 
@@ -130,14 +131,14 @@ private:
     }
 
     uint16_t limit_ = 0, fits_ = 0, fails_ = 0;
-    // These two, lost_ and came_ describe the time since a packet as long as the lost ones last arrived: the
-    // long packets that were lost since then, and the shorter ones that arrived.
+    // The length of the shortest long packet that was lost, and of the longest shorter packet that arrived.
+    // These two, lost_ and came_ begin anew whenever a packet arrives that is as long as the lost ones.
     uint16_t shortest_lost_ = UINT16_MAX, longest_came_ = 0;
-    uint16_t found_ : 11 = 0;    // when the latest failure was found, in ticks
-    uint16_t failures_ : 2 = 0;  // how often the limit has been tried again since then
+    uint16_t found_ : 11 = 0;    // when the latest suspicion, or series of lost trials, was found, in ticks
+    uint16_t failures_ : 2 = 0;  // index in `pauses`: how often the limit was tried again since the suspicion
     uint16_t came_ : 2 = 0;      // number of shorter packets that arrived, counted up to `few`
     bool trying_ : 1 = false;    // a trial (a packet longer than fits_) is in flight
-    uint16_t lost_ : 5 = 0;      // number of long packets that were lost
+    uint16_t lost_ : 5 = 0;      // number of long packets that were lost, counted up to most_lost
     uint16_t lost_trials_ : 4 = 0;
     uint16_t share_ : 7 = 0;  // share of lost packets, in 1/128; does not include losses counted in lost_ yet
 };

@@ -84,7 +84,7 @@ private:
     Tally<uint32_t> smoothed_, least_{UINT32_MAX}, least_before_{UINT32_MAX};
     uint32_t longest_ = 0, latest_ = 0;
     uint16_t since_ = 0;         // in units of 2^24 ns; the same value returns after 18 minutes
-    uint16_t kept_back_us_ = 0;  // how long the peer held answers back, the longest of recent times
+    uint16_t kept_back_us_ = 0;  // how long the peer held answers back or did not read, the longest lately
 };
 
 }  // namespace lanyard::dgram

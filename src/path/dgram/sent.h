@@ -91,10 +91,12 @@ public:
     // adds the number of those lost by order to `by_order`.
     uint32_t find_lost(Records &records, const RoundTrip &trip, PacketSize &size, uint64_t now_ns,
                        uint32_t &by_order);
+    // Gives up the oldest outstanding packet, which must exist, and reports it to `size`.
     void give_up_oldest(Records &records, PacketSize &size, uint64_t now_ns);
     // Gives up all outstanding packets, whose fate is unknown. Returns their number.
     uint32_t give_up_all(Records &records, PacketSize &size);
-    // Takes back the newest packet, if it has this number: it was not sent after all.
+    // Takes back the newest packet, if it has this number: it was not sent after all, and its contents wait
+    // to be cut anew. Returns false if the newest outstanding packet has another number.
     bool take_back(Records &records, uint64_t number);
 
     // Return the first record of envelopes, or of bulk, that waits to be cut anew, or nullptr. Empty records

@@ -27,8 +27,8 @@ public:
         lost_.push_back({peer, std::move(why), std::move(undelivered)});
     }
     bool empty() const { return sent_.empty() && lost_.empty(); }
-    // Reports everything to the sink, including sends that complete during these calls. Returns the number of
-    // reports.
+    // Reports everything to the sink, including what Sink::sent() adds. What Sink::lost() adds waits for the
+    // next call. Returns the number of reports.
     int tell(Sink &sink);
 
 private:

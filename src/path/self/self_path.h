@@ -1,4 +1,4 @@
-// SelfPath is the path of a process to itself. Frames are copied into a queue and delivered by the next poll,
+// SelfPath is the path of a process to itself. Frames are copied into a queue and delivered by a later poll,
 // so that a send never runs a receive's handlers while the code that sends is still in the middle of its
 // work. This path is always the first in the list of paths.
 // Thread rule: the owner of the engine.

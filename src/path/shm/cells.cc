@@ -12,8 +12,8 @@ bool Cells::take(uint32_t *cells, uint32_t count) {
         self_.cell[cell].used.store(1, std::memory_order_relaxed);
         cells[taken++] = cell;
     }
-    // The next cell's word was last written by a reader, long ago. The prefetch fetches the word while this
-    // cell is filled.
+    // The next cell's word was last written by a reader, long ago. The prefetch fetches the word while the
+    // cells taken now are filled.
     __builtin_prefetch(&self_.cell[next_].used, 1);
     if (taken == count) return true;
     while (taken > 0) self_.cell[cells[--taken]].used.store(0, std::memory_order_relaxed);

@@ -1,14 +1,13 @@
-// Cells manages the cells of this process. Cells are buffers in the process's part of the segment, for
-// payload that does not fit a ring. This process fills a cell and names the cell in a frame of a ring. The
-// reader of the frame gives the cell back.
+// Cells manages the cells of this process. Cells are buffers in the process's part of the segment, for bulk
+// and for other payload that does not fit a ring. This process fills a cell and names the cell in a frame of
+// a ring. The reader of the frame gives the cell back.
 //
 // - A cell belongs to its sender. A peer that does not read can therefore use up only this sender's cells.
-//   This blocks the sender's long payload, to all peers, and nothing else.
+//   This blocks the sender's frames that need a cell, to all peers, and nothing else.
 // - Only the cell's word (MemberControl::cell) says whether the cell is in use. The sender sets the word. The
 //   reader clears the word (release) when it has read the cell. The sender checks the word (acquire) before
 //   it writes to the cell again.
-// - Cells are taken in turn. The next cell to be checked is the one that was taken longest ago, since it is
-//   the most likely to be free.
+// - Cells are checked in turn, since the cell that was taken longest ago is the most likely to be free.
 // Thread rule: the owner of the engine, in this process and in the reader's; in_use() by any thread.
 #pragma once
 

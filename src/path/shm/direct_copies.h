@@ -1,7 +1,7 @@
 // DirectCopies copies between the memory of this process and the memory of the node's other processes. The
 // kernel makes the copies (process_vm_readv, process_vm_writev). The kernel may refuse such copies because of
 // seccomp or Yama. They also fail if the other process is in another PID namespace, because its process id
-// then names a different process here.
+// then names a different process here, or none.
 //
 // - In its part of the segment, each process states its process id and the address of a probe value, which
 //   lies there too. Before the first copy, a process reads the peer's probe value once by a direct copy, and
@@ -34,7 +34,8 @@ public:
     bool work_with(uint32_t member);
     bool work_with_all();
     // Copies all bytes between the local runs and the remote address. Returns an error if none or only some
-    // were copied.
+    // were copied; work_with() is false from then on. One call copies less than 2 GiB, between at most 1024
+    // runs (limits of the kernel).
     Error read(uint32_t member, const iovec *local, int runs, uint64_t remote_address, size_t bytes);
     Error write(uint32_t member, const iovec *local, int runs, uint64_t remote_address, size_t bytes);
 

@@ -2,7 +2,7 @@
 // (outlet.h) has written them, and delivers them to the sink.
 //
 // - Payload in one cell is delivered from the cell, which is then given back at once. Payload in several
-//   cells is assembled first, in the place that the sink names.
+//   cells is assembled first, in the place that the sink names, if it names one (assembly.h).
 // - The writer is woken when this process has reported room in the ring or has given a cell back.
 // - A caller that waits for this peer's next message may look for the message with peek() and take it outside
 //   poll(), unless the payload lies in cells.

@@ -36,8 +36,8 @@ inline size_t Inlets::next_with_frame(size_t first, size_t last) const {
     return first;
 }
 
-// Uses indices and not references, which would become invalid if the vector grew. (A frame's handler opens no
-// new inlets anyway.)
+// Uses indices, since references to elements of awaited_ would become invalid if awaited_ grew. (A frame's
+// handler opens no new inlets anyway.)
 int Inlets::drain_from(size_t first, size_t last, Sink &sink, int budget) {
     int frames = 0;
     for (size_t i = first; (i = next_with_frame(i, last)) < last; ++i) {

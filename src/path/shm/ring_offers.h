@@ -3,12 +3,12 @@
 // counter in the reader's inbox. The reader's next poll sees this.
 //
 // - A ring stays mapped at both ends as long as this object lives.
-// - There was room for all rings when the segment was created. But other memory may have taken this room
-//   since, and a process may have no addresses left to map an existing ring. The two processes are then
-//   parted: they can never exchange messages again. Each of the two learns this from its inbox and reports
-//   the other process as lost, once.
-// - Only a ring that is not in use yet can fail in this way. What arrived earlier through the ring of the
-//   other direction is still read, if this process has mapped that ring.
+// - When the segment was created, there was room for the rings of all members at that time. But other memory
+//   may have taken this room since, and a process may have no addresses left to map an existing ring. The two
+//   processes are then parted: each of them learns this from its inbox and reports the other process as lost,
+//   once.
+// - Only a ring that is not in use yet can fail in this way. What arrives through the ring of the other
+//   direction is still read, also after the loss was reported, if this process has mapped that ring.
 // Thread rule: the owner of the engine; told() by any thread.
 #pragma once
 
@@ -29,8 +29,9 @@ public:
     // Called when the segment has one more member.
     void add_member() { members_.emplace_back(); }
 
-    // Creates a ring to that member, and notifies the member. Returns nullptr if there is no room, now or at
-    // an earlier attempt; the two processes are then parted.
+    // Creates a ring to that member, and notifies the member. Returns nullptr if the two processes are parted
+    // already, or if there is no room, or if this process has no addresses for the ring. In each of these
+    // cases the two processes are parted afterwards.
     Ring *open(uint32_t member);
 
     // has_news(): has any member changed the inbox since note_news()? note_news(): notes that the caller now

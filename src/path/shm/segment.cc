@@ -32,8 +32,8 @@ size_t rings_bytes(uint32_t members) { return static_cast<size_t>(members) * (me
 
 size_t header_bytes() { return whole_pages(sizeof(SegmentHeader)); }
 
-// Free bytes on the file system behind the descriptor. A file system in memory without a size limit reports 0
-// blocks.
+// Free bytes on the file system behind the descriptor. UINT64_MAX: it has no size limit (a file system in
+// memory then reports 0 blocks), or the system does not report the number.
 uint64_t available_bytes(int descriptor) {
     struct statvfs about;
     if (fstatvfs(descriptor, &about) != 0 || about.f_blocks == 0) return UINT64_MAX;

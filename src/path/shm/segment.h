@@ -10,9 +10,10 @@
 // (ulimit -f), or if addresses are scarce (ulimit -v), there is room only for the members that exist at the
 // start.)
 //
-// A member's part consists of wait record, sleep word, inbox (where the member's peers store the offsets of
-// the rings that they opened to it), and cells (buffers for payload that does not fit a ring). All memory is
-// taken by fallocate before it is touched, so a shortage is reported as an error and never causes SIGBUS.
+// A member's part begins with a MemberControl: wait record, sleep word, inbox (where the member's peers store
+// the offsets of the rings that they opened to it), shared words and others. The member's cells follow. They
+// are buffers for bulk and for other payload that does not fit a ring. All memory is taken by fallocate
+// before it is touched, so a shortage is reported as an error and never causes SIGBUS.
 // Header and members are mapped at the start. Rings, areas and blocks begin at a page boundary, and a process
 // maps each of them only when it first uses it, since addresses may be scarce too (ulimit -v).
 // Thread rule: any thread after attach(). Processes append atomically.
@@ -100,7 +101,8 @@ public:
     // Called by the process that creates the file: sizes and fills the file behind `descriptor` for `members`
     // processes. The error says how much is needed and how much is available.
     Error create(int descriptor, uint32_t members);
-    // Called by every process after one of them has called create(). Maps the segment.
+    // Called by every process after one of them has called create(). Maps the segment. After success, the
+    // descriptor belongs to this object, which closes it.
     Error attach(int descriptor);
 
     SegmentHeader &header() const { return *reinterpret_cast<SegmentHeader *>(base_); }
@@ -119,11 +121,12 @@ public:
     uint64_t append_area(size_t bytes);
     // Hands out a block of zeroed memory of any length, beyond `limit`. Returns its offset, or 0 if there is
     // too little memory or too little would remain for the rings. `convenience`: the caller could use another
-    // kind of memory as well. Such a block has at most 256 MiB and at most a quarter of the free memory,
-    // since its pages are taken at once.
+    // kind of memory as well. Such a block is refused if it is longer than 256 MiB or than a quarter of the
+    // free memory, since its pages are taken at once.
     enum class Need { convenience, necessity };
     uint64_t append_block(size_t bytes, Need need);
-    // Maps memory that any member has appended. Returns nullptr if this process may have no more addresses.
+    // Maps memory that any member has appended, until the caller calls unmap(). Returns nullptr if this
+    // process may have no more addresses.
     std::byte *map(uint64_t offset, size_t bytes) const;
     static void unmap(std::byte *memory, size_t bytes);
     // empty() gives unused memory back to the system. refill() takes this memory again, zeroed, and returns
@@ -143,11 +146,11 @@ private:
     int descriptor_ = -1;
 };
 
-// Creates and opens a nameless file in `folder`. The descriptor is close-on-exec. The error says why this
-// failed and what to do.
+// Creates and opens a nameless file in `folder`. The descriptor is close-on-exec and belongs to the caller.
+// The error says why this failed and what to do.
 Error open_nameless(const std::string &folder, int &descriptor);
 // Open and unlink the node's file by name, if no launcher has created a file. The first member creates the
-// file, the other members open it, and the first member then unlinks it.
+// file (`create`; it must not exist yet), the other members open it, and the first member then unlinks it.
 Error open_named(const std::string &folder, const std::string &name, bool create, int &descriptor);
 void unlink_named(const std::string &folder, const std::string &name);
 

@@ -1,8 +1,8 @@
 // SharedBlocks hands out blocks of memory that all processes of a node can map. The blocks are parts of the
-// node's file. They lie after the part that every process maps from the start. Only the available memory
-// limits their number and length. MPI_Alloc_mem uses these blocks. The process that requested a block lists
-// it in its part of the segment, and a peer maps the block when the peer first uses the block. A message from
-// or to such memory is then copied once, without the kernel.
+// node's file. They lie behind everything else in the file (segment.h). Only the available memory limits
+// their number and length (but see Segment::Need). MPI_Alloc_mem uses these blocks. The process that
+// requested a block lists it in the segment, and a peer maps the block when the peer first uses the block. A
+// message from or to such memory is then copied once, without the kernel.
 //
 //   MemberControl::blocks   | version | first page |
 //   page                    | offset of the next page | place | place | ...
@@ -42,7 +42,9 @@ public:
     SharedBlocks(const SharedBlocks &) = delete;
     SharedBlocks &operator=(const SharedBlocks &) = delete;
 
-    // Returns zeroed memory that begins at a page boundary, or nullptr if there is no room for it.
+    // Returns zeroed memory that begins at a page boundary, or nullptr if there is no room for it or this
+    // process has no addresses for it. The memory stays mapped until free(), also after the end of this
+    // object.
     void *allocate(size_t bytes, Segment::Need need);
     // Frees a block of this process. Returns false if `memory` is no such block.
     bool free(void *memory);

@@ -38,7 +38,7 @@ Sent ShmPath::send(uint32_t peer, const Envelope &envelope, Payload payload) {
     return out.send_line(envelope, payload);
 }
 
-// Sends an envelope whose payload takes several lines or cells, or the first envelope to a peer.
+// Sends an envelope whose payload does not fit one line, or an envelope to a peer to which no ring is open.
 Sent ShmPath::send_long(uint32_t index, const Envelope &envelope, Payload payload) {
     Outlet &out = rings_[index].out;
     if (!out.is_open() && !open_outlet(index)) return without_outlet(index);

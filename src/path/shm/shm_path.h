@@ -1,8 +1,9 @@
-// ShmPath is the path between processes of one node. It consists of one ring for each direction, opened at
-// first contact (ring_offers.h), the frames in the rings (outlet.h, inlet.h), and access to the memory of the
-// node's other processes without their help.
+// ShmPath is the path between processes of one node. Frames travel in rings, one ring for each direction
+// between two processes. A process opens its ring to a peer when it first sends to the peer (ring_offers.h),
+// writes frames into the ring by an Outlet, and reads the peer's ring by an Inlet. The path also reads and
+// writes the memory of the node's other processes without their help.
 // This class maps peers to members of the segment and connects the parts, which deal only with members.
-// Thread rule: the owner of the engine.
+// Thread rule: the owner of the engine, unless a part states another rule.
 #pragma once
 
 #include <string>
@@ -24,7 +25,7 @@ namespace lanyard {
 class ShmPath final : public Path, private DirectMemory, private ShortLane {
 public:
     // `peers[i]` is the peer number of the node's i-th process; `own` is the index of this process among
-    // them.
+    // them. `direct_copies`: the user allows them. The segment must outlive the path.
     ShmPath(Segment &segment, uint32_t own, const std::vector<uint32_t> &peers, bool direct_copies);
     // [owner] Adds the node's next process, which has this peer number. Returns false if this process has no
     // addresses or memory for it.
@@ -58,7 +59,7 @@ private:
         explicit Rings(SleepWord &sleep) : out(sleep) {}
 
         Outlet out;
-        Inlet *in = nullptr;  // null until the peer has opened it
+        Inlet *in = nullptr;  // null until this process has accepted the peer's ring
     };
 
     bool touches(uint32_t peer) override {
@@ -96,7 +97,7 @@ private:
     RingOffers offers_;
     std::vector<uint32_t> peers_;
     std::vector<uint32_t> index_of_peer_;
-    Growing<Rings> rings_;  // p2p writes to the outgoing rings itself
+    Growing<Rings> rings_;  // never move, since p2p keeps the addresses of outgoing rings (ring_to())
     Inlets inlets_;
     CounterSource counted_{shm_counters(), *this};
 };

@@ -2,7 +2,8 @@
 // holds the baton. A seed decides which thread runs next. Time is virtual: a turn takes a little time, and
 // when all threads sleep, time jumps to the next event. A whole job in one process therefore runs the same
 // way each time, also under sanitizers. If all threads sleep and no event is pending, there is a deadlock.
-// The Baton then ends the process and prints the seed and what each thread waits for.
+// The Baton then prints the seed and what each thread waits for, and ends the process. It does the same after
+// most_fruitless_turns turns without progress().
 //
 // Used by the simulated network (sim_network.h) and by tests that run ranks as threads. In a test without
 // threads, which drives paths by itself, time advances with every tick.
@@ -30,10 +31,10 @@ public:
     Baton(const Baton &) = delete;
     Baton &operator=(const Baton &) = delete;
 
-    // Adds a thread to the simulation. Returns its number, starting at 0. `waits_for` describes, for the
-    // report of a deadlock, what the thread waits for.
+    // Adds a thread to the simulation, before run(). Returns its number, starting at 0. `waits_for`
+    // describes, for the report of a deadlock, what the thread waits for; it may be empty.
     uint32_t add(std::string name, std::function<void()> body, std::function<std::string()> waits_for);
-    // Runs all threads to their end.
+    // Runs all threads to their end, and then removes them.
     void run();
 
     uint64_t seed() const { return seed_; }
@@ -45,14 +46,15 @@ public:
     void tick();
     // Lets other threads run.
     void pass();
-    // Sleeping as in idle.h: sleep() returns at once if this thread was notified since arm().
+    // Sleeping as in idle.h: sleep() returns at once if this thread was notified since arm(), otherwise when
+    // it is notified. sleep_until() also returns at this time.
     void arm();
     void sleep();
     void sleep_until(uint64_t time_ns);
     void notify(uint32_t thread);
     // Notifies the thread at that time. Several notifications for the same thread may be pending.
     void notify_at(uint64_t time_ns, uint32_t thread);
-    // Called when something has moved: the turns so far were no endless loop.
+    // Called when something has moved, which shows that the turns so far were no endless loop.
     void progress() { fruitless_turns_ = 0; }
 
 private:

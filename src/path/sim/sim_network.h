@@ -1,8 +1,9 @@
 // SimNetwork simulates a network for tests, in the virtual time of a Baton (baton.h). It connects the paths
-// of many runtimes in one process. Controlled by a seed, it does everything that path.h permits. Envelopes of
+// of many runtimes in one process. Controlled by a seed, it does much of what path.h permits. Envelopes of
 // one pair of peers keep their order. Between pairs, and for bulk, anything may happen: short and long
 // delays, queues that fill, sends refused for a while, bulk that stays pending, direct access to memory
-// refused now and then. The network fails the test if bytes were changed while their send was pending.
+// refused now and then. The network fails the test if contiguous bytes were changed while their send was
+// pending.
 // Thread rule: the thread that holds the baton. Compiled into tests only.
 // Tested by: tests/conformance/conformance_test.cc, tests/sim/p2p_test.cc.
 #pragma once
@@ -67,9 +68,11 @@ public:
     // States which thread of the baton polls this peer's path. The network notifies this thread when there is
     // a reason to poll.
     void drives(uint32_t peer, uint32_t thread) { peers_[peer].thread = thread; }
-    // Ends a process: reports it to the others as lost, and drops everything in flight to and from it.
+    // Ends a process: reports it to the others as lost, and drops everything in flight to and from it. Bulk
+    // whose send is pending is dropped when it would depart, if it goes to the ended process; that of the
+    // ended process itself stays until this process is polled.
     void kill(uint32_t peer);
-    // The number of frames that have been sent and not delivered.
+    // The number of frames that have been sent and neither delivered nor dropped.
     size_t in_flight() const { return in_flight_; }
 
 private:
@@ -81,7 +84,8 @@ private:
         BulkHeader header{};
         std::vector<std::byte> payload;
     };
-    // A bulk frame whose send is pending, since it has not left its buffer.
+    // A bulk frame whose send is pending, since it has not left its buffer. `buffer`: its bytes in the
+    // program's memory; nullptr if they are not contiguous.
     struct Departure {
         uint64_t time_ns, token;
         const std::byte *buffer;

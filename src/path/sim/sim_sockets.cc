@@ -83,7 +83,7 @@ uint64_t SimInternet::passes_ns(const Stream &stream, uint64_t time_ns) {
     return time_ns;
 }
 
-// Returns UINT64_MAX if the cable is not cut.
+// Returns since when a cable of this stream is cut; UINT64_MAX if none is cut now.
 uint64_t SimInternet::cut_since_ns(const Stream &stream) const {
     uint64_t since = UINT64_MAX;
     for (const Cut &cut : cuts_)
@@ -223,14 +223,15 @@ int SimSockets::connect_result(int number) {
     return stream.ends[0].reset_time_ns <= now_ns() ? -ECONNRESET : 0;
 }
 
-// Returns how many of the bytes are transferred: at least one.
+// Returns how many of the bytes are transferred: at least one, if there are any.
 size_t SimSockets::portion(size_t bytes) {
     Random &random = net_.baton_.random();
     if (bytes < 2 || !random.chance(net_.behaviour_.portion_percent)) return bytes;
     return 1 + random.below(random.chance(30) ? std::min<size_t>(bytes, 8) : bytes);
 }
 
-// Resets the connection if the other host has been silent for patience_ns, as the kernel does by keepalives.
+// Resets this end of the connection if the other host has been silent for patience_ns, as the kernel does by
+// keepalives.
 void SimSockets::note_silence(Socket &socket) {
     if (!socket.stream || net_.behaviour_.patience_ns == UINT64_MAX) return;
     uint64_t since_ns = net_.cut_since_ns(*socket.stream), now = now_ns();

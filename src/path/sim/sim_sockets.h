@@ -2,9 +2,10 @@
 // Controlled by a seed, the streams between the processes do everything that TCP may do to a program. Bytes
 // arrive late and in any portions, and buffers fill. Connections are refused, never answered or accepted
 // slowly. Connections are reset at any moment, each end learns of the reset at a time of its own, and what
-// was in flight is lost. While a cable is cut, its connections are silent. What is written during this time
-// arrives when the cable is repaired, since the kernel repeats it. A reset does not arrive at all. Nothing is
-// reported.
+// was in flight is lost. While a cable is cut, its connections are silent, and nothing reports the cut. What
+// is written during this time arrives when the cable is repaired, since the kernel repeats it. If one end
+// closes a connection with unread bytes during this time, the other end never learns of this reset. (Random
+// resets do not depend on cuts.)
 // Thread rule: the thread that holds the baton. Compiled into tests only.
 // Tested by: tests/conformance/conformance_test.cc, tests/sim/links_test.cc.
 #pragma once
@@ -44,7 +45,8 @@ struct SocketBehaviour {
 
 class SimSockets;
 
-// SimInternet has the streams of all processes, and the addresses at which each process listens.
+// SimInternet connects the sockets of all processes. It has their listeners, and decides what happens to
+// their streams. It must outlive them.
 class SimInternet {
 public:
     SimInternet(Baton &baton, const SocketBehaviour &behaviour) : baton_(baton), behaviour_(behaviour) {}
@@ -58,13 +60,13 @@ public:
     uint64_t rate_by(const Address &address) const;
     uint64_t resets() const { return resets_; }
     uint64_t flips() const { return flips_; }
-    // Cuts the cable behind one address of a process, or behind all its addresses, during this time. Bytes
-    // that would arrive during the cut arrive after its end instead, even if they were written before the
-    // cut. Must be called before drives().
+    // Cuts the cable behind one address of a process (`which`: the address's index), or behind all its
+    // addresses, during this time. Bytes that would arrive during the cut arrive after its end instead, even
+    // if they were written before the cut. Must be called before drives().
     void cut(uint32_t process, uint64_t from_ns, uint64_t until_ns, uint32_t which = UINT32_MAX) {
         cuts_.push_back({process, which, from_ns, until_ns});
     }
-    // From now on nothing breaks.
+    // From now on nothing breaks, except by cuts.
     void calm() {
         behaviour_.reset_permille = behaviour_.refuse_percent = behaviour_.vanish_percent =
             behaviour_.flip_permille = 0;

@@ -38,7 +38,8 @@ public:
     static constexpr size_t enough = 8;
 
     explicit RateSamples(uint64_t bytes_between) : bytes_between_(bytes_between) {}
-    // Ignores a sample if fewer than bytes_between bytes were acknowledged since the last one that counted.
+    // Ignores a sample that has no rate, or if fewer than `bytes_between` bytes were acknowledged since the
+    // last sample that counted.
     void add(const Sockets::Traffic &traffic);
     bool complete() const { return full_.size() >= enough; }
     // Has the program, not the network, limited the rate in many samples?

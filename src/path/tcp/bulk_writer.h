@@ -18,11 +18,12 @@ public:
     bool is_open() const { return open_; }
     // Has a part of the frame been written? If so, nothing else may be written before the frame's end.
     bool has_begun() const { return open_ && written_ > 0; }
-    // The largest payload of the next frame. A frame may be this long only if the receiver has a place for it
-    // (Sink::place).
+    // The largest payload of the next frame without checksums. A frame may be this long only if the receiver
+    // has a place for it (Sink::place).
     size_t most() const { return most_; }
 
-    // Begins a frame. The payload must stay where it is until the frame is closed.
+    // Begins a frame. Contiguous payload must stay where it is until the frame is closed; other payload is
+    // packed here.
     void open(const FrameForm &form, const FrameHeader &header, const BulkHeader &bulk, Payload &payload,
               uint64_t token, uint64_t now_ns);
     // Stores in `parts` what is left to write of the frame. Returns the number of parts, at most two.
@@ -41,7 +42,7 @@ public:
         open_ = false;
         return payload_.release();
     }
-    // Called when the frame has been written. Adapts most() to the time that this took.
+    // Called when the frame has been written. Adapts most() to the time that this took since open().
     void fit_to_pace(uint64_t now_ns);
 
 private:

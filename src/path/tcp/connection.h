@@ -54,16 +54,18 @@ public:
     void fail() { failed_ = true; }
     // Takes over a socket, which is watched from now on. Requires that the connection is closed.
     void open(Sockets &sockets, int socket);
-    // Closes the socket. Gives up whatever was half read or half written. If a bulk frame was half written,
-    // its payload is no longer needed, and its token is appended to `tokens`.
+    // Closes the socket. Gives up whatever was half read or half written. If a bulk frame was open, its
+    // payload is no longer needed, and its token is appended to `tokens`. Requires that the connection is
+    // open. Leaves the log and the ReadBuffer to the caller.
     void close(Sockets &sockets, std::vector<uint64_t> &tokens);
 
-    // Is payload half read, or bulk half written?
+    // Is payload half read, or a bulk frame not completely written?
     bool is_busy() const { return bulk.is_open() || frames.in_payload(); }
     // Does payload arrive so slowly that a thread that waits for it should sleep?
     bool is_slow() const { return wake_at_ > 1; }
     // Has the socket taken as much as it could, so that it is watched for room?
     bool awaits_room() const { return awaits_room_; }
+    // How many bytes of bulk frames the present socket has taken.
     uint64_t bulk_bytes() const { return bulk_bytes_; }
     uint64_t last_received_ns() const { return last_received_ns_; }
 

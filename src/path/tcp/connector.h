@@ -65,7 +65,7 @@ public:
         virtual void unfit(uint32_t peer, const char *why) = 0;
         // Receives the result of measure().
         virtual void measured(uint32_t peer, const AddressChoice::Found &found) = 0;
-        // Called if the connection could not be moved as move() requested.
+        // Called if the connection could not be moved as move() requested, perhaps inside move().
         virtual void not_moved(uint32_t peer) = 0;
     };
     struct Counts {
@@ -85,11 +85,14 @@ public:
     Error listen(const std::vector<Address> &addresses, uint16_t least, uint16_t most, uint16_t &port);
     // Called when the table of processes has grown.
     void grow() { pairs_.resize(processes_.count()); }
-    // Begins an attempt to connect, unless one is under way.
+    // Begins an attempt to connect, unless one is under way. Attempts are repeated until one succeeds or
+    // give_up() is called.
     void want(uint32_t peer);
-    // Begins to move the connection with the peer to this address, unless an attempt is under way.
+    // Begins to move the connection with the peer to this address. Calls User::not_moved() if this fails, and
+    // also if an attempt to connect is under way.
     void move(uint32_t peer, const Address &address);
-    // Measures the rate of this address by writing to it for `writing_ns`, on a separate connection.
+    // Measures the rate of this address by writing to it for at most `writing_ns`, on a separate connection.
+    // User::measured() receives the result, inside poll(). RateSamples explains `bytes_between_samples`.
     void measure(uint32_t peer, const Address &address, uint64_t writing_ns, uint64_t bytes_between_samples) {
         meter_.begin(peer, address, writing_ns, bytes_between_samples);
     }
@@ -97,7 +100,7 @@ public:
     bool may_measure() const { return short_since_ns_ == 0 && meter_.may_begin(); }
     // Ends all attempts to connect to this peer, because the connection is no longer needed.
     void give_up(uint32_t peer);
-    // Returns why the latest attempt failed, for reports, or "" if none has failed.
+    // Returns why the latest attempt failed, for reports, or "" if none has failed since the last connection.
     const std::string &trouble(uint32_t peer) { return pairs_[peer].trouble; }
 
     // Exchanges greetings. Returns the work done. Reads the clock itself: the engine's time may have stood
@@ -133,7 +136,7 @@ private:
         size_t to_write = 0, written = 0, read = 0;
     };
     // What is known about the connection between this process and one other process. `epoch` is the greatest
-    // epoch of any attempt that counted here.
+    // epoch that this process has dialed, welcomed, or received in a proven `behind`.
     struct Pair {
         uint32_t epoch = 0;
         bool dialed_by_other = false;  // the other process dialed the attempt of that epoch

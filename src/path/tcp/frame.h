@@ -6,20 +6,22 @@
 //
 //   envelope       body: Envelope (32 bytes), then `size` bytes of payload. `sequence`: the envelope's number
 //                  on this link, from 0, modulo 2^32
-//   bulk           body: BulkHeader (16 bytes), then `size` bytes of payload. No number: what is lost is
+//   bulk           body: BulkHeader (16 bytes), then `size` bytes of payload. Not numbered: what is lost is
 //                  requested again (p2p)
-//   acknowledge    no body
+//   acknowledge    no body, no payload
 //
-// `acknowledged`, in every frame: the sender of the frame has received all envelopes of the other side that
-// have lower numbers. `flags`: answer_now requests that the other side sends a frame at once, even if it is
-// only an `acknowledge`; idle_close: the connection is closed after this frame because it is idle.
+// In bulk and acknowledge frames, `sequence` is the number of the sender's next envelope; the receiver
+// ignores it. `acknowledged`, in every frame: the sender of the frame has received all envelopes of the other
+// side that have lower numbers (modulo 2^32). `flags`: answer_now requests that the other side sends a frame
+// at once, even if it is only an `acknowledge`; idle_close: the connection is closed after this frame because
+// it is idle.
 //
 // With LANYARD_CHECKSUM=on, every frame has a FrameCheck between body and payload. `reserved` is then
 // kind_check(), which protects the kind, because the kind determines how many bytes of body to wait for.
 // Every part is verified before it is used. The kind is verified when the header has arrived, and header and
-// body are verified when the FrameCheck has arrived. The first bytes of an envelope's payload are verified
-// before the sink is called for the payload's place, and the whole payload is verified when the frame is
-// complete.
+// body are verified when the FrameCheck has arrived. If the sink is called for the place of an envelope's
+// payload, it gets only first bytes that have been verified, perhaps none. The whole payload is verified when
+// the frame is complete.
 // Tested by: tests/unit/path/tcp/connection_test.cc, tests/sim/damage_test.cc, tests/fuzz/frames.cc.
 #pragma once
 

@@ -33,8 +33,9 @@ public:
     size_t check_bytes() const { return check_bytes_; }
     size_t head_bytes(FrameKind kind) const { return sizeof(FrameHeader) + body_bytes(kind) + check_bytes_; }
 
+    // check_of() and sum() are for frames with checksums.
     // Returns the check of a frame whose payload is `first` followed by `rest`. Also sets the `reserved`
-    // field of the header.
+    // field of the header, whose other fields must have been set.
     FrameCheck check_of(FrameHeader &header, std::span<const std::byte> body,
                         std::span<const std::byte> first, std::span<const std::byte> rest) const;
     // The checksum of these bytes together with the bytes before them, whose checksum is `before`.
@@ -42,9 +43,9 @@ public:
         return crc_(data, bytes, before);
     }
 
-    // Can this be the header of a frame?
+    // Can this be the header of a frame? With checksums, also verifies the `reserved` field.
     bool is_sensible(const FrameHeader &header) const;
-    // The remaining functions are for frames with checksums.
+    // The remaining functions, too, are for frames with checksums.
     // Is the checksum of this head, which must be complete, right?
     bool is_right(const FrameHead &head) const {
         return crc_(head.bytes, sizeof(FrameHeader) + body_bytes(head.header.kind)) == check_in(head).head;

@@ -1,7 +1,7 @@
-// Extracts frames from the bytes of one connection, which arrive in portions of any size. This class collects
-// the head of a frame. Payload that lies completely in the buffer is used in the buffer. Payload that arrives
-// in parts is assembled (path/assembly.h): what is missing is read straight to the place where the payload is
-// assembled.
+// A FrameReader extracts frames from the bytes of one connection, which arrive in portions of any size. It
+// collects the head of a frame. Payload that lies completely in the buffer is used in the buffer. Payload
+// that arrives in parts is assembled (path/assembly.h): what is missing is read straight to the place where
+// the payload is assembled.
 // Rule: a frame is reported as complete exactly once: when its last byte has arrived and its checksums are
 // right.
 // Thread rule: the owner of the engine.
@@ -57,8 +57,8 @@ public:
     bool in_frame() const { return head_received_ > 0 || in_payload(); }
     bool in_payload() const { return payload_.is_open(); }
     size_t missing() const { return payload_.missing(); }
-    // begun_ns(): the time at which the first part of a payload in parts was processed.
-    // received_since_begun(): how many bytes of the payload have arrived since then.
+    // Of the payload that arrives in parts: begun_ns() is the time at which its first part was processed, and
+    // received_since_begun() is how many of its bytes have arrived since then.
     size_t received_since_begun() const {
         return payload_.received() - std::min(payload_.received(), at_once_);
     }
@@ -76,11 +76,13 @@ public:
         return count;
     }
     // Called when `bytes` bytes were read to the places that room() returned, for the connection `owner`.
-    // Returns the number of frames that these bytes complete. Calls:
+    // Returns the number of frames completed, including one that is refused or whose payload is damaged.
+    // Calls:
     //   user.complete(head, payload)      the whole frame is here during the call; returns false to refuse it
     //   user.begin(head, payload, received, assembly)
-    //                                     the first bytes of the payload are here, and more follow: begins
-    //                                     the assembly; returns false to refuse the frame
+    //                                     the first `received` bytes of the payload are here, and more
+    //                                     follow: begins the assembly; returns false to refuse the frame. Of
+    //                                     an envelope with checksums, only verified bytes count, perhaps none
     //   user.fault(fault)                 what arrived is no frame, or a damaged one
     //   user.has_enough(frames)           shall the rest be left in the buffer? `frames` were completed from
     //                                     the buffer so far

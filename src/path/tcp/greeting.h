@@ -8,8 +8,10 @@
 //       frames                    <------>    frames
 //
 // Instead of welcome, the acceptor may send `behind (epoch)`: the dialer tries again with a greater epoch.
-// `behind` is also the answer to a hello whose settings differ: this answer shows the acceptor's settings to
-// the dialer, and both sides give up.
+// `behind` is also the answer to a hello or measure whose settings differ. It shows the acceptor's settings
+// to the dialer. After a hello, both sides then give up, unless they have been connected before
+// (LinkKeeper::unfit). A greeting of another version is answered by a `behind` without proof
+// (Connector::refuse_version).
 //
 // A connection that is only to be measured (meter.h) begins with `measure` instead of hello, and is welcomed
 // without regard to epochs.
@@ -17,9 +19,10 @@
 // Every greeting is a Greeting (below) of 80 bytes, in the byte order of the host that sends it. `proof` is a
 // hash with the job's secret as key. The hash covers two parts: the proof of the greeting that is answered
 // (zeros if there is none), and this greeting without its proof. A process without the secret can therefore
-// send no valid greeting, and an answer is valid only for the greeting that it answers. Greetings that a
-// stranger repeats are not accepted. A hello needs a greater epoch than earlier attempts (connector.h; it
-// also has a rule for equal epochs), and a confirm is valid only for the random nonce in one welcome.
+// send no valid greeting, and an answer is valid only for the greeting that it answers. A hello or confirm
+// that a stranger repeats makes no connection. A hello needs a greater epoch than earlier attempts
+// (connector.h; it also has a rule for equal epochs), and a confirm is valid only for the random nonce in one
+// welcome. A stranger may repeat a `measure` (meter.h).
 // Tested by: tests/sim/strangers_test.cc, tests/fuzz/handshake.cc.
 #pragma once
 
@@ -71,8 +74,8 @@ inline bool speaks_another_version(const Greeting &greeting) {
     return greeting.magic == greeting_magic && greeting.version != wire_version;
 }
 
-// Sets the fields that are the same in all greetings, and the proof. `answered` is the greeting that this one
-// answers, or nullptr.
+// Sets the fields that are the same in all greetings, and the proof. The other fields must have been set,
+// because the proof covers them. `answered` is the greeting that this one answers, or nullptr.
 void seal(Greeting &greeting, const WireIdentity &identity, const Greeting *answered);
 // Returns why a greeting is not accepted, or "" if it is.
 std::string doubt(const Greeting &greeting, const WireIdentity &identity, const Greeting *answered);

@@ -11,7 +11,7 @@
 namespace lanyard {
 
 namespace {
-// How long to wait for an answer. A peer does not answer while it computes.
+// How long to wait for the answer to a hello, at first and at most. A peer does not answer while it computes.
 constexpr uint64_t first_answer_patience_ns = 2'000'000'000, answer_patience_ns = 30'000'000'000;
 }  // namespace
 

@@ -1,6 +1,6 @@
 // Decides which links are hot. A hot link is read without querying the kernel first, because much has arrived
 // on it recently while this process did not sleep. The socket of a hot link is not watched, since data that
-// arrives at a watched socket costs more time.
+// arrives at a watched socket costs more time. (It is watched again if it must wait for room to write.)
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/path/tcp/links_test.cc.
 #pragma once
@@ -31,8 +31,8 @@ public:
     void disable() { most_ = 0; }
     // Called when something arrived on a watched link. The link may become hot.
     void note_arrival(Link &link);
-    // Reads links that are still hot, by read(link, budget), until the budget is spent. Returns the work
-    // done.
+    // Reads links that are still hot, by read(link, budget), until the budget is spent. Links that are no
+    // longer hot are watched again. Returns the work done.
     template <class Read>
     int read(int budget, uint64_t now_ns, Read read) {
         int work = 0;

@@ -31,15 +31,15 @@ public:
         asked_ = false;
         answer_due_ns_ = no_deadline;
     }
-    // Should an acknowledgement be sent at once, because the peer has requested it or `after_bytes` bytes
-    // have arrived?
+    // Should an acknowledgement be sent at once, because the peer has requested it or `after_bytes` bytes of
+    // envelopes and their payload have arrived?
     bool wants_answer(size_t after_bytes) const { return asked_ || untold_bytes_ >= after_bytes; }
     // When an acknowledgement is due; no_deadline: everything is acknowledged.
     uint64_t answer_due_ns() const { return answer_due_ns_; }
 
 private:
     uint64_t expected_ = 0;
-    size_t untold_bytes_ = 0;  // bytes that arrived since the last acknowledgement
+    size_t untold_bytes_ = 0;  // bytes of envelope frames that arrived since the last acknowledgement
     bool asked_ = false;
     uint64_t answer_due_ns_ = no_deadline;
 };

@@ -25,7 +25,7 @@ struct Link {
     Link(uint32_t number, SpareBlocks &spare, size_t check_bytes)
         : peer(number), connection(number), log(spare, check_bytes) {}
 
-    // When something was last sent or received.
+    // When something was last received, or was last to be sent.
     uint64_t used_ns() const { return std::max(sent_ns, connection.last_received_ns()); }
 
     const uint32_t peer;
@@ -39,7 +39,9 @@ struct Link {
     Counted counted;
     Heat heat;
     uint64_t sent_ns = 0;
-    uint64_t parted_ns = 0;  // since when a needed connection has been missing; 0: none is missing
+    // Since when a needed connection has been missing, or when the peer's host last accepted an attempt to
+    // connect, if that was later; 0: none is missing.
+    uint64_t parted_ns = 0;
     Connection connection;
     Route route;
 

@@ -181,7 +181,7 @@ bool LinkKeeper::is_quiet(const Link &link) const {
            !connection.frames.in_frame() && links_.buffer.owner() != &connection;
 }
 
-// Closes the idle connection that was used least recently. Returns false if there is none.
+// Closes the idle connection that was used least recently. Returns whether a connection was closed.
 bool LinkKeeper::make_room() {
     Link *oldest = nullptr;
     links_.for_each([&](Link &each) {

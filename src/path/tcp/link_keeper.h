@@ -2,11 +2,12 @@
 // failed peers.
 //
 // A process may have only a limited number of connections. The connections that have been idle longest are
-// therefore closed although nothing is wrong with them. Nothing is under way on such a connection: everything
-// that this side sent is acknowledged, and no frame is half read or half written. This side states the close
-// in its last frame (idle_close) and then closes. The other side may have sent something meanwhile. If so,
-// the other side finds its log not empty, connects again and sends the log's contents again, as after any
-// loss. Otherwise, the other side leaves the connection closed until one of the two sides needs it.
+// therefore closed although nothing is wrong with them. On such a connection, all envelopes that this side
+// sent are acknowledged, and no frame is half read or half written here. This side states the close in its
+// last frame (idle_close) and then closes. The other side may have sent an envelope meanwhile. If so, it
+// finds its log not empty, connects again and sends the log's contents again, as after any loss. Otherwise,
+// it leaves the connection closed until one of the two sides needs it. Bulk is not in the log: bulk that the
+// other side has sent meanwhile is lost, and is requested again only after the next connection.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/path/tcp/links_test.cc, tests/sim/silence_test.cc.
 #pragma once

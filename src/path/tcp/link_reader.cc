@@ -56,7 +56,8 @@ int LinkReader::take_rest(int budget) {
     return work;
 }
 
-// Begins a frame whose payload arrives in parts. `received` bytes of the payload are here.
+// Begins a frame whose payload arrives in parts. `received` bytes of the payload are here. If frames carry
+// checksums, those of an envelope have been verified.
 bool LinkReader::begin(Link &link, const FrameHead &head, const std::byte *payload, size_t received,
                        Assembly &assembly) {
     if (head.header.kind == FrameKind::bulk) {
@@ -93,7 +94,7 @@ bool LinkReader::take_frame(Link &link, const FrameHead &head, const std::byte *
 bool LinkReader::take_envelope(Link &link, const FrameHeader &header, const Envelope &carried,
                                const std::byte *payload) {
     if (!link.incoming.is_next(header)) return garbled(link, "an envelope that is not the next");
-    const Envelope envelope = carried;  // sends by the sink may overwrite `carried`
+    const Envelope envelope = carried;  // a copy, which no call of the sink can change
     ++links_.counts.envelopes_received;
     bool was_told = link.incoming.answer_due_ns() == no_deadline;
     link.incoming.take(sizeof(EnvelopeFrame) + header.size, links_.now_ns + links_.limits.answer_within_ns);

@@ -1,5 +1,7 @@
 // Sends for links: numbers envelopes, stores them in the link's log, and lets the connection write the log
-// and the open bulk frame. What is sent inside poll() is written together, at the end of poll().
+// and the open bulk frame. Envelopes that are sent inside poll() are written together, at the end of poll()
+// at the latest. Bulk and acknowledgements are written at once, and with them the envelopes before them. An
+// envelope with long contiguous payload is written at once if nothing must be written before it.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/path/tcp/links_test.cc, tests/sim/answers_test.cc.
 #pragma once
@@ -19,13 +21,14 @@ public:
     Sent send_kept(Link &link, const Envelope &envelope, const KeptPayload &payload);
     Sent send_bulk(Link &link, const BulkHeader &bulk, Payload &&payload, uint64_t token);
 
-    // Is there a connection? If not, requests one.
+    // Is there a usable connection? If there is no connection, requests one. Counts as a use of the link.
     bool is_connected(Link &link) {
         link.sent_ns = links_.now_ns;
         if (!link.connection.is_open()) want(link);
         return link.connection.is_usable();
     }
-    // Sends an acknowledgement in a frame of its own. There must be a connection.
+    // Sends an acknowledgement in a frame of its own, with these FrameHeader::flags. There must be a
+    // connection.
     void answer(Link &link, uint8_t flags = 0);
     // Writes until nothing is left or the socket takes no more. If the connection fails, poll() closes it.
     // The caller must call Links::recount() afterwards.
@@ -33,7 +36,8 @@ public:
     // Writes what was sent inside poll().
     void flush_all();
     // Called when the owner of the engine has nothing else to do. Copies kept payload that was written and is
-    // not yet acknowledged, so that its sends are complete.
+    // not yet acknowledged, so that its sends are complete; but leaves links that keep more than
+    // copy_kept_up_to.
     void copy_kept();
     // Does any log keep payload of the program?
     bool keeps_any() const { return !keeping_.empty(); }

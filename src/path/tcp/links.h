@@ -45,7 +45,7 @@ public:
         if (link.connection.silence.begin(now.unsettled, connection.bulk_bytes(), now_ns))
             set_due(link, connection.silence.due_ns());
     }
-    // The numbers of links with unwritten or half-read bytes (busy), with unacknowledged envelopes
+    // The numbers of links with unwritten bytes or half-read payload (busy), with a log that is not empty
     // (unsettled), and with slow arrivals (coming_slowly).
     uint32_t busy() const { return busy_; }
     uint32_t unsettled() const { return unsettled_; }
@@ -56,9 +56,10 @@ public:
         due_at_ns_ = std::min(due_at_ns_, when_ns);
         if (!link.due) list_due(link);
     }
-    // The earliest of the times passed to set_due().
+    // The earliest of the times passed to set_due() since take_due().
     uint64_t due_at_ns() const { return due_at_ns_; }
-    // Returns the links for which set_due() was called, and empties the list.
+    // Returns the links for which set_due() was called, and empties the list. The caller must call set_due()
+    // again for links whose time has not come.
     std::vector<Link *> take_due();
     // Marks the connection as unusable. poll() closes it, since closing may involve calls to other code.
     void fail(Link &link) {

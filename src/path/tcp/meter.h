@@ -38,7 +38,8 @@ public:
     Meter(const Meter &) = delete;
     Meter &operator=(const Meter &) = delete;
 
-    // Begins a measurement, which writes for `writing_ns`. poll() returns the outcome.
+    // Begins a measurement, which writes for at most `writing_ns`. poll() returns the outcome. RateSamples
+    // explains `bytes_between_samples`.
     void begin(uint32_t peer, const Address &address, uint64_t writing_ns, uint64_t bytes_between_samples);
     // False while many measurements are under way, since each takes a socket.
     bool may_begin() const;

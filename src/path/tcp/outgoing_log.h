@@ -1,6 +1,7 @@
 // Stores the envelopes that a link has taken and its peer has not acknowledged. They are stored as the bytes
 // that the connection writes. After a loss, a new connection writes these bytes again. Frames that only
-// acknowledge are in the log too, in order with the envelopes, but are dropped once written.
+// acknowledge are in the log too, in order with the envelopes. Such a frame is dropped when it has been
+// written and no unacknowledged envelope precedes it.
 //
 //     | acknowledged: dropped | written: here until acknowledged | unwritten |
 //
@@ -35,7 +36,8 @@ public:
     // Returns room for a whole frame of `bytes` bytes. The caller fills it at once.
     std::byte *append(size_t bytes);
     // The same for a frame whose last `kept_size` bytes are at `kept` and stay there until take_released()
-    // returns the token. Returns room for the frame's other bytes.
+    // returns the token or, with token 0, until the frame is dropped. Returns room for the frame's other
+    // bytes.
     std::byte *append_kept(size_t bytes, const std::byte *kept, size_t kept_size, uint64_t token);
     bool empty() const { return blocks_.empty(); }
     // bytes(): how many bytes are copied here. awaited_bytes(): how many bytes are kept elsewhere and have a
@@ -45,8 +47,8 @@ public:
     size_t unwritten() const { return unwritten_; }
     // Copies payload that is kept elsewhere and has a token.
     void copy_kept();
-    // Appends the tokens of kept payload that is no longer needed where it is, since the last call. Token 0
-    // is not reported (path.h).
+    // Appends to `tokens` the tokens of the kept payload that was acknowledged or copied since the last call.
+    // Token 0 is not reported (path.h).
     void take_released(std::vector<uint64_t> &tokens) {
         if (!released_.empty()) move_released(tokens);
     }
@@ -65,7 +67,7 @@ public:
     std::vector<Envelope> copied() const;
     // Called for a new connection: everything that is left counts as unwritten again.
     void rewind();
-    // Gives everything up.
+    // Gives everything up. The tokens of kept payload are not reported.
     void clear();
 
 private:

@@ -25,14 +25,15 @@ class Routes {
 public:
     using Find = std::function<Error(uint32_t peer, std::vector<Address> &list)>;
 
-    // `weigh_from`: bytes of bulk on a connection before the other addresses are measured; 0: they never are.
-    // A measurement writes to each address for `measure_ns`.
+    // `weigh_from`: bytes of bulk on a connection before its rate is sampled, after which the other addresses
+    // may be measured; 0: never. A measurement writes to each address for at most `measure_ns`. `find`
+    // returns the addresses that a peer has published.
     Routes(Sockets &sockets, Connector &connector, uint64_t weigh_from, uint64_t measure_ns, Find find)
         : sockets_(sockets), connector_(connector), find_(std::move(find)), weigh_from_(weigh_from),
           measure_ns_(measure_ns) {}
 
-    // Returns the peer's addresses in `list`. If the address that the latest connection used is among them,
-    // it comes first and `first` is 1; otherwise `first` is 0.
+    // Returns the peer's addresses in `list`. If route.last is among them, it comes first and `first` is 1;
+    // otherwise `first` is 0.
     Error addresses(uint32_t peer, Route &route, std::vector<Address> &list, size_t &first);
     // Called when there is a new connection.
     void connected(Route &route, int socket);
@@ -45,6 +46,8 @@ public:
     // could not move the connection. `is_needed`: the connection is not closed as idle.
     void measured(uint32_t peer, Route &route, const AddressChoice::Found &found, bool is_needed);
     void not_moved(uint32_t peer, Route &route, bool is_needed);
+    // follow_choice(): begins what the choice requests now: measurements, a move, or the report.
+    // tell_choice(): logs what is known about the addresses, once.
     void follow_choice(uint32_t peer, Route &route, bool is_needed);
     void tell_choice(uint32_t peer, Route &route);
 

@@ -20,8 +20,8 @@ public:
     enum class Finding {
         fine,
         unanswered,  // an answer should be requested from the peer
-        silent,      // for longer than silence_ns: another connection should be tried
-        timed_out,   // for longer than peer_timeout_ns: the peer has failed
+        silent,      // for silence_ns or longer (found at each check): another connection should be tried
+        timed_out,   // for peer_timeout_ns or longer: the peer has failed
     };
     struct Limits {
         uint64_t silence_ns, peer_timeout_ns;

@@ -12,27 +12,28 @@ struct TcpLimits : ReliableLimits {
     size_t write_first_from = 4096;       // payload of at least this size is copied after it has been written
     size_t keep_from = 16 * KiB;          // payload of at least this size need not be copied at all
     size_t copy_kept_up_to = 256 * KiB;   // bytes of kept payload that may be copied nevertheless
-    // An acknowledgement is due when this many bytes have arrived since the last one. If this limit were
-    // above copy_kept_up_to, a sender with more kept payload than that would have to wait for
+    // An acknowledgement is due when this many bytes of envelope frames have arrived since the last one. If
+    // this limit were above copy_kept_up_to, a sender with more kept payload than that would have to wait for
     // answer_within_ns.
     size_t answer_after = 256 * KiB;
     uint64_t answer_within_ns = 10'000'000;
     uint64_t peer_timeout_ns = 60'000'000'000;
     uint64_t silence_ns = 2'000'000'000;
     uint32_t most_open = UINT32_MAX;
-    // For this time after something arrived, a link is read without a query to the kernel.
+    // For this time after something arrived, a hot link (hot_links.h) is read without a query to the kernel.
     uint64_t hot_ns = 200'000;
-    uint64_t look_every_ns = 0;           // how often the kernel is queried for the other sockets
-    uint64_t look_beside_hot_ns = 3'000;  // the same while a link is read without a query
-    // Bytes of bulk on a connection before other addresses are measured (address_choice.h); 0: never.
+    uint64_t look_every_ns = 0;           // the least time between queries for the other sockets
+    uint64_t look_beside_hot_ns = 3'000;  // the same while any link is hot
+    // Bytes of bulk on a connection before its rate is sampled, after which other addresses may be measured
+    // (address_choice.h); 0: never.
     uint64_t weigh_from = 0;
-    uint64_t measure_ns = 20'000'000;  // how long a measurement writes to each of these addresses
+    uint64_t measure_ns = 20'000'000;  // how long, at most, a measurement writes to each of these addresses
 };
 
 struct TcpCounts : NetworkCounts {
     Tally<uint64_t> broken, garbled, acknowledgements, rested;
     Tally<uint64_t> damaged;   // frames with a wrong checksum
-    Tally<uint64_t> silences;  // times that a host was dialed for another connection because it was silent
+    Tally<uint64_t> silences;  // checks that found a host silent, so that another connection was wanted
 };
 
 }  // namespace lanyard

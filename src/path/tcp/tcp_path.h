@@ -15,10 +15,10 @@
 //    (path/tcp/greeting.h). The other side drops everything before this envelope from its log and writes the
 //    rest again, in order. Each envelope is therefore delivered exactly once.
 // 3. Bulk is not copied: it is written straight from the program's memory and is `done` when the kernel has
-//    it. A connection that breaks loses the bulk in it. When the next connection is made, both sides call
-//    Sink::renewed. The receiver then requests what it lacks, with an envelope (p2p). If a range arrives
-//    twice, its bytes are the same. Because bulk may be lost, p2p ends a send only when the receiver reports
-//    that it has everything.
+//    it. (Payload that is not contiguous is packed first.) A connection that breaks loses the bulk in it.
+//    When the next connection is made, both sides call Sink::renewed. The receiver then requests what it
+//    lacks, with an envelope (p2p). If a range arrives twice, its bytes are the same. Because bulk may be
+//    lost, p2p ends a send only when the receiver reports that it has everything.
 // 4. Every frame carries an acknowledgement. A separate frame for it is sent when the peer requests one
 //    (because the peer waits for its sends to end), when much has arrived, or after a while.
 // 5. Data that was written to a connection may stay unacknowledged by the other host for silence_ns. In this
@@ -29,7 +29,8 @@
 //    that it has not acknowledged are given up. The sends of these envelopes may have been complete for the
 //    program long before. p2p therefore receives the envelopes back before the loss is reported
 //    (Sink::undelivered).
-// 6. A process that has most_open connections closes an idle one before it opens another (link_keeper.h).
+// 6. A process that has most_open connections closes an idle one, if there is one, for each further one
+//    (link_keeper.h).
 // 7. With LANYARD_CHECKSUM=on, each frame carries checksums (frame.h). They are computed when the frame
 //    enters the log or is opened as bulk, so that a repetition has the same checksums. A damaged frame ends
 //    the connection, as if the connection had been reset before that frame. An envelope in the frame is not
@@ -38,7 +39,7 @@
 //    payload is never written over bytes that are recorded (Incoming::place, p2p/rendezvous_receive.h).
 // 8. A process leaves when everything that it sent is acknowledged (settled()) and all other processes have
 //    reached the same point. After that, no process needs an answer. A process that finds a connection closed
-//    before that point dials again.
+//    before that point dials again, unless the connection was closed as idle.
 //
 // Parts: links.h has the links and what the other parts share. connection.h has one socket, with what is half
 // read from the socket and half written to it. link_writer.h sends, link_reader.h receives. link_keeper.h
@@ -82,7 +83,7 @@ public:
     void grow() override;
     void set_secret(const Secret &secret) override { identity_.secret = secret; }
     const Counts &counts() const { return links_.counts; }
-    // The peer's address that the latest connection used.
+    // The peer's address that the latest connection used, or the next should use; version 0: none yet.
     Address address_of(uint32_t peer) { return links_.at(peer).route.last; }
     const Connector &connector() const { return connector_; }
     // The number of present connections.
