@@ -40,7 +40,7 @@ struct BestRate {
 };
 
 // Returns the class of a copy by its size. Class 0 begins at `least` bytes, and each further class begins at
-// twice the size of the class before. The last class contains all longer copies.
+// twice the size of the class before. Shorter copies are in class 0, and longer ones in the last class.
 constexpr int size_class(uint64_t bytes, uint64_t least, int classes) {
     return std::clamp(static_cast<int>(std::bit_width(bytes / least)) - 1, 0, classes - 1);
 }

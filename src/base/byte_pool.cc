@@ -84,8 +84,8 @@ BytePool::Page *BytePool::new_page() {
 }
 
 // Maps a chunk. A chunk begins at a multiple of its size, so that chunk_of() finds it from any address
-// inside. Huge pages are switched off for chunks, because part of a huge page cannot be returned to the
-// system.
+// inside. Huge pages are switched off for chunks, because the system does not take part of a huge page back
+// at once.
 BytePool::Chunk &BytePool::new_chunk() {
     void *range = mmap(nullptr, 2 * chunk_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (range == MAP_FAILED) end_without_memory();
@@ -99,7 +99,7 @@ BytePool::Chunk &BytePool::new_chunk() {
     return *chunk;
 }
 
-// Returns the empty pages of all chunks. Empty chunks are returned whole, except the oldest.
+// Returns the empty pages of all chunks. Empty chunks are unmapped, except the oldest.
 void BytePool::give_back() {
     for (Chunk *chunk = chunks_.front(), *next; chunk; chunk = next) {
         next = chunks_.after(*chunk);
@@ -116,7 +116,7 @@ void BytePool::give_back() {
 
 // Returns the empty pages of one chunk, adjacent pages by one call. If the system's pages have another length
 // than `page_bytes`, this function does nothing, because returning a page of the system could clear
-// neighbouring pages in use. Only whole chunks are returned then.
+// neighbouring pages in use. Then only empty chunks are returned.
 void BytePool::give_back(Chunk &chunk) {
     if (static_cast<size_t>(sysconf(_SC_PAGESIZE)) != page_bytes) return;
     auto goes = [&](size_t i) { return chunk.page[i].held && chunk.page[i].used == 0; };

@@ -1,5 +1,5 @@
-// Reads the monotonic clock in nanoseconds. The clock is read once per turn of the engine, and the time is
-// passed down as `now_ns`. Any thread.
+// Reads the monotonic clock in nanoseconds. The engine reads the clock every few turns, and passes the time
+// down as `now_ns`. Any thread.
 #pragma once
 
 #include <time.h>

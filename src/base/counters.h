@@ -78,8 +78,8 @@ struct Counter {
     // The value of one object that the reader names. Only for rows of a table of objects (of_objects()).
     uint64_t value_of(const void *object) const { return value_at(object, 0); }
     int places_now() const;
-    // For a watermark: the highest level since begin_anew() was last called. begin_anew() returns that level
-    // and starts again at the present level.
+    // For a watermark: the highest level of any one object since begin_anew() was last called. begin_anew()
+    // returns that level and starts again at the present levels.
     uint64_t highest() const;
     uint64_t begin_anew() const;
 };

@@ -1,7 +1,7 @@
 // Computes the checksum CRC32C (Castagnoli). If LANYARD_CHECKSUM=on, TCP links compute checksums with the
 // Intelligent Storage Acceleration Library (ISA-L). Otherwise only `lanyard doctor` loads ISA-L, so most
 // machines do not need it. Each datagram carries a checksum, too. That checksum is computed without ISA-L: by
-// the processor's own instruction, or by a table.
+// the instruction of SSE 4.2, or by a table.
 // Thread rule: any thread, after load().
 #pragma once
 
@@ -16,7 +16,8 @@ class Crc32c {
 public:
     // Uses ISA-L. If ISA-L is not installed, returns an error that names its package.
     static Error load(Crc32c &made);
-    // Needs no library. Ten times slower on processors without an instruction for CRC32C.
+    // Needs no library. Uses the instruction of SSE 4.2. Processors without it, also all processors that are
+    // not x86-64, use the table, which is ten times slower.
     static Crc32c built_in();
     // Always uses the table.
     static Crc32c of_table();

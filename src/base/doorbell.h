@@ -14,7 +14,8 @@ public:
     Doorbell(const Doorbell &) = delete;
     Doorbell &operator=(const Doorbell &) = delete;
 
-    // A descriptor that becomes readable when the bell rings; -1 if the system provided no socket.
+    // A descriptor that becomes readable when the bell rings; -1 if the system provided no socket (errno has
+    // the reason right after the constructor).
     int descriptor() const { return socket_; }
     uint64_t name() const { return name_; }
     // Discards all rings so far.
@@ -25,7 +26,8 @@ private:
     uint64_t name_ = 0;
 };
 
-// Rings the doorbell with this name, whichever process has it. Any thread.
+// Rings the doorbell with this name, whichever process has it. Any thread. The ring is lost without notice if
+// that process is in another network namespace, or if the system refuses this process a socket.
 void ring_doorbell(uint64_t name);
 
 }  // namespace lanyard

@@ -14,8 +14,9 @@ bool epoll_change(int epoll, int descriptor, uint32_t events);
 bool epoll_remove(int epoll, int descriptor);
 
 // Sleeps until one of the descriptors is ready or limit_ns has passed (no_limit: no limit; 0: does not
-// sleep). Returns the number of events, or -1 if a signal interrupted the sleep. Where the kernel supports
-// only milliseconds, the limit is rounded up to whole milliseconds.
+// sleep). Returns the number of events, or -1 if a signal interrupted the sleep or the system refuses all
+// calls for it. If the descriptor `epoll` has been closed, the process ends with a message. Where the kernel
+// supports only milliseconds, the limit is rounded up to whole milliseconds. `events` must not be empty.
 int epoll_sleep(int epoll, std::span<epoll_event> events, uint64_t limit_ns);
 
 }  // namespace lanyard

@@ -37,7 +37,8 @@ public:
     static constexpr size_t most = size_t{1} << 20, few_more = 1024;
 
     // `soon` is the number of elements that are appended at the start. If addresses are scarce, there is room
-    // only for these elements and `few_more` further ones.
+    // only for these elements and `few_more` further ones. If the system refuses even this range, there is
+    // room for none.
     explicit Growing(size_t soon = 0) {
         size_t least = soon + few_more, wanted = addresses_are_scarce() ? least : std::max(least, most);
         for (; !begin_ && wanted >= least; wanted = wanted == least ? 0 : std::max(least, wanted / 2)) {

@@ -46,8 +46,8 @@ inline bool log_enabled(LogLevel level) {
     return static_cast<int>(level) <= detail::log_level.load(std::memory_order_relaxed);
 }
 
-// Sets what is shown. May be called at any time. `specification` is a value of LANYARD_LOG. False if its
-// level is unknown; unknown parts are ignored.
+// Sets what is shown. May be called at any time. `specification` is a value of LANYARD_LOG; null or "" shows
+// only warnings. False if its level is unknown; unknown parts are ignored.
 bool set_log(const char *specification);
 // Sets the name of this process that begins all further lines, as in "rank 3".
 void set_log_name(const char *name);

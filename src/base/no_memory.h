@@ -9,7 +9,8 @@
 // new-handler, the C++ library's own mechanism. The library has a C++ runtime of its own, linked in and
 // hidden. So the handler belongs to the library alone, and `new` in the program is unaffected.
 //
-// Thread rule: any thread, whatever locks it holds. Only array_or_null() allocates memory.
+// Thread rule: any thread, whatever locks of the library it holds. Only array_or_null() allocates memory. The
+// end of the process writes out what the program has printed, and so waits for the locks of its streams.
 #pragma once
 
 #include <cstddef>

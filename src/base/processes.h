@@ -9,8 +9,9 @@
 // starts. A job is named by the count of its first process, 0 for the first job. So the sum job + number, the
 // serial, identifies a process, however many jobs there are and however large they are. Serials are used in
 // contexts (comm/context.h), in packets (path/dgram/packet.h), and in messages between groups. Peer numbers
-// have no meaning in other processes. Between jobs of different launchers, each side must choose names for
-// the processes of the other, and contexts are derived from a text that both jobs have (comm/context.h).
+// have no meaning in other processes. No function connects jobs of different launchers yet. Between such
+// jobs, each side will have to choose names for the processes of the other, and contexts are derived from a
+// text that both jobs have (comm/context.h).
 //
 // For consecutive processes of one job, only the node of each process takes memory.
 // Thread rule: append() by the owner of the engine, the rest by any thread.

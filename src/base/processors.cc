@@ -25,7 +25,8 @@ double quota_of(const std::string &folder) {
     return processors;
 }
 
-// The quota of cgroup v1, in processors, from two files. The number -1 means that there is no quota.
+// The quota of cgroup v1, in processors, from two files. Only the topmost group that is visible is read; in a
+// container this is the container's group. The number -1 means that there is no quota.
 double old_quota() {
     long long quota = -1, period = 0;
     if (FILE *file = std::fopen("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "r")) {

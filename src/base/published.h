@@ -1,6 +1,7 @@
 // Published is a pointer to an object that one thread, the owner, creates while other threads may read the
 // pointer. The owner uses the pointer like a std::unique_ptr. Other threads see null or the whole object.
-// Fields of the object that change later must be readable by any thread (tally.h).
+// Fields of the object that change later must be readable by any thread (tally.h). An assignment deletes the
+// previous object at once, so the owner must not replace an object that other threads may still read.
 // Tested by: tests/sim/processes_test.cc, tests/sim/datagrams_test.cc.
 #pragma once
 

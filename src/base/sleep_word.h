@@ -26,7 +26,8 @@ struct alignas(64) SleepWord {
 
     std::atomic<uint32_t> asleep;
     std::atomic<uint64_t> bell;  // the name of the doorbell that wakes a sleeper at_doorbell
-    std::atomic<bool> makes_both_barriers;  // set by the owner before it sleeps for the first time
+    // Set by the owner before it sleeps for the first time; cleared when a barrier is refused later.
+    std::atomic<bool> makes_both_barriers;
 
     // Called by the owner. `how` is on_futex or at_doorbell.
     void fall_asleep_soon(uint32_t how) {

@@ -28,8 +28,8 @@ std::string describe(const WaitPart &part) {
     return part.tag ? name + " number " + std::to_string(part.tag) : name;
 }
 
-// What the rank waits for, as a part of a sentence: " for 5 requests: a send to rank 1, tag 2; ... and 2
-// more", " with rank 3, tag 4", " with root 0", or "".
+// What the rank waits for, as a part of a sentence: " for a receive from any rank", " for 5 requests: a send
+// to rank 1, tag 2; ...; and 2 more", " with rank 3, tag 4", " with root 0", or "".
 std::string awaited(const WaitRecord &record) {
     uint32_t requests = record.parts.requests;
     if (requests == 0) {

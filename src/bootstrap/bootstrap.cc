@@ -127,9 +127,10 @@ bool alone_by(const char *size) {
 constexpr const char *would_be_wrong = "; running as rank 0 of 1 would be wrong";
 constexpr const char *to_run_alone = "to run it alone on purpose, start it with mpirun -n 1 PROGRAM";
 
-// Returns an error if the variables show a job of several processes that this process cannot join.
-// `why_not_pmi` is the reason why PMI cannot be used, or "". If `below_rank` is true, this process may be a
-// rank of mpirun or may have been started by a rank, so that mpirun may have set the variables.
+// Returns an error if the variables show a job that this process cannot join, unless they state that the job
+// has one process. `why_not_pmi` is the reason why PMI cannot be used, or "". If `below_rank` is true, this
+// process may be a rank of mpirun or may have been started by a rank, so that mpirun may have set the
+// variables.
 Error check_foreign_job(const std::string &why_not_pmi, bool below_rank) {
     // A launcher that states a size of one has started only this process, even if it also sets the variables
     // of PMIx or PMI.
@@ -197,9 +198,9 @@ std::unique_ptr<Bootstrap> take_seat(int fd, const Seat &seat, Error &error) {
 }
 
 // Lets a process without a connection run alone, or returns an error. The process is a rank of mpirun, or was
-// started by a rank. If another process has joined as that rank, that process has started this one (by
-// Python's multiprocessing, for example), and this process runs alone. If no process has joined as that rank,
-// this process was meant to be the rank itself, which is an error.
+// started by a rank. In a job of one rank it runs alone. If another process has joined as that rank, that
+// process has started this one (by Python's multiprocessing, for example), and this process runs alone. If no
+// process has joined as that rank, this process was meant to be the rank itself, which is an error.
 std::unique_ptr<Bootstrap> sit_alone(const Seat &seat, const char *lost, Error &error) {
     if (seat.size == 1 || holder_of(seat) != 0) return std::make_unique<Singleton>();
     error =

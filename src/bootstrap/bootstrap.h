@@ -5,8 +5,8 @@
 // Thread rule: any thread. Calls block until the launcher answers, and the calls of several threads are
 // served one after another. Only get() never waits for another thread's call, because a thread that makes
 // progress must not be blocked while another thread is in a barrier. Signals do not interrupt calls.
-// Invariant: a process that finds signs of another launcher's job and cannot join that job gets an Error. It
-// never runs as rank 0 of 1.
+// Invariant: a process that finds signs of a job and cannot join that job gets an Error. It runs as rank 0 of
+// 1 only if no rank of the job is missing because of this (bootstrap.cc).
 // Tested by: tests/launch/test_pmi.py, tests/unit/launch/hosts_test.cc.
 #pragma once
 
@@ -28,7 +28,7 @@ public:
         int size = 1;
         int local_rank = 0;      // this rank's number among the ranks of its node
         int local_size = 1;      // the number of ranks of this node
-        int appnum = -1;         // which of the programs that mpirun's ':' separates; -1 for a singleton
+        int appnum = -1;         // which of the programs that mpirun's ':' separates; -1 if not known
         int universe_size = -1;  // the value of MPI_UNIVERSE_SIZE; -1 if the launcher does not report it
         // The number of ranks with which this rank's program was started; -1 if the launcher does not report
         // it.
@@ -71,8 +71,10 @@ public:
     }
     // The same barrier in three steps, for a caller that has other work meanwhile. enter_barrier() reports
     // that this rank has arrived. barrier_descriptor() becomes readable when all ranks have arrived; -1 means
-    // that all have arrived. The caller must then call leave_barrier(). Requests of other threads to the
-    // launcher wait until leave_barrier() returns.
+    // that all have arrived. The same thread must then call leave_barrier(). Requests of other threads to
+    // the launcher wait until leave_barrier() returns. After an Error of enter_barrier(), leave_barrier()
+    // must not be called. The descriptor also becomes readable if the launcher ends; leave_barrier() then
+    // returns an Error.
     virtual Error enter_barrier() { return {}; }
     virtual int barrier_descriptor() const { return -1; }
     virtual Error leave_barrier() { return {}; }
@@ -88,7 +90,7 @@ public:
     // Takes back finalize(): the rank goes on, and its end counts as a failure again.
     virtual Error rejoin() { return {}; }
     // Sets the name of the MPI function that makes all later calls, for launchers that show what their ranks
-    // wait for.
+    // wait for. The string must live as long as this object.
     void in_call(const char *call) { call_ = call; }
 
 protected:
@@ -97,13 +99,13 @@ protected:
     const char *call_ = "";
 };
 
-// Joins the job in which this process was started, as the environment describes it. On error returns nullptr
-// and sets `error`. If the process belongs to a job that it cannot join, the error's sentence has two lines:
-// what was found, and what to do.
+// Joins the job in which this process was started, as its environment, its descriptors and the processes
+// above it show. On error returns nullptr and sets `error`. If the process belongs to a job that it cannot
+// join, the error's sentence has two lines: what was found, and what to do.
 std::unique_ptr<Bootstrap> connect_bootstrap(Error &error);
 
-// Returns what maxprocs() of the bootstrap will be, for callers before connect_bootstrap(). -1 if only the
-// launcher can answer that.
+// Returns what maxprocs() of the bootstrap will be, for callers before connect_bootstrap(). -1 if that shows
+// only when the process joins.
 int expected_maxprocs();
 
 // Reads a text by which PMI launchers describe where ranks run, "(vector,(first node,nodes,ranks on

@@ -21,7 +21,8 @@ namespace {
 
 constexpr char connection_prefix[] = "lanyard-pmi-";
 constexpr int most_ancestors = 1000;
-// The most connections that wait to be accepted. If there are more, holder_of() returns -1: the seat is held.
+// The most connections that wait to be accepted. No connection is ever accepted, and a connection that was
+// closed still counts. If there are more, holder_of() returns -1: the seat is held.
 constexpr int most_questions = 64;
 
 // Makes a socket address from an abstract name, which leaves no file behind.

@@ -6,13 +6,15 @@
 // rank:
 //     lanyard-pmi-JOB-RANK-SIZE-SEGMENT
 // The process with the other end can read this name. So the process finds the connection among all its
-//     descriptors even if the variables are lost, and does not take another socket with the expected number
-//     for the connection. The process that joins the job as a rank listens, until it ends, at the name
+// descriptors even if the variables are lost, and does not take another socket with the expected number for
+// the connection.
+//
+// The process that joins the job as a rank listens, until it ends, at the name
 //     lanyard-rank-JOB-RANK
-// (under other launchers, whose jobs have no name that children know: lanyard-rank-process-PID). So no second
-// process joins as the same rank. A process that the rank has started can find out that it is not the rank,
-// because the rank exists already. Connections to this name are never accepted: connecting alone shows which
-// process holds the name.
+// Under other launchers, whose jobs have no name that children know, the name is lanyard-rank-process-PID. So
+// no second process joins as the same rank. A process that the rank has started can find out that it is not
+// the rank, because the rank exists already. Connections to this name are never accepted: connecting alone
+// shows which process holds the name.
 #pragma once
 
 #include <sys/types.h>
@@ -36,15 +38,18 @@ bool name_connection(int descriptor, const Seat &seat);
 // Reads the seat from the name of the connection's other end, if the other end has such a name. `descriptor`
 // may be anything, even a number that is not open.
 std::optional<Seat> seat_of_connection(int descriptor);
-// Searches all descriptors of this process for a connection with such a name. If there are several, chooses
-// the connection with the highest number, which belongs to the innermost job.
+// Searches all descriptors of this process for a connection with such a name, and stores its number in
+// `descriptor`. If there are several, chooses the connection with the highest number, which belongs to the
+// innermost job. If there is none, `descriptor` is left unchanged.
 std::optional<Seat> find_connection(int &descriptor);
 
-// The process id of the living process that has joined as this rank; 0 if there is none, -1 if there is one
-// but its id is not known in this process.
+// The process id of the living process that has joined as this rank; 0 if there is none, or if the system
+// gives no socket to find out. -1 if there is one but its id is not known: the process is in another
+// namespace, or has been asked too often (most_questions).
 pid_t holder_of(const Seat &seat);
 // Makes this process the holder of the seat until the process ends. Returns 0, or what holder_of() returns if
-// another process holds the seat.
+// another process holds the seat. Also returns 0 if the system refuses the claim; then no process is the
+// holder.
 pid_t claim(const Seat &seat);
 
 // Like claim(), for a process that has joined by the connection of another launcher.
@@ -62,7 +67,8 @@ std::optional<Seat> seat_told();
 
 struct Ancestry {
     bool under_mpirun = false;  // this library's mpirun is an ancestor of this process
-    std::optional<Seat> seat;   // the seat of a rank above this process, if its variables can be read
+    // The seat of a rank above this process, if its variables can be read. Only if under_mpirun is true.
+    std::optional<Seat> seat;
     std::string parent;         // the name of the process that started this process
 };
 Ancestry read_ancestry();

@@ -163,7 +163,7 @@ Error Pmi1::learn_limits() {
 }
 
 // Finds out which ranks share this node: from the launcher's mapping if there is one, otherwise from the
-// environment.
+// environment, if it states that all ranks are on this node.
 Error Pmi1::learn_places() {
     std::string mapping;
     get("PMI_process_mapping", mapping).discard();

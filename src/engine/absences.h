@@ -46,7 +46,7 @@ private:
 
     void note_end() {
         uint64_t left_ns = left_ns_.exchange(0, std::memory_order_relaxed), now_ns = clock_ns();
-        if (left_ns == 0 || left_ns >= now_ns) return;  // another thread has ended the absence already
+        if (left_ns == 0 || left_ns >= now_ns) return;  // another thread has ended it, or no time has passed
         longest_ns_.store(std::max(longest_ns_.load(std::memory_order_relaxed), now_ns - left_ns),
                           std::memory_order_relaxed);
     }

@@ -8,8 +8,9 @@
 // even while this process has nothing under way: a peer accesses the memory of a window, or connects to a
 // port. A process that must answer such requests holds attention (see Attention and attend()).
 //
-// Thread rule: the caller of a function marked [owner], or of any function of Progress except hand_in() and
-// has_posted(), must have taken the engine (EngineGuard). Functions without a mark state their own rule.
+// Thread rule: the caller of a function marked [owner], or of any function of Progress except hand_in(),
+// has_posted() and read_now_ns(), must have taken the engine (EngineGuard). Functions without a mark state
+// their own rule.
 // Paths, tasks, the helper and the Idle belong to the callers that pass them, and must live as long as the
 // engine uses them. No function here returns an error.
 #pragma once
@@ -105,17 +106,19 @@ public:
     // The waiting functions below make steps, and a step may run any task, poller or continuation. During the
     // wait other threads may own the engine, so the caller's state may have changed afterwards.
     //
-    // [owner] Makes a few steps, which take a fraction of a microsecond, for a condition that is likely to be
-    // met soon. Returns whether the condition is met. If so, the caller need not write a wait record.
+    // [owner] Makes a few steps for a condition that is likely to be met soon. They take less than a
+    // microsecond if the paths poll only memory, and some microseconds with sockets. Returns whether the
+    // condition is met. If so, the caller need not write a wait record.
     bool comes_soon(const Condition &condition);
-    // [owner] Makes steps until the completion is done. Gives the engine up while it sleeps, and when other
-    // threads want the engine. No other thread may wait for this completion.
+    // [owner] Makes steps until the completion is done. Gives the engine up while it sleeps or yields, and
+    // when other threads want the engine. No other thread may wait for this completion.
     void wait_owned(Completion &completion);
     // [owner] The same until the condition is met. Whichever thread owns the engine evaluates the condition;
     // this may be the helper. The condition must therefore neither block nor call the program's functions.
     void wait_owned(const Condition &condition);
     // [owner] The same, but at the latest until read_now_ns() reaches `limit_ns`. Returns whether the
-    // condition is met. Only one thread at a time may make such a wait.
+    // condition is met. Only one thread at a time may make such a wait. If another thread sleeps as the
+    // watcher already, the wait may last longer (Sleepers::sleep).
     bool wait_owned(const Condition &condition, uint64_t limit_ns);
     // [owner] For MPI calls that need no step: makes a step in every glances_per_turn-th call, so that other
     // operations advance.

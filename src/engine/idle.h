@@ -1,6 +1,6 @@
 // An Idle decides what a runtime does when a step found nothing: spin, yield the processor, or sleep. The
-// Idle also yields and sleeps. There are two implementations. ProcessIdle (process_idle.h) is for real
-// processes. The simulator's Idle lets the other ranks of the test run, in virtual time.
+// Idle also yields and sleeps. ProcessIdle (process_idle.h) is for real processes. Tests have others: that of
+// the simulator lets the other ranks of the test run, in virtual time.
 // Thread rule: next(), arm() and quieten() by the owner of the engine; yield() and sleep() by a thread
 // that waits and has given up the engine; disarm() by a thread that waits; wake() and now_ns() by any thread
 // of the runtime.
@@ -27,7 +27,7 @@ public:
     // How a thread sleeps: arm() announces the sleep to every process that may publish something, then the
     // caller makes one more step, then it calls sleep(). sleep() returns at once if anything was published
     // since arm(); otherwise it returns when something is published, when wake() is called, or at the
-    // deadline. disarm() ends the announcement.
+    // deadline. It may also return without a reason. disarm() ends the announcement.
     virtual void arm() = 0;
     virtual void sleep(uint64_t deadline_ns) = 0;
     virtual void disarm() = 0;

@@ -18,7 +18,8 @@ public:
         paths_.push_back(polled(path));
         any_sockets_ |= paths_.back().by_system_call;
     }
-    // Requires that nothing is under way on the old path.
+    // Requires that nothing is under way on the old path. If the new path is polled by system calls, some
+    // path must have been so before.
     void replace(const Path &old, Path &path) {
         for (Polled &each : paths_)
             if (each.path == &old) each = polled(path);

@@ -41,7 +41,8 @@ public:
     ~ProcessIdle() override;
 
     // From now on the process sleeps in epoll, with a doorbell for peers. Must be called before the first
-    // sleep. Returns false if the system gives no descriptors for that (errno has the reason).
+    // sleep. Returns false if the system gives no descriptors for that (errno has the reason); the process
+    // must not sleep then.
     bool use_descriptors();
     // From now on the process also wakes when `descriptor` becomes readable, until forget(). Requires
     // use_descriptors(). The caller owns the descriptor and calls forget() before closing it. Returns false

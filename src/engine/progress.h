@@ -2,7 +2,8 @@
 // ready if the alarm's time has come, polls the paths, polls the pollers, and runs the tasks that are ready.
 // This class does not depend on threads, on waiting, or on its caller (engine.h), so tests drive it alone.
 // Tasks and pollers belong to the objects that embed them, and must not be destroyed while they are linked.
-// Thread rule: the owner of the engine, except for hand_in() and has_posted(), which any thread may call.
+// Thread rule: the owner of the engine, except for hand_in(), has_posted() and read_now_ns(), which any
+// thread may call.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +27,8 @@ public:
     // outlive the turns.
     void set_sink(Sink &sink) { sink_ = &sink; }
 
-    // Runs `task` once, in the next turn. No effect if the task is ready already.
+    // Runs `task` once: in the present turn if it has not begun to run its tasks, otherwise in the next turn.
+    // No effect if the task is ready already.
     void ready(Task &task) {
         if (task.hook.linked()) return;
         tasks_.push_back(task);
@@ -50,7 +52,7 @@ public:
     void begin_under_way() { ++under_way_; }
     void end_under_way() { --under_way_; }
     // under_way(): do turns advance anything now without the program? unsettled(): must peers still
-    // acknowledge anything?
+    // acknowledge anything, or may they still wait for an acknowledgement from here?
     bool under_way() const {
         return under_way_ > 0 || !tasks_.empty() || has_posted() ||
                paths_.any([](const PathActivity &activity) { return activity.io_pending; });

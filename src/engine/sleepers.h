@@ -37,10 +37,12 @@ public:
     Sleepers &operator=(const Sleepers &) = delete;
 
     bool any(std::memory_order order = std::memory_order_relaxed) const { return count_.load(order) > 0; }
-    // Called before a thread sleeps: whatever is published from now on wakes the thread. The thread calls
-    // leave() after sleep(), or instead of sleep().
+    // Called before a thread sleeps. The thread becomes the watcher if there is none. Whatever other
+    // processes publish from now on wakes the watcher. The thread calls leave() after sleep(), or instead of
+    // sleep().
     void enter(Sleeper &sleeper);
-    // Sleeps until the thread is woken. Only the watcher also wakes at the deadline.
+    // Sleeps until the thread is woken. Only the watcher also wakes at the deadline. An earlier deadline that
+    // another thread sets meanwhile does not wake the watcher.
     void sleep(Sleeper &sleeper, uint64_t deadline_ns);
     // Ends what enter() began. The caller need not own the engine.
     void leave(Sleeper &sleeper);

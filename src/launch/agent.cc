@@ -139,8 +139,8 @@ void Agent::on_job(const Frame &frame) {
     hosts_->prepare();
 }
 
-// Sets what the ranks inherit from this process: the current folder and the file creation mask. Returns a
-// sentence about what is wrong, or "".
+// Sets what the ranks inherit from this process: the current folder and the file creation mask. Also sets the
+// job's limit of silence. Returns a sentence about what is wrong, or "".
 std::string Agent::enter_job() {
     umask(job_.creation_mask);
     above_->set_silence(job_.peer_timeout_s * second_ns);
@@ -157,8 +157,8 @@ std::string Agent::enter_job() {
         placement.hosts[static_cast<size_t>(placement.own)], job_.folder, system_text(error_number));
 }
 
-// Makes the environment of the ranks: the variables of mpirun, plus those of this host that mpirun does not
-// have.
+// Makes the environment of the ranks: the variables of mpirun, except those that describe its host, plus the
+// variables of this host that mpirun does not have.
 void Agent::merge_environment() {
     for (char **own = surroundings_.own_environment; *own; ++own) variables_.emplace_back(*own);
     for (const std::string &variable : job_.environment) {

@@ -4,7 +4,7 @@
 // memory domain. If the launchers of two jobs bound ranks to the same processors, these would be
 // oversubscribed while other processors are idle. But the kernel does not see that a rank should stay near
 // the memory that it has touched first. Therefore the mode auto keeps each rank within one memory domain, if
-// there are several domains, each domain gets a rank, and the ranks do not outnumber the processors.
+// there are several domains, at least as many ranks as domains, and not more ranks than processors.
 #include "launch/binding.h"
 
 #include <dlfcn.h>

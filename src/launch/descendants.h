@@ -14,10 +14,11 @@ namespace lanyard::launch {
 void adopt_orphans();
 
 // True unless the process has ended or is about to end. (The kernel marks a process as ending before it
-// closes the descriptors of the process.)
+// closes the descriptors of the process.) False also if only its first thread has ended.
 bool lives_on(pid_t pid);
 
-// All living descendants of `root`, without `root` itself. Empty also if /proc cannot be read.
+// All living descendants of `root`, without `root` itself. Empty also if /proc cannot be read. A process
+// whose first thread has ended while others run counts as ended here, and its descendants are not found.
 std::vector<pid_t> descendants_of(pid_t root);
 
 // Sends a signal to each descendant of `root`. Returns the number of descendants.

@@ -1,6 +1,7 @@
 // Makes the environment of the ranks, once for each program, before anything is started. It is the
 // environment of mpirun without the variables that an outer job has left there, plus the variables that
-// mpirun's options set. (prepare.cc adds the variables that identify the rank.)
+// mpirun's options set, with the folder of this Lanyard's libraries in LD_LIBRARY_PATH. (prepare.cc adds the
+// variables that identify the rank.)
 // Tested by: tests/launch/test_start.py, tests/launch/test_hosts.py.
 #pragma once
 
@@ -15,7 +16,8 @@ namespace lanyard::launch {
 
 using Variables = std::vector<std::string>;  // "NAME=VALUE"; a name occurs once
 
-// The folder in which this mpirun is installed: <prefix> if the file of mpirun is <prefix>/bin/mpirun.
+// The folder in which this mpirun is installed: <prefix> if the file of mpirun is <prefix>/bin/mpirun. "" if
+// it is not known.
 std::string prefix_folder();
 
 // The environment that all ranks of `program` share.
@@ -25,8 +27,9 @@ void set_variable(Variables &variables, const std::string &name, const std::stri
 // Returns nullptr if the variable is not set.
 const char *find_variable(const Variables &variables, const std::string &name);
 
-// Reads the settings among the variables. Adds a sentence about each unknown LANYARD_ name to `warnings`,
-// unless `warnings` contains it already. Returns an error for a value that cannot be used.
+// Reads the settings among the variables. Settings without a variable keep the values that they have in
+// `settings`. Adds a sentence about each unknown LANYARD_ name to `warnings`, unless `warnings` contains it
+// already. Returns an error for a value that cannot be used.
 Error check_settings(const Variables &variables, Settings &settings, std::vector<std::string> &warnings);
 
 }  // namespace lanyard::launch

@@ -2,7 +2,8 @@
 // descriptors, one to read and one to write. Driven by the loop; single-threaded. Invariants: a link never
 // blocks. It stores frames that cannot be written yet. These are few, because streams are limited by credit.
 // If 64 MiB wait for the other side to read, the other side counts as failed. send() calls no handlers. The
-// owner of the link closes it, and must outlive every call of a handler.
+// link closes itself when the other side has failed, otherwise its owner closes it. A handler may close the
+// link, but must not destroy it.
 // Tested by: tests/fuzz/agent.cc, tests/launch/test_hosts_endings.py.
 #pragma once
 
@@ -18,7 +19,8 @@ class FrameLink {
 public:
     struct Handlers {
         std::function<void(const Frame &)> frame;
-        std::function<void(const std::string &why)> lost;  // called at most once, after the link has closed
+        // Called at most once, after the link has closed itself.
+        std::function<void(const std::string &why)> lost;
     };
     FrameLink(Loop &loop, uint64_t silence_ns, Handlers handlers)
         : loop_(loop), silence_ns_(silence_ns), handlers_(std::move(handlers)) {}
@@ -26,8 +28,8 @@ public:
     FrameLink(const FrameLink &) = delete;
     FrameLink &operator=(const FrameLink &) = delete;
 
-    // Takes ownership of both descriptors. `received` contains bytes that have already been read from `in`.
-    // Returns false if the loop cannot wait for `in`.
+    // Takes ownership of both descriptors. `received` contains bytes that have already been read from `in`;
+    // they are handled when the next bytes arrive. Returns false if the loop cannot wait for `in`.
     bool open(int in, int out, std::string received);
     void send(const Frame &frame);
     void close();

@@ -59,15 +59,16 @@ struct GuardReport {
 struct GuardCommand {
     enum Kind : int32_t { forward, end_all };
     Kind kind;
-    // `forward` sends this signal to the ranks and their process groups, and `end_all` to every process of
-    // the job.
+    // `forward` sends this signal to the process group of each living rank, and `end_all` to every process of
+    // the job. After `end_all` with SIGKILL, the guard repeats this until no process is left.
     int32_t signal_number;
 };
 
 struct Guard {
     pid_t pid = -1;
-    // A seqpacket socket that takes GuardCommands and returns GuardReports. Its end of file means that no
-    // process of the job is left.
+    // A seqpacket socket that takes GuardCommands and returns GuardReports. Its end of file means that the
+    // guard has ended: because no process of the job is left, because some did not end within 10 s after
+    // SIGKILL, or because the guard was killed. The last case shows in the guard's status (waitpid).
     int control = -1;
 };
 

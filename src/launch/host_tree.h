@@ -19,7 +19,9 @@ public:
         Host::Report report;
         bool at_top;  // the owner is mpirun
         StandardStreams &streams;
-        int input;  // the standard input of the rank of this host that reads it; -1 if no rank does
+        // The standard input for the rank of this host that reads it, if there is one; -1: that rank reads
+        // /dev/null. A descriptor above 2 is closed here once the rank has it.
+        int input;
     };
     HostTree(Loop &loop, const Assignment &job, const Surroundings &surroundings, const Owner &owner);
 

@@ -18,11 +18,11 @@ struct ListedHost {
 using HostList = std::vector<ListedHost>;
 
 // Parses a host file, in the dialects of MPICH and Open MPI, and adds its hosts to `hosts`. A line is HOST,
-// HOST:SLOTS or HOST slots=N max_slots=N. HOST may be an IPv6 address, which must be in brackets if :SLOTS
-// follows. A '#' begins a comment, and spaces around '=' are allowed. If a host is listed several times, its
-// slots are added up. Files from Windows are accepted, too: their lines end with CRLF, and they may begin
-// with the byte-order mark of UTF-8. `file` is the name of the file, with which the sentence about an error
-// begins, as in "hosts.txt:3: slots=x is not a number".
+// HOST:SLOTS or HOST slots=N max_slots=N user=NAME. HOST may be an IPv6 address, which must be in brackets if
+// :SLOTS follows. A '#' begins a comment, and spaces around '=' are allowed. If a host is listed several
+// times, its slots are added up. Files from Windows are accepted, too: their lines end with CRLF, and they
+// may begin with the byte-order mark of UTF-8. `file` is the name of the file, with which the sentence about
+// an error begins, as in "hosts.txt:3: slots=x is not a number".
 std::string parse_hostfile(std::string_view text, const std::string &file, HostList &hosts);
 // Parses a list of hosts such as "a:2,b,[::1]:4" and adds them to `hosts`. `of` is the option that has this
 // list. The sentence about an error begins with the name of the option.

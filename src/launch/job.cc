@@ -123,8 +123,8 @@ private:
     uint64_t waits_until_ns_ = UINT64_MAX;
 };
 
-// Lets signals arrive at a descriptor instead of interrupting mpirun. Signals that were ignored when mpirun
-// was started (nohup) stay ignored, also in the ranks.
+// Lets signals arrive at a descriptor instead of interrupting mpirun. If HUP, INT, QUIT or TERM was ignored
+// when mpirun was started (nohup), it stays ignored, also in the ranks.
 void Job::block_signals() {
     sigset_t handled;
     sigemptyset(&handled);

@@ -183,7 +183,8 @@ void LocalHost::on_guard_gone() {
 }
 
 // Called when the guard was killed. The kernel has then killed the ranks, too, and this process has inherited
-// the processes that the ranks have started. This function ends the inherited processes.
+// the processes that the ranks have started. This function ends all descendants of this process, also its
+// remote shells, and waits for their end, for at most kill_patience_ns.
 void LocalHost::end_without_guard() {
     uint64_t until_ns = clock_ns() + kill_patience_ns;
     while (clock_ns() < until_ns) {

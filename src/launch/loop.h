@@ -1,6 +1,8 @@
-// The event loop is the only place where mpirun waits. It waits for descriptors, each of which has a handler,
-// and for at most a given time. Single-threaded. A handler may add and remove descriptors, including its own.
-// Events of a removed descriptor are dropped.
+// The event loop is where mpirun waits while a job runs. It waits for descriptors, each of which has a
+// handler, and for at most a given time. Single-threaded. A handler may add and remove descriptors, including
+// its own. Events of a removed descriptor are dropped. But if a handler adds a new descriptor with the same
+// number, the new handler may be called for such an event. So a handler must not rely on its descriptor being
+// ready.
 // Tested by: tests/unit/launch/pmi_tree_test.cc, tests/launch/test_endings.py.
 #pragma once
 

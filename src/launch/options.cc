@@ -359,8 +359,7 @@ void Parser::whole_plan() {
     place();
 }
 
-// Decides where each rank runs. If no hosts are named, all ranks run on this machine. A job whose only host
-// is this machine does not use the network.
+// Decides where each rank runs. If no hosts are named, all ranks run on this machine.
 void Parser::place() {
     std::string own = own_host_name();
     Placement &placement = parsed_.plan.placement;

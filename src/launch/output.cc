@@ -206,8 +206,8 @@ void Output::hand_on(Stream &stream, size_t length) {
     stream.since_ns = clock_ns();
 }
 
-// Writes some bytes without blocking. A pipe or terminal that poll() reports as writable accepts PIPE_BUF
-// bytes.
+// Writes some bytes. A pipe that poll() reports as writable accepts PIPE_BUF bytes, so the write does not
+// block. A terminal may accept fewer bytes, and then the write waits until the terminal takes the rest.
 ssize_t Output::write_some(Sink &sink) {
     std::string_view unsent = std::string_view(sink.queue).substr(sink.sent);
     if (sink.regular) return write(sink.fd, unsent.data(), unsent.size());

@@ -6,9 +6,10 @@
 // parts of a cut line are labelled with their rank.
 //
 // Driven by mpirun's loop; single-threaded. The reader is the process that reads mpirun's output. Invariants:
-// mpirun never blocks in a write, so it handles signals and ranks while the reader is slow. A slow reader
-// slows down the ranks and does not fill mpirun's memory. When the reader has closed its end, ranks that
-// print receive SIGPIPE, as if they wrote to the reader themselves.
+// mpirun does not block in a write to a pipe or socket, so it handles signals and ranks while the reader is
+// slow. (A write to a terminal blocks if the terminal stops in the middle of it.) A slow reader slows down
+// the ranks and does not fill mpirun's memory. When the reader has closed its end, ranks that print receive
+// SIGPIPE, as if they wrote to the reader themselves.
 // Tested by: tests/launch/test_streams.py.
 #pragma once
 
@@ -45,7 +46,8 @@ public:
     // be called at deadline_ns() at the latest.
     void tick(uint64_t now_ns);
     uint64_t deadline_ns() const;  // UINT64_MAX if tick() has nothing to do
-    // Prints a line of mpirun's own on standard error, between the lines of the ranks.
+    // Prints a line of mpirun's own, which ends with a newline, on standard error, between the lines of the
+    // ranks.
     void say(const std::string &line);
     void catch_up() override;
     // Called after the last rank has ended. Reads what is in the pipes and closes them, even if other

@@ -42,7 +42,7 @@ struct Plan {
     std::string out_pattern;    // -outfile-pattern
     std::string err_pattern;    // -errfile-pattern
     double timeout_s = 0;       // --timeout; 0 if there is no limit
-    std::optional<int> stdin_rank = 0;
+    std::optional<int> stdin_rank = 0;  // --stdin: the rank that reads standard input; empty: none does
     Binding binding = Binding::automatic;
     Placement placement;        // where each rank runs; if no hosts are named, all run on this machine
     std::string remote_shell;   // --ssh: the program and its first words; "" for ssh

@@ -57,13 +57,14 @@ public:
     // Called when the job is ended. A rank that ends from now on was told to do so, so barriers do not count
     // it as entered.
     void job_ends() { job_ends_ = true; }
-    // True if the rank has joined the job and not left it. If such a rank ends, others may wait for it
-    // forever.
+    // For a rank of this host. inside(): the rank has joined the job and not left it. If such a rank ends,
+    // others may wait for it forever. left(): the rank has joined the job and left it.
     bool inside(int rank) const { return clients_.at(rank).stage.joined && !clients_.at(rank).stage.left; }
     bool left(int rank) const { return clients_.at(rank).stage.left; }
     // The stage of each rank of this host, for reports about what the ranks wait for.
     std::vector<RankStage> stages() const;
 
+    // Handle frames of the servers below (barrier, departed, ask) and of the server above (release, answer).
     void remote_entered(const Values &published);
     void remote_departed();
     void remote_asks(size_t remote, const std::string &key);

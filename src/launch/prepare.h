@@ -26,12 +26,14 @@ struct Prepared {
     std::vector<RankStart> starts;    // how to start each of these ranks, in the same order
     std::vector<std::string> notes;   // remarks to print; they do not prevent the job
     std::vector<int> for_ranks;       // descriptors that this process closes once the ranks have them
-    // A file without a name for the memory that the ranks share; -1 if the ranks must create their own.
+    // A file without a name for the memory that the ranks share; -1 if the ranks must create their own. It
+    // stays open in this process, which reads there what the ranks wait for.
     int segment = -1;
 };
 
-// Checks what concerns the job as a whole, such as settings and the names of output files. Also creates the
-// folder for output, on this host.
+// Checks what concerns the job as a whole, such as settings and the names of output files. `settings` becomes
+// the settings of all programs together; a later program's value replaces that of an earlier one. Also
+// creates the folder for output, on this host.
 std::optional<Trouble> check_job(const Plan &plan, char **environment, Settings &settings,
                                  std::vector<std::string> &notes);
 
@@ -41,7 +43,7 @@ struct Local {
     char **environment;      // the environment before the plan's changes
     PmiServer &pmi;
     StandardStreams &streams;
-    int input;               // the standard input of the rank of this host that reads it; -1 if none does
+    int input;               // for the rank of this host that reads input, if any; -1: it reads /dev/null
     bool streams_go_on;      // output is forwarded to mpirun, which writes the files of output
 };
 std::optional<Trouble> prepare(const Local &local, Prepared &prepared);

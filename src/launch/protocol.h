@@ -13,9 +13,9 @@
 // differs from that of the process that has started the agent, nothing else is read from the agent. Otherwise
 // frames follow in both directions:
 //     length of the body (4 bytes)  kind (1 byte)  body
-// Numbers have their lowest byte first. A text or list is preceded by its length (4 bytes). A frame that
-// cannot be read ends the connection. If a connection ends before `over`, the host and all hosts behind it
-// have failed.
+// Numbers have their lowest byte first. A text or list is preceded by its length (4 bytes). A frame with an
+// impossible length or an unknown kind ends the connection. A frame with an invalid body is ignored. If a
+// connection ends before `over`, the host and all hosts behind it have failed.
 //
 // Down: the first frame, `job`, contains the whole job and the agent's part in it. The agent checks programs
 // and folders, starts the agents below it, and reports `ready` when these are ready, too. Only when all hosts

@@ -1,7 +1,7 @@
 // Handles, in mpirun, the standard streams of ranks on other hosts. The output of these ranks is written to
 // mpirun's output, or into files on this host. mpirun's standard input is sent to the one rank that reads it.
 // Both directions are limited by credit (protocol.h). So a slow reader on either side slows down the writer,
-// and costs at most one window of memory for each host. Driven by the loop; single-threaded.
+// and costs at most one window of memory for each stream of a host. Driven by the loop; single-threaded.
 // Tested by: tests/launch/test_hosts.py.
 #pragma once
 

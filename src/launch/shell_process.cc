@@ -31,7 +31,7 @@ struct Pipes {
     }
 };
 
-// Runs in the child and executes the shell. Makes system calls only.
+// Runs in the child and executes the shell. If that fails, writes the reason to the pipe for standard error.
 [[noreturn]] void become_shell(const char *path, char **words, char **environment, const Pipes &pipes,
                                const InheritedState &inherited, pid_t parent) {
     setsid();

@@ -11,8 +11,8 @@ public:
     // pipe, which the caller closes when the rank has been started. Returns -1 with errno set if the system
     // refuses.
     virtual int connect_rank(int rank, int target) = 0;
-    // Reads what is in the pipes now, so that it is printed before a message that the caller is about to
-    // print or send.
+    // Reads each pipe once now, so that what is in it is printed before a message that the caller is about to
+    // print or send. Pipes that must not be read, because the reader of the output is slow, are left out.
     virtual void catch_up() = 0;
 };
 

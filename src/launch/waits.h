@@ -17,7 +17,7 @@ struct RankStage {
     bool joined = false;      // the rank has begun PMI, so it is in MPI_Init or has passed it
     bool in_barrier = false;  // the rank is in a barrier of PMI
     int barriers_passed = 0;
-    bool left = false;        // the rank has ended PMI, in MPI_Finalize
+    bool left = false;        // the rank has ended PMI, in MPI_Finalize or at the end of its last session
     bool ended = false;       // the rank's process has ended
     bool session = false;     // the rank entered the barrier in MPI_Session_init, not in MPI_Init
 };

@@ -1,5 +1,6 @@
 // Declares the subcommands of `lanyard`. lanyard.cc reads the command line and then calls one of them. Each
-// returns the exit code: 0 for success, 1 for a failure or a problem that was found, 2 for a usage error.
+// run_ function returns the exit code: 0 for success, 1 for a failure or a problem that was found, 2 for a
+// usage error.
 // Tested by: tests/command/test_lanyard.py.
 #pragma once
 
@@ -24,8 +25,9 @@ int run_doctor(const Place &place, bool json);
 
 // Returns one line for each benchmark, with its name and its purpose.
 std::string list_benchmarks(const Place &place);
-// Runs a benchmark as a job of `ranks` ranks. `words` contains the benchmark's name and its own options. If
-// there are no words, lists the benchmarks.
+// Runs a benchmark as a job of `ranks` ranks. `ranks` is ignored inside a job, and for programs that do not
+// use MPI. `words` contains the benchmark's name and its own options. If there are no words, lists the
+// benchmarks. A single job replaces this process. After a sweep, returns the highest exit code of its jobs.
 int run_bench(const Place &place, int ranks, std::vector<std::string> words);
 
 }  // namespace lanyard::tools

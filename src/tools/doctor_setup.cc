@@ -33,7 +33,8 @@ std::string program_of(const std::string &command) {
                                                 : (access(first.c_str(), X_OK) == 0 ? first : "");
 }
 
-// Finds commands for which PATH does not lead to this installation. Reports them all in one finding.
+// Finds commands for which PATH does not lead to this installation. Returns one finding. It names all
+// commands for which PATH leads elsewhere, or if there are none, all that PATH does not find.
 Finding examine_path(const Place &place) {
     std::string absent, others;
     for (const char *name : {"mpirun", "mpiexec", "mpicc"}) {

@@ -1,6 +1,6 @@
-// Declares the findings of `lanyard doctor`, and the examinations that make them. An examination does what
-// MPI programs would do, and never draws conclusions from a version or a name. It leaves nothing behind, and
-// takes well under a second.
+// Declares the findings of `lanyard doctor`, and the examinations that make them. An examination of the
+// machine does what MPI programs would do, and draws no conclusions from a version or a name. An examination
+// leaves nothing behind, and takes well under a second.
 // Tested by: tests/command/test_lanyard.py.
 #pragma once
 

@@ -1,7 +1,7 @@
-// libexec/lanyard/long-messages: an MPI program in which two ranks of one node exchange long messages until
-// the library has learned the best copy methods (src/p2p/copy_methods.h). Rank 0 then prints a line "bytes
+// libexec/lanyard/long-messages: an MPI program in which two ranks of one node exchange so many long messages
+// that the library learns the best copy methods (src/p2p/copy_methods.h). Rank 0 then prints a line "bytes
 // once twice once_mapped twice_mapped" for each size. The numbers after the first one are rates in MB/s, or 0
-// if a method is not available. `lanyard info --paths` starts this program.
+// if a method was not tried. `lanyard info --paths` starts this program, with two ranks.
 // Tested by: tests/command/test_lanyard.py.
 #include <mpi.h>
 
