@@ -24,11 +24,17 @@ uint32_t root_of(uint32_t word) { return field(word, root_at, root_bits); }
 uint32_t reduction_of(uint32_t word) { return field(word, reduction_at, reduction_bits); }
 uint32_t bytes_of(uint32_t word) { return field(word, 0, bytes_bits); }
 
-constexpr uint32_t without_root = (1 << root_bits) - 1, some_root = without_root - 1;
+constexpr uint32_t without_root = (1 << root_bits) - 1, some_root = without_root - 1,
+                   shared_codes = some_root - Agreement::named_roots;
 uint32_t root_code(int root) {
     if (root == Agreement::unknown_root) return some_root;
-    return root == Agreement::no_root ? without_root : static_cast<uint32_t>(root) % some_root;
+    if (root == Agreement::no_root) return without_root;
+    auto code = static_cast<uint32_t>(root);
+    return code < Agreement::named_roots
+               ? code
+               : Agreement::named_roots + (code - Agreement::named_roots) % shared_codes;
 }
+bool is_named(uint32_t code) { return code < Agreement::named_roots; }
 
 // Codes for an operation of the program, and for an unknown one. The code of a predefined operation is the
 // lowest 5 bits of its ABI value.
@@ -128,11 +134,14 @@ Error disagreement(uint32_t own, uint32_t other, int other_rank) {
             ErrorClass::other,
             rank + " calls " + call(other) + " where this rank calls " + call(own) +
                 "; all ranks must call the same collective operations on a communicator in the same order");
-    if (!same_root(own, other))
-        return mismatch(ErrorClass::root, rank + " calls " + call(other) + " with root " +
-                                              std::to_string(root_of(other)) + ", this rank with root " +
-                                              std::to_string(root_of(own)) +
-                                              "; all ranks must name the same root");
+    if (!same_root(own, other)) {
+        std::string roots = " with another root than this rank";
+        if (is_named(root_of(own)) && is_named(root_of(other)))
+            roots = " with root " + std::to_string(root_of(other)) + ", this rank with root " +
+                    std::to_string(root_of(own));
+        return mismatch(ErrorClass::root,
+                        rank + " calls " + call(other) + roots + "; all ranks must name the same root");
+    }
     if (!same_reduction(own, other))
         return mismatch(ErrorClass::op, rank + " calls " + call(other) + " with " +
                                             reduction_name(reduction_of(other)) + ", this rank with " +

@@ -7,8 +7,8 @@
 // The word 0 states nothing and agrees with every word. Likewise, a field whose value a rank does not know
 // agrees with every value. For example, in an intercommunicator only the root and the other group have the
 // arguments. In a correct program all words of one collective agree. The words of different calls may agree
-// by coincidence, because the root is stored modulo 510, and the bytes only as a digest. If only the bytes
-// differ, the lengths of the messages then show the difference. Blocking and nonblocking forms of a
+// by coincidence, because high roots share codes, and the bytes are stored only as a digest. If only the
+// bytes differ, the lengths of the messages then show the difference. Blocking and nonblocking forms of a
 // collective have the same word, because ranks may mix them here.
 // Thread rule: any thread; pure functions.
 #pragma once
@@ -43,13 +43,17 @@ const char *name_of(CollectiveKind kind);  // in lower case, without "MPI_"
 struct Agreement {
     // Values of `root` that are neither a rank nor an MPI constant.
     static constexpr int no_root = INT_MIN, unknown_root = no_root + 1;
+    // Each root below this number has a code of its own, so errors can name it.
+    static constexpr int named_roots = 256;
     static constexpr int unknown_reduction = -1;
     // Value of `bytes` if ranks may contribute different numbers of bytes.
     static constexpr int64_t unequal = -1;
 
     CollectiveKind kind = CollectiveKind::none;
-    int root = no_root;  // the root's index in the team
-    int reduction = 0;   // the ABI's value of a predefined operation; 1: an operation of the program; 0: none
+    // The root's rank. Between two groups, where no rank names the root like this, it is the root's index in
+    // the team plus named_roots.
+    int root = no_root;
+    int reduction = 0;  // the ABI's value of a predefined operation; 1: an operation of the program; 0: none
     int64_t bytes = unequal;  // the number of bytes that every rank contributes, or gets
 
     uint32_t word() const;
@@ -62,8 +66,8 @@ bool agree_in_all_known(uint32_t word, uint32_t other);
 // Could both words belong to the same collective?
 inline bool agree(uint32_t word, uint32_t other) { return word == other || agree_in_all_known(word, other); }
 // The error that states how the calls of two ranks at one place in the sequence differ, for example: "rank 2
-// calls MPI_Bcast with root 1, this rank with root 0; ...". A root is named as the word contains it (modulo
-// 510). Returns no error if the words agree.
+// calls MPI_Bcast with root 1, this rank with root 0; ...". Roots are named only if the words show both of
+// them (named_roots). Returns no error if the words agree.
 Error disagreement(uint32_t own, uint32_t other, int other_rank);
 // The same for two ranks that are at different places in the sequence of collectives. `own_number` and
 // `other_number` are these places, counted from 0.

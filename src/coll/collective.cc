@@ -89,11 +89,11 @@ void Collective::begin_under_way() {
 
 bool Collective::pass(Team &team) {
     const KeptPlan *kept = plan.short_one();
-    if (!kept || !executor_.early_.empty()) return false;
+    if (!kept || executor_.early_.concern(team)) return false;
     call_.begin(team, plan.word());
     if (exchanges_.size() != 1) exchanges_.resize(1);
     ExchangeRun &run = exchanges_.front();
-    run.begin(team, call_.word(), number_of(call_.tag()));
+    run.begin(team, call_.word(), call_.number() - 1);
     const ShortUse &use = kept->short_use;
     begun_ = !run.pass({{team, use.area(), executor_.reach_}, kept->schedule.exchanges().front()}, use,
                        {plan.spaces().send(), plan.spaces().receive()});
@@ -124,7 +124,7 @@ void Collective::start(Team &team) {
     bool fits = agrees_with_early_messages();
     if (fits) {
         exchanges_.resize(plan.schedule().exchanges().size());
-        for (ExchangeRun &exchange : exchanges_) exchange.begin(team, call_.word(), number_of(call_.tag()));
+        for (ExchangeRun &exchange : exchanges_) exchange.begin(team, call_.word(), call_.number() - 1);
         if (plan.schedule().is_one_exchange() && !waits_for_program(0) && prepare())
             return go_on_with_exchange();
     }
@@ -134,6 +134,7 @@ void Collective::start(Team &team) {
         error = Error(ErrorClass::no_mem,
                       "there is no memory for the " + std::to_string(plan.schedule().scratch_size()) +
                           " bytes this collective operation needs beside the program's buffers");
+        abandon_exchanges();
         return finish();
     }
     queue_.begin(plan.schedule());
@@ -227,16 +228,12 @@ ExchangeTask Collective::task_of(const Exchange &exchange) {
     auto buffer_of = [](const void *owner, const Block &block) {
         return static_cast<const Collective *>(owner)->buffer(block);
     };
-    auto answer_elsewhere = [](const void *owner) {
-        static_cast<const Collective *>(owner)->executor_.answer_in_areas();
-    };
     Team &team = call_.team();
     return {{{team, NodeArea(team), executor_.reach_}, exchange},
             plan.schedule(),
             executor_.pieces_,
             this,
             buffer_of,
-            answer_elsewhere,
             &error,
             &executor_.stage_,
             &executor_.messenger_.settings().copies};
@@ -346,11 +343,19 @@ void Collective::doubt(const Error &reason, const TeamCall::Place &place) {
     call_.tell_mismatch(executor_.messenger_, reason, place);
 }
 
-// Withdraws the messages that have been started, as far as possible.
+// Ends the exchanges that have not ended, so that the node area can be used further.
+void Collective::abandon_exchanges() {
+    Team &team = call_.team();
+    AreaTeam place{team, NodeArea(team), executor_.reach_};
+    for (ExchangeRun &exchange : exchanges_) exchange.abandon(place);
+}
+
+// Abandons the exchanges, and withdraws the messages that have been started, as far as possible.
 void Collective::withdraw() {
     withdrawn_ = true;
     queue_.leave_the_rest(polled_);
     polled_.clear();
+    abandon_exchanges();
     const std::vector<Step> &steps = plan.schedule().steps();
     draining_ = true;
     for (StepId id = 0; id < static_cast<StepId>(steps.size()); ++id)

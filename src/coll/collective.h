@@ -5,9 +5,10 @@
 //
 // A step that fails does not stop the schedule, because other ranks wait for this rank's messages. The first
 // error is kept and reported at the end. If there is no memory for the schedule, the collective ends with an
-// error before its first step, and other ranks wait in vain. If ranks turn out to call different collectives,
-// the schedule is abandoned, because it would never end. Then no more steps are started, both calls are
-// reported to all other ranks of the team, and messages that have been started are withdrawn where possible.
+// error before its first step, and ranks that need this rank's messages or posts wait in vain. If ranks turn
+// out to call different collectives, the schedule is abandoned, because it would never end. Then no more
+// steps are started, both calls are reported to all other ranks of the team, and messages that have been
+// started are withdrawn where possible. In both cases this rank counts as done with the schedule's exchanges.
 // Thread rule: the owner of the engine.
 // Tested by: tests/sim/collectives_test.cc, tests/sim/pending_test.cc.
 #pragma once
@@ -38,8 +39,8 @@ public:
     uint32_t number() const { return call_.number(); }
 
     // Carries out the whole collective at once if its plan is one short use of the node area
-    // (Plan::short_one()), the executor has no early messages, and this rank need not wait. True: the
-    // collective is done without an error, `completion` is unchanged, and the caller must call
+    // (Plan::short_one()), the executor has no early messages of the team, and this rank need not wait.
+    // True: the collective is done without an error, `completion` is unchanged, and the caller must call
     // Executor::give_back_passed(). False: the caller must call Executor::start(), which continues from the
     // steps already done.
     bool pass(Team &team);
@@ -74,6 +75,7 @@ private:
     void abandon(Error reason, const TeamCall::Place &place);
     void doubt(const Error &reason, const TeamCall::Place &place);
     void withdraw();
+    void abandon_exchanges();
     int drain();
     bool waits_for_program(StepId id) const;
     void run(StepId id);
@@ -90,7 +92,7 @@ private:
     Hook under_way_hook_;
     StepQueue queue_;                // stopped when ranks disagree
     FallibleArray<Flight> flights_;  // indexed by Step::number of a send or receive
-    std::vector<ExchangeRun> exchanges_;
+    std::vector<ExchangeRun> exchanges_;  // all done when the collective is complete
     std::vector<StepId> polled_;  // steps that are exchanges and wait for other ranks
     bool begun_ = false;          // pass() has begun the collective, and start() continues it
     bool draining_ = false;

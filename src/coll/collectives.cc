@@ -57,16 +57,17 @@ Agreement agreement_of(CollectiveKind kind, const Reduction &r, int root, int64_
     return {kind, root, r.op->predefined() ? r.op->abi_value : 1, bytes};
 }
 
-// Adapts an agreement to an intercommunicator. Both groups name the root by its index in the team. The other
-// members of the root's group have neither the root nor the remaining arguments. In a collective without a
-// root the numbers of bytes may differ between the two directions.
+// Adapts an agreement to an intercommunicator. The agreements of both groups have the root's index in the
+// team. The other members of the root's group have neither the root nor the remaining arguments. In a
+// collective without a root the numbers of bytes may differ between the two directions.
 Agreement between_groups(const Team &team, Agreement agreement) {
     bool for_all = agreement.root == Agreement::no_root;
     if (for_all && agreement.reduction == 0) agreement.bytes = Agreement::unequal;
     if (for_all) return agreement;
     if (agreement.root == abi::proc_null)
         return {agreement.kind, Agreement::unknown_root, Agreement::unknown_reduction};
-    agreement.root = agreement.root == abi::root ? team.index : other_begin(team) + agreement.root;
+    int index = agreement.root == abi::root ? team.index : other_begin(team) + agreement.root;
+    agreement.root = Agreement::named_roots + index;
     return agreement;
 }
 

@@ -1,6 +1,8 @@
 // See early_messages.h.
 #include "coll/early_messages.h"
 
+#include <algorithm>
+
 #include "coll/agreement.h"
 #include "coll/collective_tag.h"
 
@@ -15,6 +17,12 @@ void EarlyMessages::add(const EarlyMessage &message) {
     }
     size_t place = count_ < most ? count_++ : next_++ % most;
     messages_[place] = message;
+}
+
+bool EarlyMessages::has_any_of(const Team &team) const {
+    return std::any_of(messages_, messages_ + count_, [&](const EarlyMessage &message) {
+        return message.context == team.context && !message.persistent;
+    });
 }
 
 template <class Belongs, class Fits>

@@ -2,9 +2,10 @@
 // reports of other ranks' calls (agreement.h). Their check words show whether ranks call different
 // collectives, even if no receive ever matches the messages. Few messages are kept, and further ones
 // overwrite them. If a message is dropped, a mismatch may go unreported, and nothing else is affected. The
-// messages of a team that starts no more collectives stay until they are overwritten. Used by the executor.
+// messages of a team that starts no more collectives stay until they are overwritten. They concern no other
+// team. Used by the executor.
 // Thread rule: the owner of the engine.
-// Tested by: tests/failures/test_mismatch.py.
+// Tested by: tests/unit/coll/plan_test.cc, tests/failures/test_mismatch.py.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +27,8 @@ struct EarlyMessage {
 class EarlyMessages {
 public:
     bool empty() const { return count_ == 0; }
+    // Is there a message that take_disagreeing() may compare with a call of the team, now or later?
+    bool concern(const Team &team) const { return count_ > 0 && has_any_of(team); }
     void add(const EarlyMessage &message);
     // Removes the messages of the team's collective `number` and of all earlier collectives. True: the check
     // word of a removed message does not agree with this rank's call. `found` is then this message, the last
@@ -38,6 +41,7 @@ public:
 private:
     static constexpr size_t most = 16;
 
+    bool has_any_of(const Team &team) const;
     // Removes the messages for which belongs() is true. True: fits() is false for some of them, and `found`
     // is the last of these.
     template <class Belongs, class Fits>

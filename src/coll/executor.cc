@@ -1,8 +1,6 @@
 // See executor.h.
 #include "coll/executor.h"
 
-#include "coll/shm/peer_memory.h"
-
 namespace lanyard {
 
 namespace {
@@ -55,12 +53,6 @@ Error Executor::finish(Collective *collective) {
     Error error = collective->error;
     give_back(collective);
     return error;
-}
-
-// Serves requests of other ranks for this rank's memory (shm/peer_memory.h).
-void Executor::answer_in_areas() {
-    for (Collective *one = under_way_.front(); one; one = under_way_.after(*one))
-        if (const Team &team = one->call_.team(); team.node_area) answer_askers(NodeArea(team), team);
 }
 
 Error Executor::compared(uint32_t own, uint32_t other, int32_t other_rank) {

@@ -1,10 +1,9 @@
 // Runs schedules (schedule.h) on the messenger. One executor serves a runtime, for blocking, nonblocking and
 // persistent operations alike. The caller takes a Collective, has its plan written (plan.h) and starts it.
 // Then the caller waits for the completion, or sets a continuation, which is called at the end. The executor
-// itself never blocks, except in finish(), and while an exchange requests memory of another rank
-// (shm/peer_memory.h). A step starts when all of its predecessors are done. Steps that become ready while
-// messages arrive run later, as a Task of the engine, so that no recursion occurs. Exchanges that must wait
-// are polled on every turn of the engine.
+// itself never blocks, except in finish(). A step starts when all of its predecessors are done. Steps that
+// become ready while messages arrive run later, as a Task of the engine, so that no recursion occurs.
+// Exchanges that must wait are polled on every turn of the engine.
 //
 // The executor detects that ranks call different collectives. Each message and each post in the node area
 // states to which call it belongs (agreement.h). A rank that waits long reports its call to the ranks for
@@ -97,7 +96,6 @@ private:
     void heard(const Envelope &envelope);
     Error compared(uint32_t own, uint32_t other, int32_t other_rank) override;
     void answer(const Envelope &envelope);
-    void answer_in_areas();
     int look_for_patient_ones();
 
     Messenger &messenger_;

@@ -1,9 +1,7 @@
 // See neighbors.h.
 #include "coll/neighbors.h"
 
-#include <map>
 #include <unordered_map>
-#include <utility>
 
 namespace lanyard {
 
@@ -16,23 +14,6 @@ std::vector<Neighbor> numbered(const std::vector<int> &ranks) {
     for (int rank : ranks) neighbors.push_back({rank, named[rank]++});
     return neighbors;
 }
-
-// Gives labels to edges. Edges from one rank to another that have the same label run one after the other.
-class Labels {
-public:
-    int label(const Neighbor &neighbor) const { return neighbor.number % max_labels; }
-    StepId previous(const Neighbor &neighbor) const {
-        auto place = last_.find({neighbor.rank, label(neighbor)});
-        return place == last_.end() ? no_step : place->second;
-    }
-    // Only necessary if there are more edges than labels, because no two edges have the same label otherwise.
-    void used(const Neighbor &neighbor, StepId step, size_t edges) {
-        if (edges > max_labels) last_[{neighbor.rank, label(neighbor)}] = step;
-    }
-
-private:
-    std::map<std::pair<int, int>, StepId> last_;
-};
 
 // Serves the edge from this rank to itself that has this number: copies the sent block to where the block
 // from the same edge is received.
@@ -68,14 +49,10 @@ Neighborhood grid_neighborhood(const std::vector<int> &before_and_after) {
 
 void neighbors_direct(const NeighborShape &s, Schedule &schedule) {
     const std::vector<Neighbor> &sources = s.neighbors->sources, &destinations = s.neighbors->destinations;
-    Labels incoming, outgoing;
     for (size_t i = 0; i < sources.size(); ++i) {
         const Neighbor &source = sources[i];
         if (source.rank == abi::proc_null || source.rank == s.index) continue;
-        Block to = s.received.block(static_cast<int>(i));
-        incoming.used(source,
-                      schedule.receive(source.rank, to, incoming.previous(source), incoming.label(source)),
-                      sources.size());
+        schedule.receive(source.rank, s.received.block(static_cast<int>(i)), {}, source.number);
     }
     for (size_t i = 0; i < destinations.size(); ++i) {
         const Neighbor &destination = destinations[i];
@@ -85,9 +62,7 @@ void neighbors_direct(const NeighborShape &s, Schedule &schedule) {
             copy_to_self(s, destination.number, from, schedule);
             continue;
         }
-        StepId sent = schedule.send(destination.rank, from, outgoing.previous(destination),
-                                    outgoing.label(destination));
-        outgoing.used(destination, sent, destinations.size());
+        schedule.send(destination.rank, from, {}, destination.number);
     }
 }
 

@@ -23,6 +23,7 @@ void Schedule::clear() {
     before_phase_ = no_step;
     phase_members_ = nullptr;
     phase_gate_ = no_step;
+    latest_.clear();
     op = nullptr;
 }
 
@@ -41,6 +42,34 @@ void Schedule::order(StepId first, StepId then) {
     edges_.push_back({then, earlier.first_edge});
     earlier.first_edge = static_cast<int32_t>(edges_.size()) - 1;
     ++steps_[then].before;
+}
+
+// Adds a send or a receive.
+StepId Schedule::transfer(StepKind kind, int peer, const Block &block, After after, int label) {
+    Step step{.kind = kind,
+              .label = static_cast<uint16_t>(label % max_labels),
+              .peer = named(peer),
+              .number = transfers_++};
+    (kind == StepKind::send ? step.from : step.to) = block;
+    StepId id = add(step, after);
+    if (label >= max_labels || !latest_.empty()) order_by_label(id, label >= max_labels);
+    return id;
+}
+
+// Makes the step the latest one of its kind with its peer and label. `waits`: it starts when the latest one
+// before it is done.
+void Schedule::order_by_label(StepId id, bool waits) {
+    auto latest = [&](StepId step) -> StepId & {
+        const Step &s = steps_[step];
+        return latest_.try_emplace({s.kind, s.peer, s.label}, step).first->second;
+    };
+    if (latest_.empty())
+        for (StepId earlier = 0; earlier < id; ++earlier)
+            if (steps_[earlier].kind == StepKind::send || steps_[earlier].kind == StepKind::receive)
+                latest(earlier) = earlier;
+    StepId &before = latest(id);
+    if (waits && before != id) order(before, id);
+    before = id;
 }
 
 void Schedule::next_phase() {
@@ -69,41 +98,19 @@ StepId Schedule::leave(Over over) {
 }
 
 StepId Schedule::send(int peer, const Block &from, After after, int label) {
-    if (from.empty()) return join(after);
-    Step step{.kind = StepKind::send,
-              .label = static_cast<uint16_t>(label),
-              .peer = named(peer),
-              .number = transfers_++};
-    step.from = from;
-    return add(step, after);
+    return from.empty() ? join(after) : transfer(StepKind::send, peer, from, after, label);
 }
 
 StepId Schedule::receive(int peer, const Block &to, After after, int label) {
-    if (to.empty()) return join(after);
-    Step step{.kind = StepKind::receive,
-              .label = static_cast<uint16_t>(label),
-              .peer = named(peer),
-              .number = transfers_++};
-    step.to = to;
-    return add(step, after);
+    return to.empty() ? join(after) : transfer(StepKind::receive, peer, to, after, label);
 }
 
 StepId Schedule::signal(int peer, After after, int label) {
-    Step step{.kind = StepKind::send,
-              .label = static_cast<uint16_t>(label),
-              .peer = named(peer),
-              .number = transfers_++};
-    step.from = {Space::scratch, 0, 0, &packed_bytes()};
-    return add(step, after);
+    return transfer(StepKind::send, peer, {Space::scratch, 0, 0, &packed_bytes()}, after, label);
 }
 
 StepId Schedule::await_signal(int peer, After after, int label) {
-    Step step{.kind = StepKind::receive,
-              .label = static_cast<uint16_t>(label),
-              .peer = named(peer),
-              .number = transfers_++};
-    step.to = {Space::scratch, 0, 0, &packed_bytes()};
-    return add(step, after);
+    return transfer(StepKind::receive, peer, {Space::scratch, 0, 0, &packed_bytes()}, after, label);
 }
 
 StepId Schedule::copy(const Block &from, const Block &to, After after) {

@@ -8,7 +8,10 @@
 //   send reads its block, and a receive writes its block, at any time between the start and the completion of
 //   the step.
 // - Two messages from one rank to another have different labels, for example the number of the round, unless
-//   the schedules put both the sends and the receives in the same order. Labels are below max_labels.
+//   the schedules put both the sends and the receives in the same order.
+// - A message carries its label modulo max_labels. If a label is max_labels or more, its send or receive
+//   starts only when the latest one with the same peer and the same label modulo max_labels is done. So both
+//   ranks add these steps in the same order, and a message depends on no message that they add later.
 // - Every rank makes the same decisions from the same arguments. The sender and the receiver both leave out a
 //   message of 0 bytes.
 //
@@ -24,6 +27,8 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <map>
+#include <tuple>
 #include <vector>
 
 #include "coll/block.h"
@@ -58,7 +63,8 @@ struct Exchange {
     // The part of `data` that each rank takes, as blocks listed from this number on; -1: ranks take all of
     // `data`, or `data` surely fits in a slot.
     int32_t read_each = -1;
-    int64_t unit = 1;  // data is taken in pieces of a multiple of this number of bytes
+    int64_t unit = 1;       // data is taken in pieces of a multiple of this number of bytes
+    bool combined = false;  // ranks combine what is posted, instead of only copying it
     // Scratch memory for packing posted data, if the data is not contiguous and does not fit in a slot.
     Block packed = {};
     // Take::copy from the root copies into `into`. If `parts` > 1, the root has posted this number of equal
@@ -87,7 +93,7 @@ enum class StepKind : uint8_t {
 
 struct Step {
     StepKind kind;
-    uint16_t label = 0;
+    uint16_t label = 0;       // modulo max_labels
     int32_t peer = 0;         // the other rank's index in the team
     int32_t number = 0;       // counts sends and receives together, and exchanges separately
     int32_t before = 0;       // the number of steps that must be done before this one
@@ -129,9 +135,9 @@ public:
     // Each of the next functions adds a step and returns the step's number (exchange() returns the exchange).
     // `after`: earlier steps of this schedule. If a block has no bytes, the function does what join() does.
     // join() adds no step if there is at most one step to join, and returns this step or no_step. `peer` is
-    // counted as number_from() and enter() say. `label` is at least 0 and below max_labels. Both blocks of a
-    // copy have the same number of bytes, and both blocks of a reduction the same number of elements. `op`
-    // must be set before a schedule with reductions is started.
+    // counted as number_from() and enter() say. `label` is at least 0. Both blocks of a copy have the same
+    // number of bytes, and both blocks of a reduction the same number of elements. `op` must be set before a
+    // schedule with reductions is started.
     StepId send(int peer, const Block &from, After after, int label = 0);
     StepId receive(int peer, const Block &to, After after, int label = 0);
     // signal() and await_signal() send and receive a message without data, which send() and receive() would
@@ -181,18 +187,12 @@ public:
     const std::vector<Exchange> &exchanges() const { return exchanges_; }
     int32_t transfers() const { return transfers_; }
     int64_t scratch_size() const { return scratch_size_; }
-    // Does the step call a function of the program? Such a step runs only on a thread that is inside an MPI
-    // call.
-    bool calls_program(const Step &step) const {
-        bool reduces =
-            step.kind == StepKind::reduce ||
-            (step.kind == StepKind::exchange && exchanges_[step.number].take == Exchange::Take::reduce);
-        return reduces && op->function != nullptr;
-    }
 
 private:
     StepId add(const Step &step, After after);
+    StepId transfer(StepKind kind, int peer, const Block &block, After after, int label);
     void order(StepId first, StepId then);
+    void order_by_label(StepId id, bool waits);
     int32_t named(int peer) const { return first_member_ + (phase_members_ ? phase_members_[peer] : peer); }
 
     std::vector<Step> steps_;
@@ -206,6 +206,8 @@ private:
     StepId before_phase_ = no_step;  // the step that ends the previous phase
     const int32_t *phase_members_ = nullptr;
     StepId phase_gate_ = no_step, phase_first_ = 0;
+    // By kind, peer and label: the latest send or receive. Empty as long as all labels are below max_labels.
+    std::map<std::tuple<StepKind, int32_t, uint16_t>, StepId> latest_;
 };
 
 }  // namespace lanyard

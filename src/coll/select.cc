@@ -148,9 +148,9 @@ const Candidate<ReduceShape> exscans[] = {
 int size_class(int64_t bytes) {
     return std::min(static_cast<int>(std::bit_width(static_cast<uint64_t>(bytes))), size_classes - 1);
 }
-// The number of bytes for which the algorithm of a whole size class is chosen: the smallest of the class.
-// This is a power of two, and programs use powers of two most often.
-int64_t typical_bytes(int size_class) { return size_class == 0 ? 0 : int64_t{1} << (size_class - 1); }
+// The first number of bytes of a size class. The algorithm of the whole class is chosen for this number. It
+// is a power of two, and programs use powers of two most often.
+int64_t first_bytes(int size_class) { return size_class == 0 ? 0 : int64_t{1} << (size_class - 1); }
 
 template <class Shape>
 size_t cheapest(std::span<const Candidate<Shape>> candidates, unsigned offers, const Costs &costs,
@@ -167,9 +167,6 @@ size_t cheapest(std::span<const Candidate<Shape>> candidates, unsigned offers, c
     return best;
 }
 
-// The first number of bytes of a class.
-long long first_bytes(int size_class) { return size_class == 0 ? 0 : 1LL << (size_class - 1); }
-
 // Returns the bit `area` if what each rank posts fits in its slot, or if the other ranks can read the data
 // where it is.
 unsigned area_for(Team &team, int64_t bytes) {
@@ -184,7 +181,7 @@ void make(Operation operation, const Candidate<Shape> (&table)[n], const Selecti
           unsigned offers, int64_t bytes, const Shape &shape, Schedule &schedule) {
     offers |= nodes_for(team);
     constexpr unsigned everything = commutes | contiguous | even | in_order;
-    const unsigned known = everything | area_for(team, typical_bytes(size_class(bytes))) | nodes_for(team);
+    const unsigned known = everything | area_for(team, first_bytes(size_class(bytes))) | nodes_for(team);
     std::span<const Candidate<Shape>> candidates(table);
     auto number = static_cast<size_t>(operation);
     if (size_t own = team.wanted[number]; own && !(candidates[own - 1].needs & ~(offers & known)))
@@ -195,22 +192,22 @@ void make(Operation operation, const Candidate<Shape> (&table)[n], const Selecti
                 return candidate.make(shape, schedule);
     }
     uint8_t &chosen = team.choices[number][size_class(bytes)];
-    int64_t typical = typical_bytes(size_class(bytes));
+    int64_t least = first_bytes(size_class(bytes));
     if (chosen == 0) {
         chosen = static_cast<uint8_t>(
-            cheapest(candidates, known, selection.costs, crew_of(team), team.processors, typical) + 1);
+            cheapest(candidates, known, selection.costs, crew_of(team), team.processors, least) + 1);
         log(LogLevel::debug, "coll", "context %#llx: %s of %d processes from %lld bytes on goes by %s",
             static_cast<unsigned long long>(team.context), name_of(operation), team.size,
-            first_bytes(size_class(bytes)), candidates[chosen - 1u].name);
+            static_cast<long long>(least), candidates[chosen - 1u].name);
         if (event_wanted(Event::algorithm))
             tell_event(Event::algorithm, team.context,
-                       {static_cast<int64_t>(number), chosen, first_bytes(size_class(bytes)), team.size});
+                       {static_cast<int64_t>(number), chosen, least, team.size});
     }
     size_t best = chosen - 1u;
     // If the best candidate cannot be used for the data of this call, takes the best of the candidates that
     // can be used.
     if (candidates[best].needs & ~offers)
-        best = cheapest(candidates, offers, selection.costs, crew_of(team), team.processors, typical);
+        best = cheapest(candidates, offers, selection.costs, crew_of(team), team.processors, least);
     candidates[best].make(shape, schedule);
 }
 
@@ -376,7 +373,7 @@ Error describe_selection(const Selection &selection, const std::string &operatio
         for (int c = 0; c < (sized ? classes_shown : 1); ++c) {
             unsigned offers =
                 commutes | contiguous | even | in_order | (crew.spread() && crew.most > 1 ? nodes : 0u);
-            int64_t bytes = typical_bytes(c);
+            int64_t bytes = first_bytes(c);
             // Assumes that ranks on a node can read each other's memory, although this depends on the host.
             if (!crew.spread() && crew.size * int64_t{sizeof(SlotPlace)} <= usual_slot_capacity)
                 offers |= area;
@@ -384,7 +381,7 @@ Error describe_selection(const Selection &selection, const std::string &operatio
             SelectionRow row =
                 describe_class(candidates, wanted, offers, selection.costs, crew, processors, bytes);
             row.operation = name;
-            row.from_bytes = first_bytes(c);
+            row.from_bytes = bytes;
             const SelectionRow *last = rows.empty() ? nullptr : &rows.back();
             if (last && last->operation == row.operation && last->chosen == row.chosen &&
                 last->overridden == row.overridden)

@@ -19,6 +19,9 @@ struct NodeUse {
     uint32_t done_through = 0;   // this rank has finished all generations up to this one
     uint64_t done_beyond = 0;    // bit i: this rank has finished generation done_through + 1 + i too
     bool reads_refused = false;  // a direct read was refused, although reads were possible at first
+    // The reader that has requested memory of another rank and has not taken the answer yet
+    // (shm/peer_memory.h); nullptr: there is no such reader.
+    const void *asker = nullptr;
     // Every rank has finished all generations up to this one, as far as this rank knows.
     uint32_t known_done = 0;
     // Uses in which this rank posted without reading the posts of others. What this rank recorded for these

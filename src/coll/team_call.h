@@ -50,8 +50,9 @@ public:
     uint32_t number() const { return number_; }
     bool persistent() const { return persistent_; }
     Place place() const { return {tag_, word_}; }
+    // `label`: as in Step, below max_labels.
     MatchKey message_from(int rank, int label = 0) const {
-        return {team_->context, rank, tag_ | (label & (max_labels - 1))};
+        return {team_->context, rank, tag_ | label};
     }
 
     // Reports this call to another rank.

@@ -91,7 +91,8 @@ MAKING = {
                        "ranks must give the same operation",
     "inter-count": r"rank \d calls MPI_Bcast with another number of bytes than this rank; count and datatype "
                    "must agree on all ranks",
-    "inter-root": r"rank \d calls MPI_Reduce with root \d, this rank with root \d",
+    "inter-root": r"rank \d calls MPI_Reduce with another root than this rank; all ranks must name the same "
+                  "root",
 }
 
 

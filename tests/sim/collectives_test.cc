@@ -8,6 +8,14 @@
 #include "sim/job.h"
 #include "sim/seeds.h"
 
+// An allocation that fails must return a null pointer with sanitizers too.
+extern "C" [[gnu::visibility("default")]] const char *__asan_default_options() {
+    return "allocator_may_return_null=1";
+}
+extern "C" [[gnu::visibility("default")]] const char *__tsan_default_options() {
+    return "allocator_may_return_null=1";
+}
+
 namespace lanyard::sim {
 namespace {
 
@@ -59,6 +67,35 @@ TEST(SimulatedCollectives, LongReadsGoOn) {
         rank.finish();
     });
     baton.run();
+}
+
+// Rank 1 has no memory for its part of a broadcast. The root must not wait until rank 1 has read the data.
+// More collectives follow than uses of the node area can be under way (most_uses_ahead).
+TEST(SimulatedCollectives, ARankWithoutMemoryIsNotAwaited) {
+    Baton baton(1);
+    Job job(baton, Behaviour::any(baton.random()), {.ranks = 2, .ranks_per_node = 2, .direct_reads = true});
+    job.each([](Rank &rank) {
+        constexpr int64_t length = 1 << 20;
+        std::vector<std::byte> data(length);
+        {
+            EngineGuard guard(rank.engine);
+            Team &team = rank.world().team;
+            Collective *collective = rank.executor.take();
+            Schedule &schedule = collective->plan.schedule();
+            bcast_exchange({{team.index, team.size}, 0, {Space::receive, 0, length, &packed_bytes()}},
+                           schedule);
+            if (rank.number() == 1) schedule.scratch_bytes(int64_t{1} << 60);
+            collective->plan.describe({CollectiveKind::bcast, 0, 0, length}, nullptr, data.data());
+            rank.executor.start(*collective, team);
+            Error error = rank.executor.finish(collective);
+            EXPECT_EQ(error.code(), rank.number() == 1 ? static_cast<int>(ErrorClass::no_mem) : 0);
+            error.discard();
+        }
+        run_collectives(rank, rank.world().team, 1, 200, 3);
+        rank.finish();
+    });
+    baton.run();
+    expect_nothing_left(job);
 }
 
 // The numbers of persistent operations wrap around. The number of an operation that still exists

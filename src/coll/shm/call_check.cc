@@ -28,8 +28,13 @@ void CallCheck::compare_remembered(const AreaTeam &place) {
 
 Error CallCheck::error() const {
     if (disagrees()) {
-        if (disputed_.number != other_.number)
-            return out_of_order(disputed_.word, disputed_.number, other_.word, other_.number, other_rank_);
+        if (disputed_.number != other_.number) {
+            // Posts have only the low bits of numbers. The other rank's number is taken to be the nearest one
+            // to this rank's number that has these bits.
+            uint32_t own = number_ - disputed_age(), ahead = (other_.number - own) & Slot::most_numbers;
+            uint32_t other = own + ahead - (ahead > Slot::most_numbers / 2 ? Slot::most_numbers + 1 : 0);
+            return out_of_order(disputed_.word, own, other_.word, other, other_rank_);
+        }
         Error error = disagreement(disputed_.word, other_.word, other_rank_);
         if (misfit_ < 0 || error.code() != static_cast<int>(ErrorClass::count)) return error;
         error.discard();

@@ -18,9 +18,10 @@ namespace lanyard {
 
 class CallCheck {
 public:
-    // Begins the check of a use. `number`: the number of the collective among the collectives of its team.
-    // `word`: this rank's check word.
+    // Begins the check of a use. `number`: the number of the collective among the collectives of its team,
+    // counted from 0. `word`: this rank's check word.
     void begin(uint32_t word, uint32_t number) {
+        number_ = number;
         own_ = {number & Slot::most_numbers, word};
         other_rank_ = misfit_ = -1;
     }
@@ -65,6 +66,7 @@ private:
     void keep_disagreement(int rank, const CollectiveCall &own, const CollectiveCall &other);
     void compare_remembered(const AreaTeam &);
 
+    uint32_t number_ = 0;
     CollectiveCall own_ = {};
     int other_rank_ = -1;  // the rank that disagrees, in this or an earlier use; -1: none
     int misfit_ = -1;      // the rank that posted an unexpected number of bytes; -1: none

@@ -15,7 +15,7 @@ constexpr int64_t longest_oversubscribed = 1 << 20;
 bool is_auto(const ExchangeTask &task) { return !task.copies || *task.copies == "auto"; }
 
 CopyRates::Kind kind_of(const ExchangeTask &task) {
-    return task.exchange.unit > 1 ? CopyRates::Kind::combined : CopyRates::Kind::copied;
+    return task.exchange.combined ? CopyRates::Kind::combined : CopyRates::Kind::copied;
 }
 
 // Is the stage faster than direct copies for this contribution? Each of the `streams` streams is put into the

@@ -133,7 +133,7 @@ bool ExchangeRun::leave(const ExchangeTask &task) {
 }
 
 bool ExchangeRun::advance(const ExchangeTask &task) {
-    answer_askers(task.area, task.team);
+    answer_askers(task);
     if (used_before_) forget_earlier_use();
     if (state_ == State::posting) {
         if (!post(task)) return false;
@@ -155,6 +155,17 @@ bool ExchangeRun::advance(const ExchangeTask &task) {
         state_ = State::done;
     }
     return true;
+}
+
+void ExchangeRun::abandon(const AreaTeam &place) {
+    if (state_ == State::done) return;
+    if (used_before_) forget_earlier_use();
+    own_.give_up();
+    all_done_.give_up(place);
+    taking_.abandon(place);
+    bool can_tell = generation_ - place.team.node_use.done_through <= most_uses_ahead;
+    if (state_ != State::leaving && can_tell) tell_done(place, generation_);
+    state_ = State::done;
 }
 
 }  // namespace lanyard

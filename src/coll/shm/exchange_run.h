@@ -1,8 +1,8 @@
 // Carries out one exchange of a schedule (Exchange, schedule.h) through memory that all ranks of a team share
 // (node_area.h). A rank writes its slot if it has something to post, waits for the slots of one, some or all
-// ranks, and takes what they contain. No function here blocks, except while it requests memory of another
-// rank (peer_memory.h): the executor has one ExchangeRun for each exchange of a schedule, and calls advance()
-// until it returns true.
+// ranks, and takes what they contain. No function here blocks: the executor has one ExchangeRun for each
+// exchange of a schedule, and calls advance() until it returns true. A use that is begun must end, by
+// advance() or by abandon(), before the object is used again or destroyed.
 //
 // Each use of the area has a number, its generation, which is the same on all ranks. If each rank has s
 // slots, generation g uses slot g mod s. The memory for payloads is used in turn likewise. Slot and payload
@@ -64,6 +64,11 @@ public:
     // MiB into the stage, takes at most about 1 MiB of other ranks' data, and leaves the rest to the next
     // call. Copies within this rank are not divided.
     bool advance(const ExchangeTask &task);
+    // Ends a use that this rank will not carry out any further; does nothing if the use is done. From then on
+    // this rank counts as done with the use, and it does not count as waiting. If it has more uses under way
+    // than it can record out of order (most_uses_ahead), it does not count as done, and its later uses wait
+    // in vain.
+    void abandon(const AreaTeam &place);
     // Has a call of advance() moved data since the last call of got_on()? Then the next advance() may be able
     // to go on at once, although the last call returned false.
     bool got_on() { return std::exchange(got_on_, false); }
@@ -91,7 +96,7 @@ private:
 
     uint32_t generation_ = 0;
     int next_ = 0;  // every rank below next_ is known to have posted
-    State state_ = State::posting;
+    State state_ = State::done;
     CallCheck check_;
     // The members below serve only uses that pass() does not complete.
     bool used_before_ = false;  // the members below still have the state of an earlier use

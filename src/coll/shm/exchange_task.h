@@ -27,11 +27,9 @@ struct ExchangePlace : AreaTeam {
 struct ExchangeTask : ExchangePlace {
     const Schedule &schedule;
     std::byte *pieces;  // exchange_pieces_bytes of memory, aligned for any datatype
-    const void *owner;  // the first argument of the two functions below
+    const void *owner;  // the first argument of buffer_of()
     // Maps a block of the schedule to memory.
     Buffer (*buffer_of)(const void *owner, const Block &block);
-    // Serves requests of other ranks for this rank's memory, on all other teams.
-    void (*answer_elsewhere)(const void *owner) = [](const void *) {};
     // A failure of the program's reduction function is stored here. `*failure` may already hold an earlier
     // error.
     Error *failure = nullptr;

@@ -23,12 +23,18 @@ void keep(Exchange &exchange, const Block &from, const Block &to) {
     exchange.own_to = to;
 }
 
+// States that ranks combine elements of this datatype from what they post in the exchange.
+void set_elements(Exchange &exchange, const Datatype &type) {
+    exchange.combined = true;
+    exchange.unit = type.size;
+}
+
 // Makes the exchange combine the contributions of the ranks up to `last` into `into`. `is_read`: other ranks
 // may read the memory of `into`, so the result is first stored elsewhere (Exchange::aside).
 void combine(Exchange &exchange, const Block &into, int last, bool is_read, Schedule &schedule) {
     exchange.take = Take::reduce;
     exchange.into = into;
-    exchange.unit = into.type->size;
+    set_elements(exchange, *into.type);
     exchange.last = last;
     if (is_read) exchange.aside = schedule.scratch(into.count, *into.type);
 }
@@ -160,7 +166,7 @@ void reduce_exchange(const ReduceShape &s, Schedule &schedule) {
     exchange.root = s.root;
     exchange.posts = true;
     exchange.data = s.contribution;
-    exchange.unit = s.contribution.type->size;
+    set_elements(exchange, *s.contribution.type);
     if (s.index == s.root) {
         exchange.wants = Among::everyone;
         combine(exchange, s.result, s.size - 1, s.contribution == s.result, schedule);
@@ -235,7 +241,7 @@ void make_scan_exchange(const ReduceShape &s, int last, Schedule &schedule) {
     exchange.awaits_readers = read_by_others;
     if (read_by_others) exchange.wakes = Among::higher;
     exchange.data = s.contribution;
-    exchange.unit = s.contribution.type->size;
+    set_elements(exchange, *s.contribution.type);
     if (s.index > 0) {
         exchange.wants = Among::lower;
         combine(exchange, s.result, last, s.contribution == s.result, schedule);

@@ -93,7 +93,7 @@ struct alignas(64) RankHeader {
     // are the numbers of the latest request and answer; the other fields say which memory is requested. An
     // owner that reads a request late may see fields of the next request. It therefore reads `answered` after
     // the fields. The answer to a request is stored before the next request is written, so the owner notices
-    // that the request has been answered.
+    // that the request has been answered: `answered` has reached its number, or already a later one.
     std::atomic<uint32_t> asked, answered;
     std::atomic<int32_t> owner;
     std::atomic<uint64_t> address, bytes;

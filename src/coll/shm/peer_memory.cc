@@ -12,62 +12,88 @@ namespace lanyard {
 
 namespace {
 
-// Requests the memory piece by piece and waits for the answers, because this use cannot continue without
-// them. Serves requests of others meanwhile, because the owner may be waiting for memory of this rank.
-void ask_for(const ExchangeTask &task, int rank, uint64_t address, std::byte *to, int64_t bytes) {
+// Requests the piece that begins at this address. The answers to all earlier requests have been taken.
+void ask_for(const ExchangeTask &task, int rank, uint64_t address, int64_t bytes) {
     RankHeader &own = task.area.header(task.team.index);
     task.area.asking().fetch_add(1, std::memory_order_seq_cst);
-    for (int64_t done = 0; done < bytes;) {
-        int64_t piece = std::min(bytes - done, int64_t{NodeArea::lent_bytes});
-        std::atomic_thread_fence(std::memory_order_release);
-        own.owner.store(rank, std::memory_order_relaxed);
-        own.address.store(address + static_cast<uint64_t>(done), std::memory_order_relaxed);
-        own.bytes.store(static_cast<uint64_t>(piece), std::memory_order_relaxed);
-        uint32_t number = own.asked.load(std::memory_order_relaxed) + 1;
-        own.asked.store(number, std::memory_order_seq_cst);
-        while (own.answered.load(std::memory_order_acquire) != number) {
-            task.wake(rank);
-            answer_askers(task.area, task.team);
-            task.answer_elsewhere(task.owner);
-            sched_yield();
-        }
-        std::memcpy(to + done, task.area.lent_piece(task.team.index), static_cast<size_t>(piece));
-        done += piece;
+    std::atomic_thread_fence(std::memory_order_release);
+    own.owner.store(rank, std::memory_order_relaxed);
+    own.address.store(address, std::memory_order_relaxed);
+    own.bytes.store(static_cast<uint64_t>(std::min(bytes, int64_t{NodeArea::lent_bytes})),
+                    std::memory_order_relaxed);
+    own.asked.store(own.asked.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
+    task.wake(rank);
+}
+
+// Is this rank's request answered? Looks for a moment, because a piece is short and its owner usually answers
+// soon. Serves requests of others meanwhile, because the owner may look for memory of this rank.
+bool is_answered(const ExchangeTask &task) {
+    constexpr int looks = 20;
+    const RankHeader &own = task.area.header(task.team.index);
+    for (int look = 0; look < looks; ++look) {
+        if (own.answered.load(std::memory_order_acquire) == own.asked.load(std::memory_order_relaxed))
+            return true;
+        answer_askers(task);
+        sched_yield();
     }
-    task.area.asking().fetch_sub(1, std::memory_order_relaxed);
+    return false;
 }
 
 }  // namespace
 
-void read_memory(const ExchangeTask &task, int rank, uint64_t address, std::byte *to, int64_t bytes) {
+int64_t read_memory(const ExchangeTask &task, const void *reader, int rank, uint64_t address, std::byte *to,
+                    int64_t bytes) {
     NodeUse &use = task.team.node_use;
     if (rank == task.team.index) {
         std::memcpy(to, reinterpret_cast<const std::byte *>(address), static_cast<size_t>(bytes));
-        return;
+        return bytes;
     }
     if (!use.reads_refused) {
         Error refused = task.reach->read(task.team.peers[rank], address, to, static_cast<size_t>(bytes));
-        if (!refused) return;
+        if (!refused) return bytes;
         log(LogLevel::info, "coll", "rank %d: %s; copying through shared buffers instead", rank,
             refused.sentence().c_str());
         refused.discard();
         use.reads_refused = true;
     }
-    ask_for(task, rank, address, to, bytes);
+    const RankHeader &own = task.area.header(task.team.index);
+    if (!use.asker) {
+        ask_for(task, rank, address, bytes);
+        use.asker = reader;
+    }
+    if (use.asker != reader || own.owner.load(std::memory_order_relaxed) != rank ||
+        own.address.load(std::memory_order_relaxed) != address || !is_answered(task))
+        return 0;
+    int64_t piece = std::min(bytes, static_cast<int64_t>(own.bytes.load(std::memory_order_relaxed)));
+    std::memcpy(to, task.area.lent_piece(task.team.index), static_cast<size_t>(piece));
+    use.asker = nullptr;
+    task.area.asking().fetch_sub(1, std::memory_order_relaxed);
+    return piece;
 }
 
-void answer_all_askers(const NodeArea &area, const Team &team) {
-    for (int rank = 0; rank < team.size; ++rank) {
+void withdraw_request(const AreaTeam &place, const void *reader) {
+    NodeUse &use = place.team.node_use;
+    if (use.asker != reader) return;
+    place.area.header(place.team.index).owner.store(-1, std::memory_order_relaxed);
+    place.area.asking().fetch_sub(1, std::memory_order_relaxed);
+    use.asker = &use;  // no reader, so that no other reader can take its place
+}
+
+void answer_all_askers(const AreaTeam &place) {
+    const NodeArea &area = place.area;
+    for (int rank = 0; rank < place.team.size; ++rank) {
         RankHeader &header = area.header(rank);
         uint32_t number = header.asked.load(std::memory_order_acquire);
         int32_t owner = header.owner.load(std::memory_order_relaxed);
         uint64_t address = header.address.load(std::memory_order_relaxed),
                  bytes = header.bytes.load(std::memory_order_relaxed);
         std::atomic_thread_fence(std::memory_order_acquire);
-        if (number == header.answered.load(std::memory_order_relaxed) || owner != team.index) continue;
+        if (owner != place.team.index || reached(number, header.answered.load(std::memory_order_relaxed)))
+            continue;
         std::memcpy(area.lent_piece(rank), reinterpret_cast<const std::byte *>(address),
                     static_cast<size_t>(bytes));
         header.answered.store(number, std::memory_order_release);
+        place.wake(rank);
     }
 }
 

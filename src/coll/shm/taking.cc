@@ -55,12 +55,12 @@ Taking::Posted Taking::posted_by(const Use &use, int rank) {
         const Block &data = task.exchange.data;
         return {nullptr, reinterpret_cast<uintptr_t>(task.buffer(data).base), data.bytes()};
     }
-    const SlotPlace &place =
-        reinterpret_cast<const SlotPlace *>(payload)[bytes == Slot::at_address ? 0 : task.team.index];
+    bool table = bytes != Slot::at_address;
+    const SlotPlace &place = reinterpret_cast<const SlotPlace *>(payload)[table ? task.team.index : 0];
     if (place.bytes & SlotPlace::here)
-        return {payload + place.where, 0, static_cast<int64_t>(place.bytes & ~SlotPlace::here)};
-    if (place.bytes & StagedPlace::staged) return {nullptr, 0, StagedPlace::in(place).bytes, &place};
-    return {nullptr, place.where, static_cast<int64_t>(place.bytes)};
+        return {payload + place.where, 0, static_cast<int64_t>(place.bytes & ~SlotPlace::here), table};
+    if (place.bytes & StagedPlace::staged) return {nullptr, 0, StagedPlace::in(place).bytes, table, &place};
+    return {nullptr, place.where, static_cast<int64_t>(place.bytes), table};
 }
 
 // Leaves the streams of all posts, because they are not what this rank expects.
@@ -73,9 +73,12 @@ void Taking::leave_streams(const Use &use) {
     }
 }
 
-// Has the piece with this number arrived from every rank whose contribution goes through the stage?
-bool Taking::pieces_there(const Use &use, int64_t number) {
-    for (int rank = 0; rank <= use.task.exchange.last; ++rank) {
+void Taking::abandon(const AreaTeam &place) const { withdraw_request(place, this); }
+
+// Has the piece with this number arrived from every rank whose contribution goes through the stage and is not
+// in the current piece of the result yet? (If some are, ranks are combined from the last one down.)
+bool Taking::pieces_there(const Use &use, int64_t number) const {
+    for (int rank = 0; rank + combined_ <= use.task.exchange.last; ++rank) {
         if (rank == use.task.team.index) continue;
         const SlotPlace *staged = posted_by(use, rank).staged;
         if (staged && !IncomingStream(use.task, rank, *staged).piece(number)) return false;
@@ -108,7 +111,7 @@ bool Taking::copy_from(const Use &use, int rank, const Buffer &into, int64_t &po
     const ExchangeTask &task = use.task;
     Posted posted = posted_by(use, rank);
     int64_t bytes = into.bytes();
-    if (!use.check.fits(rank, posted.bytes, posted.staged ? bytes : bytes * task.exchange.parts)) {
+    if (!use.check.fits(rank, posted.bytes, posted.for_this_rank ? bytes : bytes * task.exchange.parts)) {
         leave_streams(use);
         return true;
     }
@@ -139,9 +142,11 @@ bool Taking::copy_directly(const Use &use, int rank, uint64_t address, const Buf
     int64_t bytes = into.bytes();
     bool straight = into.contiguous();
     while (position < bytes && left_ > 0) {
-        int64_t piece = std::min(bytes - position, straight ? left_ : exchange_pieces_bytes);
+        int64_t most = std::min(bytes - position, straight ? left_ : exchange_pieces_bytes);
         std::byte *to = straight ? into.base + position : task.pieces;
-        read_memory(task, rank, address + static_cast<uint64_t>(task.exchange.skip + position), to, piece);
+        uint64_t from = address + static_cast<uint64_t>(task.exchange.skip + position);
+        int64_t piece = read_memory(task, this, rank, from, to, most);
+        if (piece == 0) return false;
         if (!straight) unpack_block(to, into, piece, position);
         position += piece;
         left_ -= piece;
@@ -174,8 +179,10 @@ bool Taking::reduce(const Use &use) {
     if (contributed > int64_t{task.area.payload_bytes()}) return reduce_pieces(use, into);
     for (int rank = 0; rank <= exchange.last; ++rank)
         if (task.area.slot(rank, use.generation).bytes() != contributed &&
-            !use.check.fits(rank, posted_by(use, rank).bytes, contributed))
+            !use.check.fits(rank, posted_by(use, rank).bytes, contributed)) {
+            leave_streams(use);
             return true;
+        }
     reduce_slots(use, into);
     return true;
 }
@@ -190,7 +197,7 @@ bool Taking::reduce_pieces(const Use &use, const Buffer &into) {
     for (int rank = 0; rank <= exchange.last; ++rank) {
         Posted posted = posted_by(use, rank);
         staged |= posted.staged != nullptr;
-        int64_t expected = posted.staged && exchange.read_each >= 0 ? bytes : exchange.data.bytes();
+        int64_t expected = posted.for_this_rank ? bytes : exchange.data.bytes();
         if (position_ > 0 || use.check.fits(rank, posted.bytes, expected)) continue;
         leave_streams(use);
         return true;
@@ -203,7 +210,7 @@ bool Taking::reduce_pieces(const Use &use, const Buffer &into) {
         int64_t number = position_ / whole_piece;
         if (left_ <= 0 || (staged && !pieces_there(use, number))) return false;
         uint64_t since_ns = learning ? clock_ns() : 0;
-        reduce_piece(use, into.base + position_, piece, number);
+        if (!reduce_piece(use, into.base + position_, piece, number)) return false;
         if (learning) staged_.add(piece * exchange.last, clock_ns() - since_ns);
         left_ -= piece * (exchange.last + 1);
     }
@@ -211,8 +218,24 @@ bool Taking::reduce_pieces(const Use &use, const Buffer &into) {
     return true;
 }
 
-// Like reduce_slots(), for contributions that are not in slots.
-void Taking::reduce_piece(const Use &use, std::byte *into, int64_t bytes, int64_t staged_piece) const {
+// Reads the whole piece of a contribution. False: requested memory has not come yet (peer_memory.h). What has
+// come is kept for the next call with the same arguments.
+bool Taking::read_whole(const ExchangeTask &task, int rank, uint64_t address, std::byte *to, int64_t bytes) {
+    auto before = static_cast<int64_t>(read_so_far_.size()), got = before;
+    for (int64_t more = 1; more > 0 && got < bytes; got += more)
+        more = read_memory(task, this, rank, address + static_cast<uint64_t>(got), to + got, bytes - got);
+    if (got < bytes) {
+        read_so_far_.insert(read_so_far_.end(), to + before, to + got);
+        return false;
+    }
+    std::copy(read_so_far_.begin(), read_so_far_.end(), to);
+    read_so_far_.clear();
+    return true;
+}
+
+// Like reduce_slots(), for contributions that are not in slots. False: requested memory has not come yet. The
+// next call goes on with the same piece.
+bool Taking::reduce_piece(const Use &use, std::byte *into, int64_t bytes, int64_t staged_piece) {
     const ExchangeTask &task = use.task;
     const Exchange &exchange = task.exchange;
     const Op &op = *task.schedule.op;
@@ -221,7 +244,8 @@ void Taking::reduce_piece(const Use &use, std::byte *into, int64_t bytes, int64_
     auto add = [&](const std::byte *from) {
         combine(op, from, into, bytes / type.size, type, *task.failure);
     };
-    auto reduce_one = [&](int rank, bool first) {
+    auto reduce_one = [&](int rank) {
+        bool first = combined_ == 0;
         Posted posted = posted_by(use, rank);
         uint64_t address = posted.address + static_cast<uint64_t>(exchange.skip + position_);
         if (posted.staged) {
@@ -231,22 +255,22 @@ void Taking::reduce_piece(const Use &use, std::byte *into, int64_t bytes, int64_
             else add(piece);
             stream.taken(staged_piece);
         } else if (first) {
-            read_memory(task, rank, address, into, bytes);
+            return read_whole(task, rank, address, into, bytes);
         } else if (rank == own) {
             add(reinterpret_cast<const std::byte *>(address));
         } else {
-            read_memory(task, rank, address, task.pieces, bytes);
+            if (!read_whole(task, rank, address, task.pieces, bytes)) return false;
             add(task.pieces);
         }
+        return true;
     };
     // The contributions of ranks 0 and 1 are combined at rank 1. If the operation commutes, rank 1 reads the
     // contribution of rank 0 straight into the result, and then adds its own.
-    if (exchange.last == 1 && own == 1 && op.commutative) {
-        reduce_one(0, true);
-        reduce_one(1, false);
-        return;
-    }
-    for (int rank = exchange.last; rank >= 0; --rank) reduce_one(rank, rank == exchange.last);
+    bool upwards = exchange.last == 1 && own == 1 && op.commutative;
+    for (; combined_ <= exchange.last; ++combined_)
+        if (!reduce_one(upwards ? combined_ : exchange.last - combined_)) return false;
+    combined_ = 0;
+    return true;
 }
 
 }  // namespace lanyard

@@ -45,6 +45,10 @@ public:
         return true;
     }
     bool waits() const { return counted_; }
+    // Waits no longer.
+    void give_up(const AreaTeam &place) {
+        if (counted_) stop(place);
+    }
 
 private:
     bool look(const AreaTeam &, uint32_t generation);

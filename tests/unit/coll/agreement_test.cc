@@ -39,6 +39,20 @@ TEST(Agreement, SentencesNameTheDifference) {
               std::string::npos);
 }
 
+// A word has no room for every root. Those that it does not show are not named.
+TEST(Agreement, SentencesNameNoWrongRoot) {
+    constexpr int named = Agreement::named_roots;
+    auto of = [&](int own, int other) {
+        return sentence({CollectiveKind::bcast, own, 0, 8}, {CollectiveKind::bcast, other, 0, 8});
+    };
+    EXPECT_NE(of(0, named - 1).find("with root 255, this rank with root 0; all ranks"), std::string::npos);
+    for (int other : {named, named + 1, 509, 510, 511, 100'000})
+        EXPECT_EQ(of(0, other),
+                  "rank 3 calls MPI_Bcast with another root than this rank; all ranks must name the "
+                  "same root");
+    EXPECT_EQ(of(named, named + 1), of(0, named));
+}
+
 TEST(Agreement, LargeRootsAreNotTakenForNone) {
     Agreement none{CollectiveKind::alltoallv};
     for (int root = 500; root < 2000; ++root)

@@ -182,7 +182,8 @@ std::string Machine::deliver(Route route) {
     return "";
 }
 
-bool Machine::advance(int index, StepId id) {
+// Returns true if the step is done. `wrong` then describes a mismatch that the exchange reports, if any.
+bool Machine::advance(int index, StepId id, std::string &wrong) {
     const Schedule &schedule = ranks_[index]->schedule;
     int32_t number = schedule.steps()[id].number;
     struct Owner {
@@ -205,13 +206,14 @@ bool Machine::advance(int index, StepId id) {
             return true;
     }
     const Exchange &exchange = schedule.exchanges()[number];
-    auto nothing_elsewhere = [](const void *) {};
     Rank &rank = *ranks_[index];
     Error failure;
     bool done = state.exchanges[number].advance(
-        {{{team, NodeArea(team), &reach_}, exchange}, schedule, pieces_.data(), &owner, buffer_of,
-         nothing_elsewhere, &failure, &rank.stage, &rank.copies});
+        {{{team, NodeArea(team), &reach_}, exchange}, schedule, pieces_.data(), &owner, buffer_of, &failure,
+         &rank.stage, &rank.copies});
     LANYARD_MUST(!failure);  // no reduction operation of these tests throws
+    if (Error mismatch = done ? state.exchanges[number].check().error() : Error())
+        wrong = "rank " + std::to_string(index) + ": " + mismatch.take().sentence;
     return done;
 }
 
@@ -246,7 +248,7 @@ std::string Machine::run() {
             fruitless = 0;
         } else {
             auto waiting = take(polled_);
-            if (advance(waiting.first, waiting.second)) {
+            if (advance(waiting.first, waiting.second, wrong)) {
                 finish(waiting.first, waiting.second, states_[waiting.first]->chain[waiting.second]);
                 fruitless = 0;
             } else {

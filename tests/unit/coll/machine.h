@@ -109,7 +109,7 @@ private:
     std::string start(int rank, StepId id);
     void finish(int rank, StepId id, const Chain &chain);
     std::string deliver(Route route);
-    bool advance(int rank, StepId id);
+    bool advance(int rank, StepId id, std::string &wrong);
     size_t pick(size_t choices) { return std::uniform_int_distribution<size_t>(0, choices - 1)(random_); }
 
     std::vector<std::unique_ptr<Rank>> ranks_;

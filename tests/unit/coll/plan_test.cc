@@ -1,10 +1,11 @@
 // Tests plans without running them: plans that an earlier call has kept, the memory of blocks, and the
-// numbers and tags of calls.
+// numbers and tags of calls. Also tests which team the messages concern that arrive before a call.
 #include "coll/plan.h"
 
 #include <gtest/gtest.h>
 
 #include "base/abi_constants.h"
+#include "coll/early_messages.h"
 #include "coll/team_call.h"
 #include "datatype/predefined.h"
 
@@ -139,6 +140,23 @@ TEST(TeamCall, APersistentOneKeepsItsTag) {
     call.begin(team, 18);
     EXPECT_FALSE(is_persistent(call.tag()));
     EXPECT_EQ(call.number(), 2u);
+}
+
+TEST(EarlyMessages, ConcernOnlyTheirTeam) {
+    Team team, other;
+    team.context = 5;
+    other.context = 6;
+    EarlyMessages early;
+    early.add({other.context, 0, false, 17, 1});
+    EXPECT_FALSE(early.concern(team));
+    EXPECT_TRUE(early.concern(other));
+    // Messages of a persistent operation are compared when that operation starts.
+    early.add({team.context, 0, true, 17, 1});
+    EXPECT_FALSE(early.concern(team));
+    EarlyMessage found;
+    EXPECT_FALSE(early.take_disagreeing(other, 0, found));
+    EXPECT_FALSE(early.concern(other));
+    EXPECT_FALSE(early.empty());
 }
 
 }  // namespace

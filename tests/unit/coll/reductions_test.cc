@@ -130,16 +130,17 @@ TEST(ReduceScatter, EveryoneHasItsPart) {
     for (const auto &algorithm : all)
         for (int size : sizes())
             for (const Datatype *type : datatypes())
-                for (int each : {-1, 1, 3, 600})  // -1: different counts, some of them 0
+                for (int each : {-600, -1, 1, 3, 600})  // below 0: different counts, some of them 0
                     for (const Op *op : {&sum_op(), &compose_op()})
                         for (bool in_place : {false, true}) {
                             if (algorithm.commutative_only && !op->commutative) continue;
                             if (algorithm.needs_area && (type != &plain_pair() || size == 1)) continue;
-                            if (each == 600 && !(algorithm.needs_area && takes_long_counts(size))) continue;
+                            bool is_long = each == 600 || each == -600;
+                            if (is_long && !(algorithm.needs_area && takes_long_counts(size))) continue;
                             std::string what = describe(algorithm.name, size, each, *type, in_place, 0);
                             std::vector<int> counts(static_cast<size_t>(size));
                             for (int i = 0; i < size; ++i)
-                                counts[static_cast<size_t>(i)] = each < 0 ? (i * 5 + 2) % 4 : each;
+                                counts[static_cast<size_t>(i)] = each < 0 ? (i * 5 + 2) % 4 * -each : each;
                             int64_t total = std::accumulate(counts.begin(), counts.end(), int64_t{0});
                             Machine machine(size, seed() + static_cast<uint64_t>(size),
                                             algorithm.needs_area ? shared_for(size, total * 8)

@@ -60,6 +60,24 @@ TEST(CallCheck, TellsAnotherOrder) {
         "MPI_Barrier as operation 8; all ranks must call the same collective operations in the same order");
 }
 
+// The sentence states whole numbers, although posts have only their low bits.
+TEST(CallCheck, TellsHighNumbersInFull) {
+    const uint32_t round = Slot::most_numbers + 1, numbers[][2] = {{3 * round + 7, 3 * round + 6},
+                                                                   {3 * round, 3 * round - 1},
+                                                                   {3 * round - 1, 3 * round + 1}};
+    for (const auto &[own, other] : numbers) {
+        CallCheck check;
+        check.begin(barrier_word, own);
+        EXPECT_FALSE(check.compare(2, {other & Slot::most_numbers, barrier_word}));
+        EXPECT_EQ(sentence(check), "rank 2 calls MPI_Barrier as collective operation " +
+                                       std::to_string(other + 1) +
+                                       " of this communicator, this rank MPI_Barrier as operation " +
+                                       std::to_string(own + 1) +
+                                       "; all ranks must call the same collective operations in the same "
+                                       "order");
+    }
+}
+
 TEST(CallCheck, TellsAnotherLength) {
     CallCheck check;
     check.begin(bcast_word, 7);

@@ -17,7 +17,6 @@
 #include "base/abi_constants.h"
 #include "coll/algorithms.h"
 #include "coll/shm/exchange_run.h"
-#include "coll/shm/peer_memory.h"
 #include "datatype/predefined.h"
 
 namespace lanyard {
@@ -128,19 +127,14 @@ public:
                  void *receive) {
         struct Spaces {
             void *of[3];
-            const Team *other;
-        } spaces{{send, receive, scratch_.data()}, elsewhere};
+        } spaces{{send, receive, scratch_.data()}};
         auto buffer_of = [](const void *owner, const Block &block) {
             void *base = static_cast<const Spaces *>(owner)->of[static_cast<size_t>(block.space)];
             return Buffer{static_cast<std::byte *>(base) + block.offset, block.count, block.type};
         };
-        auto answer_elsewhere = [](const void *owner) {
-            if (const Team *other = static_cast<const Spaces *>(owner)->other)
-                answer_askers(NodeArea(*other), *other);
-        };
         Error failure;
         ExchangeTask task{{{team, NodeArea(team), &shared_.bells}, exchange}, schedule, pieces_.data(),
-                          &spaces, buffer_of, answer_elsewhere, &failure, &stage, &shared_.copies};
+                          &spaces, buffer_of, &failure, &stage, &shared_.copies};
         do {
             if (run.advance(task)) return true;
         } while (run.got_on());
@@ -174,7 +168,6 @@ public:
     }
     Team team;
     Stage stage;
-    const Team *elsewhere = nullptr;  // another team on which this rank has an operation under way
 
 private:
     Shared &shared_;
@@ -337,8 +330,6 @@ void ask_each_other_on_two_teams() {
     with_ranks(first, [&](Rank &on_first) {
         Rank on_second(second, on_first.team.index);
         Rank *ranks[2] = {&on_first, &on_second};
-        on_first.elsewhere = &on_second.team;
-        on_second.elsewhere = &on_first.team;
         std::vector<int64_t> send(count, on_first.team.index + 1), sums[2];
         Schedule schedules[2];
         ExchangeRun runs[2];

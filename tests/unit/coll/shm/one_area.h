@@ -1,6 +1,6 @@
 // Sets up a node area whose ranks all run in one thread, for tests of single parts of exchanges. OneArea
-// provides each rank's view of the area and records which ranks sleep. Broadcast prepares what the parts of a
-// broadcast need.
+// provides each rank's view of the area and records which ranks sleep. Side prepares what the parts of one
+// exchange need, and Broadcast does so for a broadcast.
 #pragma once
 
 #include <cstdlib>
@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "coll/algorithms.h"
@@ -40,6 +41,7 @@ public:
     bool asleep(uint32_t peer) override { return asleep_[peer]; }
     void wake(uint32_t peer) override { asleep_[peer] = false; }
     Error read(uint32_t, uint64_t address, std::byte *to, size_t bytes) override {
+        if (refuses_reads) return Error(ErrorClass::other, "not allowed");
         std::memcpy(to, reinterpret_cast<const std::byte *>(address), bytes);
         return {};
     }
@@ -48,6 +50,7 @@ public:
         return memory(bytes);
     }
     std::byte *at(uint64_t offset, size_t) override { return memories_[offset / 64].get(); }
+    bool refuses_reads = false;
 
 private:
     struct Free {
@@ -66,23 +69,23 @@ private:
     std::vector<bool> asleep_;
 };
 
-// One rank's side of a broadcast of `bytes` bytes from rank 0, with the copy method `way`. A Broadcast
-// must not be moved or copied, because its `task` contains pointers to its other members.
-struct Broadcast {
-    Broadcast(OneArea &area, int rank, int64_t bytes, const char *way)
+// One rank's side of the exchange of a schedule, with the copy method `way`. All blocks lie in `data`, which
+// has `bytes` bytes. A Side must not be moved or copied, because its `task` contains pointers to its other
+// members.
+struct Side {
+    Side(OneArea &area, int rank, Schedule of, int64_t bytes, const char *way)
         : data(static_cast<size_t>(bytes)),
           copies(way),
-          schedule(schedule_of(area.seen_by(rank).team, bytes)),
+          schedule(std::move(of)),
           task{{area.seen_by(rank), schedule.exchanges()[0]},
                schedule,
                pieces.data(),
                this,
                buffer_of,
-               [](const void *) {},
                nullptr,
                &stage,
                &copies} {}
-    Broadcast(const Broadcast &) = delete;
+    Side(const Side &) = delete;
     Slot &slot(uint32_t generation) const { return task.area.slot(0, generation); }
 
     std::vector<std::byte> data, pieces = std::vector<std::byte>(exchange_pieces_bytes);
@@ -92,14 +95,22 @@ struct Broadcast {
     ExchangeTask task;
 
 private:
+    static Buffer buffer_of(const void *owner, const Block &block) {
+        auto *self = static_cast<Side *>(const_cast<void *>(owner));
+        return {self->data.data() + block.offset, block.count, block.type};
+    }
+};
+
+// One rank's side of a broadcast of `bytes` bytes from rank 0.
+struct Broadcast : Side {
+    Broadcast(OneArea &area, int rank, int64_t bytes, const char *way)
+        : Side(area, rank, schedule_of(area.seen_by(rank).team, bytes), bytes, way) {}
+
+private:
     static Schedule schedule_of(const Team &team, int64_t bytes) {
         Schedule schedule;
         bcast_exchange({{team.index, team.size}, 0, {Space::send, 0, bytes, &packed_bytes()}}, schedule);
         return schedule;
-    }
-    static Buffer buffer_of(const void *owner, const Block &block) {
-        auto *self = static_cast<Broadcast *>(const_cast<void *>(owner));
-        return {self->data.data() + block.offset, block.count, block.type};
     }
 };
 

@@ -1,12 +1,15 @@
 // Tests OwnPost and Taking without the rest of an exchange. One rank posts data and another takes it: in a
-// slot, at an address, or through the stage. In further tests, a rank waits for free slots, or expects
-// something else than was posted.
+// slot, at an address, or through the stage. In further tests, a rank waits for free slots, expects something
+// else than was posted, or must request the memory because the kernel refuses reads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "base/abi_constants.h"
 #include "coll/shm/own_post.h"
+#include "coll/shm/peer_memory.h"
 #include "coll/shm/taking.h"
+#include "datatype/predefined.h"
 #include "one_area.h"
 
 namespace lanyard {
@@ -14,6 +17,7 @@ namespace {
 
 using testing::Broadcast;
 using testing::OneArea;
+using testing::Side;
 
 constexpr CollectiveCall call{1, 0};
 
@@ -41,6 +45,30 @@ struct Taker : Broadcast {
     bool take() { return taking.take({task, 1, false, false, check}); }
     CallCheck check;
     Taking taking;
+};
+
+// Rank 1 of 2, which adds up `count` numbers of each rank.
+struct Adder : Side {
+    Adder(OneArea &area, int64_t count) : Side(area, 1, schedule_of(count), count * 8, "once") {
+        check.begin(call.word, call.number);
+    }
+    bool take() { return taking.take({task, 1, false, false, check}); }
+    CallCheck check;
+    Taking taking;
+
+private:
+    static Schedule schedule_of(int64_t count) {
+        const Datatype &type = *predefined_datatype(abi::type_int64_t);
+        ReduceShape shape;
+        shape.index = 1;
+        shape.size = 2;
+        shape.contribution = {Space::send, 0, count, &type};
+        shape.result = {Space::receive, 0, count, &type};
+        shape.op = predefined_op(abi::op_sum);
+        Schedule schedule;
+        allreduce_exchange(shape, schedule);
+        return schedule;
+    }
 };
 
 TEST(OwnPost, GoesWhereThereIsRoom) {
@@ -116,6 +144,89 @@ TEST(Taking, TellsOtherLengthsAndLeavesStreams) {
                       std::to_string(bytes + 8) + "; count and datatype must agree on all ranks");
         while (!poster.post.is_whole()) ASSERT_TRUE(poster.post.go_on(poster.task));
     }
+}
+
+// A rank whose own contribution fits into a slot must also leave the stream of a longer contribution.
+TEST(Taking, LeavesStreamsAlsoWhereSlotsAreCombined) {
+    OneArea area(2);
+    Poster poster(area, 100 * StageMemory::piece_bytes, "twice");
+    Adder adder(area, 1);
+    ASSERT_TRUE(poster.write());
+    ASSERT_FALSE(poster.post.is_whole());
+    EXPECT_TRUE(adder.take());
+    EXPECT_NE(adder.check.error().take().sentence.find("this rank expects 8;"), std::string::npos);
+    while (!poster.post.is_whole()) ASSERT_TRUE(poster.post.go_on(poster.task));
+}
+
+// If reads are refused, a call returns even though the owner of the memory does not answer.
+TEST(Taking, DoesNotWaitForRequestedMemory) {
+    constexpr int64_t bytes = 10'000, lent = NodeArea::lent_bytes;
+    OneArea area(2);
+    area.refuses_reads = true;
+    Poster poster(area, bytes, "once");
+    Taker taker(area, bytes);
+    ASSERT_TRUE(poster.write());
+    EXPECT_FALSE(taker.take());
+    EXPECT_FALSE(taker.taking.got_on());
+    EXPECT_EQ(poster.task.area.asking().load(), 1u);
+    int64_t answers = 0;
+    for (; answers < bytes && !taker.take(); ++answers) {
+        area.fall_asleep(1);
+        answer_askers(poster.task);
+        EXPECT_FALSE(area.asleep(1));
+    }
+    EXPECT_EQ(answers, (bytes + lent - 1) / lent);
+    EXPECT_TRUE(taker.data == poster.data);
+    EXPECT_EQ(poster.task.area.asking().load(), 0u);
+}
+
+// A rank has only one request under way, so its uses must take turns.
+TEST(Taking, SeveralUsesRequestMemoryInTurn) {
+    constexpr int64_t bytes = 10'000;
+    OneArea area(2);
+    area.refuses_reads = true;
+    Poster poster(area, bytes, "once");
+    Taker first(area, bytes), second(area, bytes);
+    ASSERT_TRUE(poster.write());
+    bool first_over = false, second_over = false;
+    for (int turn = 0; turn < 100 && !(first_over && second_over); ++turn) {
+        first_over = first_over || first.take();
+        second_over = second_over || second.take();
+        answer_askers(poster.task);
+    }
+    EXPECT_TRUE(first_over && first.data == poster.data);
+    EXPECT_TRUE(second_over && second.data == poster.data);
+}
+
+TEST(Taking, WithdrawsItsRequest) {
+    constexpr int64_t bytes = 10'000;
+    OneArea area(2);
+    area.refuses_reads = true;
+    Poster poster(area, bytes, "once");
+    Taker taker(area, bytes);
+    ASSERT_TRUE(poster.write());
+    EXPECT_FALSE(taker.take());
+    taker.taking.abandon(taker.task);
+    EXPECT_EQ(poster.task.area.asking().load(), 0u);
+    answer_all_askers(poster.task);
+    EXPECT_EQ(poster.task.area.header(1).answered.load(), 0u);
+}
+
+// Rank 2 has answered request 7 of rank 0. Now it reads the number of that request once more, but the other
+// fields of request 8, which rank 1 has already answered.
+TEST(PeerMemory, WhatIsAnsweredIsNotAnsweredAgain) {
+    OneArea area(3);
+    AreaTeam late = area.seen_by(2);
+    std::byte other{1};
+    RankHeader &header = late.area.header(0);
+    header.asked.store(7);
+    header.owner.store(2);
+    header.address.store(reinterpret_cast<uintptr_t>(&other));
+    header.bytes.store(1);
+    header.answered.store(8);
+    answer_all_askers(late);
+    EXPECT_EQ(header.answered.load(), 8u);
+    EXPECT_EQ(*late.area.lent_piece(0), std::byte{0});
 }
 
 TEST(Taking, UsesNothingOfAnotherCall) {

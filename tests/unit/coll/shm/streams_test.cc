@@ -1,11 +1,15 @@
 // Tests Streams in isolation. The owner must run ahead as far as there is room, the takers must get all
-// pieces in order, and the owner must not wait for a taker that has left.
+// pieces in order, and the owner must not wait for a taker that has left. Rates of combined data must be kept
+// apart from those of data that is only copied.
 #include "coll/shm/streams.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "base/abi_constants.h"
+#include "coll/shm/copy_choice.h"
+#include "datatype/predefined.h"
 #include "one_area.h"
 
 namespace lanyard {
@@ -13,6 +17,7 @@ namespace {
 
 using testing::Broadcast;
 using testing::OneArea;
+using testing::Side;
 
 // Rank 0, which broadcasts `count` pieces. Every byte of a piece is the piece's number.
 struct Owner : Broadcast {
@@ -106,6 +111,37 @@ TEST(Streams, AreNotWantedForEverWhereThereIsNoRoom) {
     }
     EXPECT_FALSE(owner.streams.wanted());
     EXPECT_FALSE(owner.streams.open());
+}
+
+// Notes the rates of all parts of copies, as often as they are tried in the exchange of this schedule.
+void learn(const Side &side, int64_t bytes) {
+    for (auto part : {CopyRates::Part::direct, CopyRates::Part::put, CopyRates::Part::taken})
+        for (int i = 0; i <= CopyRates::trials; ++i) {
+            CopyMeter meter;
+            meter.add(bytes, 1000);
+            meter.tell(side.task, part, bytes);
+        }
+}
+
+TEST(CopyChoice, DataThatIsCombinedHasRatesOfItsOwn) {
+    constexpr auto copied = CopyRates::Kind::copied, combined = CopyRates::Kind::combined;
+    constexpr int64_t bytes = 100'000;
+    ReduceShape shape;
+    shape.size = 2;
+    shape.root = 1;
+    // With elements of one byte, pieces may begin at any byte, as if the data were only copied.
+    shape.contribution = {Space::send, 0, bytes, predefined_datatype(abi::type_int8_t)};
+    shape.op = predefined_op(abi::op_sum);
+    Schedule schedule;
+    reduce_exchange(shape, schedule);
+    OneArea of_bcast(2), of_reduce(2);
+    Broadcast copying(of_bcast, 0, bytes, "auto");
+    Side combining(of_reduce, 0, schedule, bytes, "auto");
+    learn(copying, bytes);
+    learn(combining, bytes);
+    const CopyRates &of_copies = copying.task.area.copy_rates(), &of_sums = combining.task.area.copy_rates();
+    EXPECT_TRUE(of_copies.learned(copied, bytes) && !of_copies.learned(combined, bytes));
+    EXPECT_TRUE(of_sums.learned(combined, bytes) && !of_sums.learned(copied, bytes));
 }
 
 }  // namespace

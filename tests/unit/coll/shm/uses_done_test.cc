@@ -1,15 +1,17 @@
 // Tests how ranks find out which ranks are done with which uses of a node area (uses_done.h). Uses are
 // counted in order. A rank can wait until all ranks are done, and the last rank to be done wakes it. A slot
-// also shows up to which use its rank is done.
+// also shows up to which use its rank is done. A rank may abandon a use (exchange_run.h).
 #include "coll/shm/uses_done.h"
 
 #include <gtest/gtest.h>
 
+#include "coll/shm/exchange_run.h"
 #include "one_area.h"
 
 namespace lanyard {
 namespace {
 
+using testing::Broadcast;
 using testing::OneArea;
 
 TEST(UsesDone, AreCountedInOrder) {
@@ -59,6 +61,34 @@ TEST(UsesDone, SlotsTellToo) {
     own.area.slot(1, 101).begin(101, 0, 0, 100, 0);
     learn_who_is_done(own, 101, 8);  // does not look at the slots yet, because it is too early
     EXPECT_EQ(own.team.node_use.known_done, 98u);
+}
+
+// Abandoned uses count as done, and the rank does not count as waiting. Entries of the stage are free again
+// once the other rank has left the stream.
+TEST(UsesDone, AbandonedUsesAreDone) {
+    constexpr int64_t bytes = 100 * StageMemory::piece_bytes;
+    for (bool by_stage : {false, true}) {
+        OneArea area(2);
+        Broadcast root(area, 0, bytes, by_stage ? "twice" : "once"), other(area, 1, bytes, "once");
+        ExchangeRun posting, taking, not_started;
+        posting.begin(root.task.team, 0, 0);
+        for (ExchangeRun *run : {&taking, &not_started}) run->begin(other.task.team, 0, 0);
+        EXPECT_FALSE(posting.advance(root.task));
+        EXPECT_EQ(root.task.area.awaited().load(), by_stage ? 0u : 1u);
+        EXPECT_FALSE(taking.advance(other.task));
+        posting.abandon(root.task);
+        EXPECT_EQ(root.task.area.awaited().load(), 0u);
+        EXPECT_EQ(root.task.area.header(0).done_through.load(), 1u);
+        not_started.abandon(other.task);
+        EXPECT_EQ(root.task.area.header(1).done_through.load(), 0u);
+        taking.abandon(other.task);
+        EXPECT_EQ(root.task.area.header(1).done_through.load(), 2u);
+        if (!by_stage) continue;
+        AreaTeam reader = area.seen_by(1);
+        IncomingStream(reader, 0, *reinterpret_cast<const SlotPlace *>(root.slot(1).short_payload)).leave();
+        int first = 0;
+        EXPECT_TRUE(root.stage.allot(StageMemory::entries, first));
+    }
 }
 
 }  // namespace
