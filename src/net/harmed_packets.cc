@@ -68,7 +68,7 @@ void HarmedPackets::release() {
 int HarmedPackets::send(const Outgoing *list, int count) {
     release();
     for (int i = 0; i < count; ++i)
-        if (int sent = send_one(list[i]); sent <= 0) return sent < 0 ? sent : i;
+        if (int sent = send_one(list[i]); sent <= 0) return i > 0 ? i : sent;
     return count;
 }
 

@@ -13,10 +13,10 @@
 //   been copied or sent. The endpoint owns whatever its kind needs for that (registered memory, room in a
 //   completion queue). If send() takes fewer packets than given, the endpoint is *full*; there is no other
 //   back-pressure. descriptor() becomes readable when another attempt is worthwhile; without a descriptor,
-//   the caller tries again after a later receive(). If send() returns an errno, some packets from the front
-//   of the list may have been sent nevertheless. A packet longer than the endpoint can carry to its
-//   destination is dropped and counted. largest() may shrink at any time, when the MTU of the route is found
-//   to be smaller.
+//   the caller tries again after a later receive(). If send() returns an errno, it has taken no packet: an
+//   error behind packets that were taken leaves the endpoint full, and the next send() reports it. A packet
+//   longer than the endpoint can carry to its destination is dropped and counted. largest() may shrink at any
+//   time, when the MTU of the route is found to be smaller.
 // - receive() lends packets: their bytes lie in the endpoint's buffers until the next receive() takes the
 //   packets back. The bytes are not aligned. Headers that the kind of endpoint adds to a packet are not lent.
 //   receive() does not report the sender: the contents of a packet name its sender and authenticate it.

@@ -45,12 +45,16 @@ public:
     // Returns the number of bytes read, 0 at the end of the stream, or -EAGAIN if nothing has arrived.
     virtual ssize_t read(int socket, const iovec *parts, int count) = 0;
     virtual ssize_t write(int socket, const iovec *parts, int count) = 0;
-    // Closes the socket, which also ends watching it. Bytes written before are still delivered, unless bytes
-    // that have arrived here are still unread.
+    // Closes the socket, which also ends watching it and ends the connection, even if a child of fork() has a
+    // copy of the socket. (In the child itself, only the copy is closed.) Bytes written before are still
+    // delivered, unless bytes that have arrived here are still unread.
     virtual void close(int socket) = 0;
+    // Would read() return something: bytes, the end of the stream, or an error? A simulation may leave this
+    // out.
+    virtual bool has_unread(int) { return false; }
 
-    // The time since the other host last acknowledged anything; 0 if all bytes that the kernel has sent are
-    // acknowledged.
+    // The time since the other host last acknowledged anything, at least 1; 0 if all bytes that the kernel
+    // has sent are acknowledged.
     virtual uint64_t silence_ns(int) { return 0; }
     // The address of the other end; its version is 0 if it is unknown.
     virtual Address other_end(int socket) = 0;

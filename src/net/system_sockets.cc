@@ -56,7 +56,7 @@ void set(int socket, int level, int option, int value) {
 }  // namespace
 
 SystemSockets::SystemSockets(int buffer, int patience_s)
-    : epoll_(epoll_create1(EPOLL_CLOEXEC)), buffer_(buffer), patience_s_(patience_s) {}
+    : epoll_(epoll_create1(EPOLL_CLOEXEC)), buffer_(buffer), patience_s_(patience_s), process_(getpid()) {}
 
 SystemSockets::~SystemSockets() {
     if (epoll_ >= 0) ::close(epoll_);
@@ -194,8 +194,24 @@ ssize_t SystemSockets::write(int socket, const iovec *parts, int count) {
     return socket_call(SYS_sendmsg, socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-// Also removes the socket from the epoll set and ends the connection, unless a child of fork() has a copy.
-void SystemSockets::close(int socket) { ::close(socket); }
+// If a child of fork() has a copy of the socket, ::close() alone neither ends the connection nor removes the
+// socket from the epoll set. A child shares both with its parent, so it must not end them.
+void SystemSockets::close(int socket) {
+    if (getpid() == process_) {
+        unwatch(socket);
+        shutdown(socket, SHUT_RDWR);
+    }
+    ::close(socket);
+}
+
+bool SystemSockets::has_unread(int socket) {
+    char byte;
+    iovec place{&byte, sizeof byte};
+    msghdr message{};
+    message.msg_iov = &place;
+    message.msg_iovlen = 1;
+    return socket_call(SYS_recvmsg, socket, &message, MSG_PEEK | MSG_DONTWAIT) != -EAGAIN;
+}
 
 void SystemSockets::watch(int socket, uint64_t token, bool writable) {
     epoll_event event{};
@@ -227,7 +243,7 @@ uint64_t SystemSockets::silence_ns(int socket) {
     tcp_info info{};
     socklen_t length = sizeof info;
     if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) != 0 || info.tcpi_unacked == 0) return 0;
-    return info.tcpi_last_ack_recv * uint64_t{1'000'000};
+    return std::max(info.tcpi_last_ack_recv * uint64_t{1'000'000}, uint64_t{1});
 }
 
 uint64_t SystemSockets::now_ns() { return clock_ns(); }

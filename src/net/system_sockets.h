@@ -1,8 +1,10 @@
 // Implements Sockets by the kernel's TCP sockets. One epoll set watches all of them. Thread rule: as Sockets.
-// Tested by: tests/conformance/conformance_test.cc, tests/failures/test_network.py.
+// Tested by: tests/unit/net/system_sockets_test.cc, tests/conformance/conformance_test.cc.
+// Tested by: tests/failures/test_network.py.
 #pragma once
 
 #include <sys/epoll.h>
+#include <sys/types.h>
 
 #include "net/sockets.h"
 
@@ -27,6 +29,7 @@ public:
     ssize_t read(int socket, const iovec *parts, int count) override;
     ssize_t write(int socket, const iovec *parts, int count) override;
     void close(int socket) override;
+    bool has_unread(int socket) override;
     uint64_t silence_ns(int socket) override;
     Address other_end(int socket) override;
     Traffic traffic(int socket) override;
@@ -46,6 +49,7 @@ private:
     int epoll_;
     int buffer_;
     int patience_s_;
+    const pid_t process_;  // the process that made this object, not a child of fork()
 };
 
 }  // namespace lanyard

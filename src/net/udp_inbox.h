@@ -51,7 +51,7 @@ struct UdpPackets::Inbox {
     bool single = false;     // ask for one packet only, because packets arrive singly and are not joined
     int alone = 0;           // how many calls in a row found one short message and no other
     bool found = false;      // the last call found something
-    bool for_one = false;    // the last call asked for one packet only
+    bool for_one = false;    // the last call asked for one packet only, and was not refused
     size_t lent_bytes = 0;   // how many bytes of message number `lent` have been lent
 
     Inbox() { prepare(slots); }
@@ -81,19 +81,18 @@ struct UdpPackets::Inbox {
     // Receives what has arrived and returns the number of messages, or -errno. If `single` is set, asks for
     // one packet only, which costs less than asking for several.
     int look(int socket) {
-        for_one = single;
+        for_one = single && one;
         int count = for_one ? look_for_one(socket) : look_for_several(socket);
         found = count > 0;
         received = std::max(count, 0);
         return count;
     }
     int look_for_one(int socket) {
-        if (!one) return look_for_several(socket);
         socklen_t length = sizeof origin[0];
         int got = system_call(SYS_recvfrom, socket, slot[0].bytes, slot_bytes, MSG_DONTWAIT,
                               notes_origins ? &origin[0] : nullptr, notes_origins ? &length : nullptr);
         if (may_be_refused(got)) {
-            one = false;
+            one = for_one = false;
             return look_for_several(socket);
         }
         if (got < 0) return got;

@@ -181,10 +181,16 @@ std::vector<uint64_t> UdpPackets::ways(std::string_view name) {
     return numbers;
 }
 
-bool UdpPackets::note_origins(bool on) {
+// Within a host there is only one route. All endpoints of a job on one host give the same answer here, since
+// they use the same interfaces.
+bool UdpPackets::may_note_origins() const {
     bool within_host =
         std::ranges::all_of(sockets_, [](const Socket &socket) { return socket.bound.is_loopback(); });
-    wants_origins_ = on && (options_.ways_within_host || !within_host);
+    return options_.ways_within_host || !within_host;
+}
+
+bool UdpPackets::note_origins(bool on) {
+    wants_origins_ = on && may_note_origins();
     return wants_origins_;
 }
 

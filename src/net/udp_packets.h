@@ -18,10 +18,11 @@
 // - The kernel looks up the route of each packet anew (300 ns), except for a connected socket. So the
 //   endpoint has one additional socket. If 64 packets in a row (`favoured_after`) were sent singly to one
 //   destination on this host, this socket is connected to that destination, which is then the *favourite*.
-//   The packets of this socket have another source port, which has no effect within a host. Between hosts a
-//   firewall may check the source port, so the additional socket is not used for other hosts. (If the
-//   additional socket had the same port, it would receive the packets from that destination, and two sockets
-//   would have to be polled.)
+//   The packets of this socket have another source port. Between hosts a firewall may check the source port,
+//   so the additional socket is not used for other hosts. A receiver that notes origins would answer to that
+//   port, so no endpoint with several routes (may_note_origins()) has a favourite. (If the additional socket
+//   had the same port, it would receive the packets from that destination, and two sockets would have to be
+//   polled.)
 // - If a socket is in an epoll set, its packets arrive 250 ns later, and later still if other epoll sets
 //   watch that set. So the sockets leave the set while the engine polls all the time.
 // - A packet that the kernel refuses for one destination (no route, a firewall) counts as lost.
@@ -132,10 +133,11 @@ private:
     void make_room();
     int take_batch(const Outgoing *list, int count, Batch &batch) const;
     int send_messages(int socket, mmsghdr *list, int count);
-    int send_batch(Batch &batch);
+    int send_batch(Batch &batch, bool first);
     int send_several(const Outgoing *list, int count);
     bool forgive(int trouble, Batch &batch, int first);
     bool on_this_host(const Destination &destination) const;
+    bool may_note_origins() const;
     void favour(uint64_t number);
     bool send_one(const Outgoing &packet);
     void await_room(Socket &socket, bool awaits);

@@ -82,15 +82,16 @@ int UdpPackets::send_messages(int socket, mmsghdr *list, int count) {
     for (int i = 0; i < count; ++i) {
         int sent = system_call(SYS_sendmsg, socket, &list[i].msg_hdr, MSG_DONTWAIT);
         if (may_be_refused(sent) && system_call(SYS_sendmsg, -1, nullptr, MSG_DONTWAIT) != -EBADF)
-            return -ENOSYS;
+            sent = -ENOSYS;
         if (sent < 0) return i > 0 ? i : sent;
     }
     return count;
 }
 
-// Sends a batch. Returns how many of its packets were sent or dropped, or -errno (also if some were sent
-// before the error).
-int UdpPackets::send_batch(Batch &batch) {
+// Sends a batch. Returns how many of its packets were sent or dropped. Returns -errno only if this is the
+// first batch of a send() and no packet of it was sent or dropped. After any other error, the endpoint counts
+// as full, and the next send() meets the error again.
+int UdpPackets::send_batch(Batch &batch, bool first) {
     Socket &socket = sockets_[batch.socket];
     int done = 0;
     while (done < batch.messages) {
@@ -108,8 +109,11 @@ int UdpPackets::send_batch(Batch &batch) {
             break;
         } else if (forgive(sent, batch, done)) {
             ++done;
-        } else {
+        } else if (first && done == 0) {
             return sent;
+        } else {
+            await_room(socket, true);
+            break;
         }
     }
     return batch.first_packet[done];
@@ -158,7 +162,7 @@ void UdpPackets::favour(uint64_t number) {
     if (std::exchange(favourite_.latest, number) != number) favourite_.in_a_row = 0;
     if (++favourite_.in_a_row != favoured_after || favourite_.destination == number) return;
     const Destination &to = destinations_[number];
-    if (!on_this_host(to)) return;
+    if (may_note_origins() || !on_this_host(to)) return;
     favourite_.destination = Favourite::none;
     int &socket = favourite_.descriptor;
     if (socket >= 0) close(socket);
@@ -218,7 +222,7 @@ int UdpPackets::send_several(const Outgoing *list, int count) {
             ++done;
             continue;
         }
-        int dealt = send_batch(batch);
+        int dealt = send_batch(batch, done == 0);
         if (dealt < 0) return dealt;
         done += dealt;
         if (dealt < taken && cut == cuts_) return done;  // the endpoint is full

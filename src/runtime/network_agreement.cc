@@ -23,7 +23,7 @@ const char *const yes = "yes";
 std::string paths_key(int rank) { return "lanyard-paths-" + std::to_string(rank); }
 std::string word_key(int node) { return "lanyard-datagrams-" + std::to_string(node); }
 
-// The value that a rank publishes, as in "2/tcp:self,tcp": the version of the protocol between processes, the
+// The value that a rank publishes, as in "3/tcp:self,tcp": the version of the protocol between processes, the
 // paths in use, and the setting LANYARD_PATHS. A process with version 1 of the protocol publishes no version.
 std::string paths_word(const Settings &settings, const Bootstrap &bootstrap) {
     const std::vector<std::string> words = split_words(settings.paths);

@@ -105,7 +105,7 @@ def test_interface_that_is_chosen(mpirun, program):
                       env={**TCP, "LANYARD_INTERFACES": "127.0.0.0/8"}) == (0, "right\n", "")
 
 
-MAGIC, VERSION, HELLO, BEHIND = 0x4c4e5944, 2, 1, 4  # docs/internals/protocol-tcp.md
+MAGIC, VERSION, HELLO, BEHIND = 0x4c4e5944, 3, 1, 4  # docs/internals/protocol-tcp.md
 
 
 def greeting(chance, version=VERSION):
@@ -152,8 +152,8 @@ def test_strangers_do_not_disturb(mpirun, program):
     assert (process.returncode, out) == (0, "right\n"), err
     refused = err.count("a connection from elsewhere is refused: ")
     assert dropped >= 2 and refused >= dropped, (dropped, refused)
-    assert err.count("a connection is refused: it speaks version 1 of what Lanyard says on connections, and "
-                     "this process version 2") == 2, err
+    assert err.count("a connection is refused: it speaks version 2 of what Lanyard says on connections, and "
+                     "this process version 3") == 2, err
 
 
 DGRAM = {"LANYARD_PATHS": "self,dgram"}

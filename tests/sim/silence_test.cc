@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <functional>
 #include <list>
 
 #include "datatype/predefined.h"
@@ -19,7 +20,7 @@ namespace {
 
 constexpr uint64_t s = 1'000'000'000;
 
-// Returns how often a host that was silent on one connection was dialled for another one, summed over all
+// Returns how many silences of a host on one connection led to attempts to make another one, summed over all
 // processes.
 uint64_t silences(Job &job) {
     uint64_t sum = 0;
@@ -70,7 +71,7 @@ TEST(Silence, IsAPauseWhereItIsShorterThanTheTimeOut) {
         dialed_beside += silences(job);
         return !::testing::Test::HasFailure();
     });
-    EXPECT_TRUE(dialed_beside > 20 || ::testing::Test::HasFailure());
+    EXPECT_TRUE(dialed_beside > 5 || ::testing::Test::HasFailure());
 }
 
 TEST(Silence, OfOneAddressOfSeveralEndsBeforeTheTimeOut) {
@@ -256,6 +257,136 @@ TEST(Silence, LongerThanTheTimeOutIsALossAndEveryMessageIsAccountedFor) {
     if (::testing::Test::HasFailure()) return;
     EXPECT_GT(given_up, 20u);
     EXPECT_GT(failures, 0u);
+}
+
+// Processes that have only a path over TCP, each with a timeout of its own.
+struct Pollers {
+    struct Heard final : Sink {
+        void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override { ++envelopes; }
+        void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t) override { FAIL(); }
+        void sent(uint64_t) override { FAIL(); }
+        void lost(uint32_t, Error reason) override { losses.push_back(reason.take().sentence); }
+        int envelopes = 0;
+        std::vector<std::string> losses;
+    };
+    static constexpr uint64_t end_ns = 200 * s;
+    static constexpr uint64_t most_dialed = 1000;  // a process that dials more often goes round in circles
+
+    explicit Pollers(uint32_t count)
+        : processes(count), ports(count), sockets(count), paths(count), heard(count) {}
+
+    // Creates the path of a process. `find` returns the addresses of the others.
+    void create(uint32_t own, uint64_t peer_timeout_ns, Routes::Find find) {
+        TcpLimits limits;
+        limits.peer_timeout_ns = peer_timeout_ns;
+        WireIdentity identity;
+        identity.own.number = own;
+        sockets[own] = std::make_unique<SimSockets>(internet, own);
+        paths[own] =
+            std::make_unique<TcpPath>(*sockets[own], identity, processes, limits, std::move(find));
+        EXPECT_FALSE(paths[own]->listen({SimInternet::address_of(own)}, 0, 0, ports[own]));
+    }
+    Address place(uint32_t process) const {
+        return SimInternet::address_of(process).with_port(ports[process]);
+    }
+    void send(uint32_t from, uint32_t to) {
+        Envelope envelope{};
+        envelope.kind = EnvelopeKind::eager;
+        EXPECT_EQ(paths[from]->send(to, envelope, {}), Sent::done);
+    }
+    // From `begin_ns` on, the process polls, and calls goes_on() before each poll, until this returns false.
+    void live(uint32_t own, uint64_t begin_ns, const std::function<bool()> &goes_on) {
+        auto body = [this, own, begin_ns, goes_on] {
+            while (baton.now_ns() < begin_ns) {
+                baton.arm();
+                baton.sleep_until(begin_ns);
+            }
+            TcpPath &path = *paths[own];
+            while (goes_on() && baton.now_ns() < end_ns && path.connector().counts().dialed < most_dialed) {
+                baton.arm();
+                int work = path.poll(heard[own], 100, baton.now_ns());
+                path.prepare_to_sleep(true);
+                uint64_t wake_ns = work > 0 ? 0 : std::min(path.deadline_ns(), baton.now_ns() + s);
+                if (wake_ns > baton.now_ns()) baton.sleep_until(wake_ns);
+                else baton.pass();
+            }
+        };
+        internet.drives(own, baton.add("process " + std::to_string(own), body, {}));
+    }
+
+    Baton baton{first_seed()};
+    SimInternet internet{baton, SocketBehaviour{.preempt_percent = 0}};
+    Processes processes;
+    std::vector<uint16_t> ports;
+    std::vector<std::unique_ptr<SimSockets>> sockets;
+    std::vector<std::unique_ptr<TcpPath>> paths;
+    std::vector<Heard> heard;
+};
+
+// Process 0 gives up process 1 while the cable is cut. Process 1, which notices nothing of the cut, must give
+// up process 0 after its own timeout, since it is no longer answered.
+TEST(Silence, WhoIsGivenUpGivesUpTheOther) {
+    Pollers pair(2);
+    auto find = [&](uint32_t peer, std::vector<Address> &list) {
+        list.push_back(pair.place(peer));
+        return Error();
+    };
+    pair.create(0, 5 * s, find);
+    pair.create(1, 20 * s, find);
+    pair.internet.cut(1, 1 * s, 10 * s);
+    bool sent_again = false;
+    auto goes_on = [&] { return pair.heard[1].losses.empty(); };
+    pair.live(0, 0, [&] {
+        if (!sent_again && pair.baton.now_ns() >= 2 * s) {
+            sent_again = true;
+            pair.send(0, 1);
+        }
+        return goes_on();
+    });
+    pair.live(1, 0, goes_on);
+    pair.send(0, 1);
+    pair.baton.run();
+    for (uint32_t own : {0u, 1u}) EXPECT_EQ(pair.heard[own].losses.size(), 1u) << own;
+    EXPECT_EQ(pair.paths[0]->connector().counts().made, 1u);
+    EXPECT_LT(pair.paths[1]->connector().counts().dialed, 100u);
+    EXPECT_GE(pair.baton.now_ns(), 30 * s);
+    EXPECT_LT(pair.baton.now_ns(), 35 * s);
+}
+
+// There is no process 1. At its addresses, process 0 reaches itself and process 2, whose hosts accept.
+TEST(Silence, IsNotEndedByAHostThatIsNotThePeers) {
+    Pollers some(3);
+    auto find = [&](uint32_t, std::vector<Address> &list) {
+        list = {some.place(0), some.place(2)};
+        return Error();
+    };
+    auto goes_on = [&] { return some.heard[0].losses.empty(); };
+    for (uint32_t own : {0u, 2u}) {
+        some.create(own, 5 * s, find);
+        some.live(own, 0, goes_on);
+    }
+    some.send(0, 1);
+    some.baton.run();
+    EXPECT_EQ(some.heard[0].losses.size(), 1u);
+    EXPECT_LT(some.baton.now_ns(), 8 * s);
+}
+
+// The host of process 1 accepts connections while the process computes, for longer than the timeout.
+TEST(Silence, OfAPeerThatComputesIsNoLoss) {
+    Pollers pair(2);
+    auto find = [&](uint32_t peer, std::vector<Address> &list) {
+        list.push_back(pair.place(peer));
+        return Error();
+    };
+    auto goes_on = [&] { return pair.heard[1].envelopes == 0 && pair.heard[0].losses.empty(); };
+    for (uint32_t own : {0u, 1u}) {
+        pair.create(own, 5 * s, find);
+        pair.live(own, own * 100 * s, goes_on);
+    }
+    pair.send(0, 1);
+    pair.baton.run();
+    EXPECT_EQ(pair.heard[1].envelopes, 1);
+    EXPECT_EQ(pair.heard[0].losses, std::vector<std::string>());
 }
 
 }  // namespace

@@ -225,7 +225,7 @@ TEST_F(Strangers, OfAnotherVersionAreToldOurs) {
     EXPECT_EQ(answer.version, wire_version);
     EXPECT_EQ(answer.proof, Proof{}) << "nothing is proven to strangers";
     EXPECT_EQ(doubt(old, right, nullptr),
-              "it speaks version 1 of what Lanyard says on connections, and this process version 2; all "
+              "it speaks version 2 of what Lanyard says on connections, and this process version 3; all "
               "hosts of a job need the same Lanyard");
     EXPECT_EQ(strangers(), 1u);
     exchange();

@@ -19,7 +19,7 @@ size_t WakePace::fit(size_t missing, size_t received, uint64_t passed_ns, size_t
 
 void Connection::open(Sockets &sockets, int socket) {
     socket_ = socket;
-    bulk_bytes_ = 0;
+    bulk_bytes_ = bulk_received_ = 0;
     silence.connected();
     watch(sockets);
 }

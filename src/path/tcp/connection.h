@@ -65,8 +65,11 @@ public:
     bool is_slow() const { return wake_at_ > 1; }
     // Has the socket taken as much as it could, so that it is watched for room?
     bool awaits_room() const { return awaits_room_; }
-    // How many bytes of bulk frames the present socket has taken.
+    // How many bytes of bulk frames the present socket has taken, and how many have arrived on it in complete
+    // frames.
     uint64_t bulk_bytes() const { return bulk_bytes_; }
+    uint64_t bulk_received() const { return bulk_received_; }
+    void note_bulk(size_t bytes) { bulk_received_ += bytes; }
     uint64_t last_received_ns() const { return last_received_ns_; }
 
     // Writes, by one call, what is unwritten of the log and of the bulk frame. Returns `nothing` if there is
@@ -119,7 +122,7 @@ private:
     bool awaits_room_ = false;
     WakePace pace_;
     size_t wake_at_ = 1;  // the socket counts as readable when this many bytes have arrived
-    uint64_t bulk_bytes_ = 0;
+    uint64_t bulk_bytes_ = 0, bulk_received_ = 0;
     uint64_t last_received_ns_ = 0;
 };
 

@@ -16,6 +16,7 @@ constexpr uint64_t ms = 1'000'000;
 constexpr uint64_t connect_patience_ns = 3'000 * ms;
 constexpr uint64_t first_pause_ns = 5 * ms, longest_pause_ns = 1'000 * ms;
 constexpr uint64_t shortage_patience_ns = 1'000 * ms;
+constexpr uint64_t accept_again_after_ns = 100 * ms;
 constexpr uint64_t others_after_ns = 250 * ms;  // for other addresses, if one is known to be good
 constexpr size_t most_strangers = 128;          // connections that have not identified themselves
 
@@ -88,15 +89,22 @@ bool Connector::under_way(uint32_t peer, bool dialed) const {
     });
 }
 
-void Connector::want(uint32_t peer) {
+bool Connector::want(uint32_t peer) {
     Pair &pair = pairs_[peer];
-    if (pair.wanted) return;
-    pair.wanted = true;
+    if (std::exchange(pair.wanted, true)) return false;
     if (!under_way(peer, true) && !under_way(peer, false)) dial(peer, sockets_.now_ns());
+    return true;
+}
+
+bool Connector::awaits_answer(uint32_t peer) const {
+    return std::any_of(attempts_.begin(), attempts_.end(), [&](const auto &attempt) {
+        return attempt->peer == peer && attempt->stage == Stage::hello_sent;
+    });
 }
 
 void Connector::give_up(uint32_t peer) {
     pairs_[peer].wanted = false;
+    pairs_[peer].given_up = true;
     for (auto &attempt : attempts_)
         if (attempt->peer == peer) end(*attempt);
 }
@@ -125,7 +133,6 @@ void Connector::dial(uint32_t peer, uint64_t now_ns) {
 void Connector::move(uint32_t peer, const Address &address) {
     if (under_way(peer, true) || under_way(peer, false)) return user_.not_moved(peer);
     uint64_t now_ns = sockets_.now_ns();
-    ++counts_.moves;
     begin_attempt(peer);
     dial_one(peer, address, now_ns, true, now_ns);
 }
@@ -177,11 +184,13 @@ void Connector::note_shortage(int result, uint64_t now_ns) {
 
 int Connector::accept_all(uint64_t now_ns) {
     int work = 0;
+    bool is_short = false;
     for (int listener : listeners_) {
         for (int socket; (socket = sockets_.accept(listener)) != -EAGAIN; ++work) {
             if (is_shortage(socket) && user_.make_room()) continue;
             if (socket < 0) {
                 note_shortage(socket, now_ns);
+                is_short |= is_shortage(socket);
                 break;
             }
             short_since_ns_ = 0;
@@ -198,6 +207,12 @@ int Connector::accept_all(uint64_t now_ns) {
             sockets_.watch(socket, token, false);
             attempts_.push_back(std::move(attempt));
         }
+    }
+    if (!is_short && accept_again_ns_ == UINT64_MAX) return work;
+    accept_again_ns_ = is_short ? now_ns + accept_again_after_ns : UINT64_MAX;
+    for (int listener : listeners_) {
+        if (is_short) sockets_.unwatch(listener);
+        else sockets_.watch(listener, token, false);
     }
     return work;
 }
@@ -229,7 +244,7 @@ int Connector::poll() {
 }
 
 uint64_t Connector::deadline_ns() const {
-    uint64_t earliest = meter_.deadline_ns();
+    uint64_t earliest = std::min(meter_.deadline_ns(), accept_again_ns_);
     for (const auto &attempt : attempts_) earliest = std::min(earliest, attempt->deadline_ns);
     for (uint32_t peer : pausing_) earliest = std::min(earliest, pairs_[peer].again_ns);
     return earliest;

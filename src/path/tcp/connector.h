@@ -22,10 +22,22 @@
 // - To move a connection to another address, a process makes an attempt at that address alone. The present
 //   connection stays until this attempt is welcomed.
 //
+// Which peers live: the host that accepts a connection may be the wrong one, since an address such as that of
+// docker0 leads every host to itself. A process that receives a hello for another process closes the
+// connection. So a peer counts as alive when it has sent an answer with a valid proof, or when an attempt has
+// stayed open without an answer until its time was over, because the peer may be computing. While an attempt
+// waits, it is not known yet whether its peer lives (awaits_answer()). A peer that has been given up is not
+// welcomed any more. Its attempts are closed without an answer, so after a while it gives up this process,
+// too.
+//
+// If no socket can be opened for a connection that arrives, the listeners are not watched for a moment.
+// Otherwise the process could not sleep, since a connection that is not accepted keeps its listener readable.
+//
 // Strangers: a connection without a valid proof is counted and closed and changes nothing. Only a limited
 // number of unproven connections can wait at a time.
 // Thread rule: the owner of the engine.
 // Tested by: tests/sim/strangers_test.cc, tests/sim/links_test.cc, tests/fuzz/handshake.cc.
+// Tested by: tests/unit/path/tcp/links_test.cc, tests/sim/silence_test.cc.
 #pragma once
 
 #include <memory>
@@ -54,8 +66,7 @@ public:
         // Returns the peer's addresses in `list`. `first`: how many of them, from the front, are to be tried
         // before the others; 0: all are tried at once.
         virtual Error addresses(uint32_t peer, std::vector<Address> &list, size_t &first) = 0;
-        // Called when the peer's host has accepted a connection, though the peer itself has not answered yet.
-        // The peer may be computing.
+        // Called when the peer has shown that it lives, although there is no new connection with it yet.
         virtual void alive(uint32_t peer) = 0;
         // Called when no further socket can be opened. Closes a connection if possible, and returns whether
         // one was closed.
@@ -86,8 +97,10 @@ public:
     // Called when the table of processes has grown.
     void grow() { pairs_.resize(processes_.count()); }
     // Begins an attempt to connect, unless one is under way. Attempts are repeated until one succeeds or
-    // give_up() is called.
-    void want(uint32_t peer);
+    // give_up() is called. Returns false if the connection was wanted already.
+    bool want(uint32_t peer);
+    // Has a host accepted an attempt to connect to this peer that still waits for the peer's answer?
+    bool awaits_answer(uint32_t peer) const;
     // Begins to move the connection with the peer to this address. Calls User::not_moved() if this fails, and
     // also if an attempt to connect is under way.
     void move(uint32_t peer, const Address &address);
@@ -98,7 +111,7 @@ public:
     }
     // Are there sockets to spare for a measurement?
     bool may_measure() const { return short_since_ns_ == 0 && meter_.may_begin(); }
-    // Ends all attempts to connect to this peer, because the connection is no longer needed.
+    // Ends all attempts to connect to this peer, and from now on refuses the peer's attempts.
     void give_up(uint32_t peer);
     // Returns why the latest attempt failed, for reports, or "" if none has failed since the last connection.
     const std::string &trouble(uint32_t peer) { return pairs_[peer].trouble; }
@@ -134,6 +147,7 @@ private:
         Address address;
         Greeting sent{}, received{};
         size_t to_write = 0, written = 0, read = 0;
+        bool awaits_room = false;  // the socket has not taken the whole greeting, and is watched for room
     };
     // What is known about the connection between this process and one other process. `epoch` is the greatest
     // epoch that this process has dialed, welcomed, or received in a proven `behind`.
@@ -142,6 +156,7 @@ private:
         bool dialed_by_other = false;  // the other process dialed the attempt of that epoch
         bool confirmed = false;        // that attempt became a connection
         bool wanted = false;
+        bool given_up = false;
         uint32_t failures = 0;
         uint32_t unanswered = 0;         // attempts without an answer since the last connection
         bool no_answer = false;          // the attempt under way has waited for an answer in vain
@@ -171,7 +186,6 @@ private:
     bool flush(Attempt &attempt, uint64_t now_ns);
     bool read_greeting(Attempt &attempt, uint64_t now_ns);
     void say(Attempt &attempt, GreetingKind kind, uint32_t epoch, uint64_t expects, const Greeting *answered);
-    void heard(Attempt &attempt, uint64_t now_ns);
     bool counts(const Attempt &attempt, const Pair &pair) const;
     void heard_hello(Attempt &attempt, uint64_t now_ns);
     void welcome(Attempt &attempt, uint64_t now_ns);
@@ -193,6 +207,8 @@ private:
     Meter meter_;
     Counts counts_;
     uint64_t short_since_ns_ = 0;
+    // While the listeners are not watched, because no socket could be opened: when to accept again.
+    uint64_t accept_again_ns_ = UINT64_MAX;
     bool shortage_told_ = false, version_told_ = false;
 };
 

@@ -13,8 +13,10 @@
 // In bulk and acknowledge frames, `sequence` is the number of the sender's next envelope; the receiver
 // ignores it. `acknowledged`, in every frame: the sender of the frame has received all envelopes of the other
 // side that have lower numbers (modulo 2^32). `flags`: answer_now requests that the other side sends a frame
-// at once, even if it is only an `acknowledge`; idle_close: the connection is closed after this frame because
-// it is idle.
+// at once, even if it is only an `acknowledge`; idle_close, only in an `acknowledge`: the connection is
+// closed after this frame because it is idle. `sequence` is then how many bytes of bulk frames, with their
+// headers and checks, the sender of this frame has received on this connection (modulo 2^32). If the other
+// side has sent more, bulk was lost.
 //
 // With LANYARD_CHECKSUM=on, every frame has a FrameCheck between body and payload. `reserved` is then
 // kind_check(), which protects the kind, because the kind determines how many bytes of body to wait for.
@@ -77,8 +79,13 @@ struct CheckedBulk {
     BulkFrame frame;
     FrameCheck check;
 };
+struct CheckedAcknowledge {
+    FrameHeader header;
+    FrameCheck check;
+};
 static_assert(offsetof(CheckedEnvelope, check) == sizeof(EnvelopeFrame) &&
-              offsetof(CheckedBulk, check) == sizeof(BulkFrame));
+              offsetof(CheckedBulk, check) == sizeof(BulkFrame) &&
+              offsetof(CheckedAcknowledge, check) == sizeof(FrameHeader));
 
 constexpr uint16_t kind_check(const FrameHeader &header) {
     return static_cast<uint16_t>(

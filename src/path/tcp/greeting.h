@@ -53,7 +53,7 @@ struct Greeting {
 static_assert(sizeof(Greeting) == 80);
 
 constexpr uint32_t greeting_magic = 0x4c4e5944;
-constexpr uint16_t wire_version = 2;
+constexpr uint16_t wire_version = 3;
 constexpr uint32_t checksum_setting = 1;  // Greeting::settings: LANYARD_CHECKSUM=on
 
 // How this process identifies itself to others.

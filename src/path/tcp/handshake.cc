@@ -31,7 +31,6 @@ int Connector::advance(Attempt &attempt, uint64_t now_ns) {
                 now_ns + std::min(first_answer_patience_ns << std::min(pairs_[attempt.peer].unanswered, 16u),
                                   answer_patience_ns);
             attempt.stage = Stage::hello_sent;
-            user_.alive(attempt.peer);
             say(attempt, GreetingKind::hello, pairs_[attempt.peer].epoch, 0, nullptr);
             ++work;
         } else if (result != -EINPROGRESS) {
@@ -58,10 +57,14 @@ int Connector::advance(Attempt &attempt, uint64_t now_ns) {
             return work + 1;
         }
         if (!read_greeting(attempt, now_ns)) break;
-        heard(attempt, now_ns);
+        if (attempt.stage == Stage::accepted) heard_hello(attempt, now_ns);
+        else heard_answer(attempt, now_ns);
         ++work;
     }
-    if (attempt.stage != Stage::ended && now_ns >= attempt.deadline_ns) fail(attempt, "no answer", now_ns);
+    if (attempt.stage != Stage::ended && now_ns >= attempt.deadline_ns) {
+        if (attempt.stage == Stage::hello_sent) user_.alive(attempt.peer);
+        fail(attempt, "no answer", now_ns);
+    }
     return work;
 }
 
@@ -75,10 +78,11 @@ bool Connector::flush(Attempt &attempt, uint64_t now_ns) {
             attempt.written += static_cast<size_t>(bytes);
             continue;
         }
-        if (bytes == -EAGAIN) sockets_.watch(attempt.socket, token, true);
+        if (bytes == -EAGAIN) sockets_.watch(attempt.socket, token, attempt.awaits_room = true);
         else fail(attempt, system_text(static_cast<int>(-bytes)).c_str(), now_ns);
         return false;
     }
+    if (std::exchange(attempt.awaits_room, false)) sockets_.watch(attempt.socket, token, false);
     return true;
 }
 
@@ -114,11 +118,6 @@ void Connector::say(Attempt &attempt, GreetingKind kind, uint32_t epoch, uint64_
     sockets_.watch(attempt.socket, token, false);
 }
 
-void Connector::heard(Attempt &attempt, uint64_t now_ns) {
-    if (attempt.stage == Stage::accepted) return heard_hello(attempt, now_ns);
-    heard_answer(attempt, now_ns);
-}
-
 // Does the attempt whose hello has arrived count more than the attempt known so far? (The head of connector.h
 // has the reasons.)
 bool Connector::counts(const Attempt &attempt, const Pair &pair) const {
@@ -140,6 +139,7 @@ void Connector::heard_hello(Attempt &attempt, uint64_t now_ns) {
     if (!why.empty()) return refuse_stranger(attempt, why);
     if (const char *difference = lanyard::difference(hello, identity_))
         return refuse_unfit(attempt, peer, difference);
+    if (pairs_[peer].given_up) return end(attempt);
     if (hello.kind == GreetingKind::measure) {
         meter_.serve(std::exchange(attempt.socket, -1), peer, hello);
         return end(attempt);
@@ -191,6 +191,7 @@ void Connector::heard_answer(Attempt &attempt, uint64_t now_ns) {
         user_.unfit(attempt.peer, difference);
         return fail(attempt, difference, now_ns);
     }
+    user_.alive(attempt.peer);
     GreetingKind kind = attempt.received.kind;
     if (attempt.stage == Stage::welcome_sent && kind == GreetingKind::confirm) {
         hand_over(attempt);
@@ -222,6 +223,7 @@ void Connector::hand_over(Attempt &attempt) {
     pair.again_ns = UINT64_MAX;
     pair.trouble.clear();
     ++counts_.made;
+    if (attempt.moves) ++counts_.moves;
     int socket = attempt.socket;
     attempt.socket = -1;
     attempt.stage = Stage::ended;

@@ -39,8 +39,9 @@ struct Link {
     Counted counted;
     Heat heat;
     uint64_t sent_ns = 0;
-    // Since when a needed connection has been missing, or when the peer's host last accepted an attempt to
-    // connect, if that was later; 0: none is missing.
+    // Since when a needed connection has been missing, or when the peer last showed that it lives
+    // (Connector::User::alive), if that was later; 0: none is missing. Moved on while the time is over but an
+    // attempt still waits for the peer's answer.
     uint64_t parted_ns = 0;
     Connection connection;
     Route route;

@@ -107,12 +107,13 @@ void LinkKeeper::check_silence(Link &link, uint64_t now_ns) {
         case SilenceCheck::Finding::fine: break;
         case SilenceCheck::Finding::unanswered: writer_.answer(link, answer_now); break;
         case SilenceCheck::Finding::silent:
+            if (!connector_.want(link.peer)) break;
             log(LogLevel::debug, "tcp", "peer %u: its host is silent; another connection is tried",
                 link.peer);
             ++links_.counts.silences;
-            connector_.want(link.peer);
             break;
         case SilenceCheck::Finding::timed_out:
+            if (connector_.awaits_answer(link.peer)) break;  // until the next check
             part(link);
             time_out(link);
             break;
@@ -130,7 +131,10 @@ void LinkKeeper::tend_one(Link &link, uint64_t now_ns) {
     if (connection.silence.due_ns() && connection.silence.due_ns() <= now_ns) check_silence(link, now_ns);
     if (link.incoming.answer_due_ns() <= now_ns && connection.is_open()) writer_.answer(link);
     if (connection.is_open() || !link.parted_ns || link.lost) return;
-    if (now_ns >= link.parted_ns + links_.limits.peer_timeout_ns) return time_out(link);
+    if (now_ns >= link.parted_ns + links_.limits.peer_timeout_ns) {
+        if (!connector_.awaits_answer(link.peer)) return time_out(link);
+        link.parted_ns = now_ns - links_.limits.peer_timeout_ns + SilenceCheck::every_ns;
+    }
     if (!link.was_connected && !link.told_waiting && now_ns >= link.parted_ns + Links::tell_waiting_after_ns)
         tell_waiting(link);
 }
@@ -181,19 +185,24 @@ bool LinkKeeper::is_quiet(const Link &link) const {
            !connection.frames.in_frame() && links_.buffer.owner() != &connection;
 }
 
+// For a quiet link: is nothing under way between the two hosts either?
+bool LinkKeeper::is_idle(const Link &link) const {
+    int socket = link.connection.socket();
+    return links_.sockets.silence_ns(socket) == 0 && !links_.sockets.has_unread(socket);
+}
+
 // Closes the idle connection that was used least recently. Returns whether a connection was closed.
 bool LinkKeeper::make_room() {
     Link *oldest = nullptr;
     links_.for_each([&](Link &each) {
-        if (is_quiet(each) && (!oldest || each.used_ns() < oldest->used_ns())) oldest = &each;
+        bool older = !oldest || each.used_ns() < oldest->used_ns();
+        if (older && is_quiet(each) && is_idle(each)) oldest = &each;
     });
     return oldest && close_quiet(*oldest);
 }
 
 bool LinkKeeper::close_quiet(Link &link) {
-    writer_.answer(link, idle_close);
-    // Either the connection has failed and will be closed for that reason, or it is no longer idle.
-    if (link.connection.has_failed() || link.log.unwritten() > 0) return false;
+    if (!writer_.say_idle_close(link)) return false;
     log(LogLevel::debug, "tcp", "peer %u: the connection is closed while it is quiet", link.peer);
     ++links_.counts.rested;
     link.idle_closed = true;

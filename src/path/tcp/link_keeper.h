@@ -4,10 +4,15 @@
 // A process may have only a limited number of connections. The connections that have been idle longest are
 // therefore closed although nothing is wrong with them. On such a connection, all envelopes that this side
 // sent are acknowledged, and no frame is half read or half written here. This side states the close in its
-// last frame (idle_close) and then closes. The other side may have sent an envelope meanwhile. If so, it
-// finds its log not empty, connects again and sends the log's contents again, as after any loss. Otherwise,
-// it leaves the connection closed until one of the two sides needs it. Bulk is not in the log: bulk that the
-// other side has sent meanwhile is lost, and is requested again only after the next connection.
+// last frame (idle_close) and then closes. The other side may have sent something meanwhile. If it was an
+// envelope, the other side finds its log not empty. If it was bulk, which is not in the log, the other side
+// has sent more bulk than the idle_close states. In both cases the other side connects again, as after any
+// loss, and what was lost is sent again. Otherwise, it leaves the connection closed until one of the two
+// sides needs it.
+// Both sides may close the same connection at once, and then neither reads what the other one states. To make
+// room for another connection, a side therefore closes only one on which nothing is under way: the other host
+// has acknowledged everything, and nothing that has arrived here is unread. (Bulk can be lost without notice
+// only if it arrives at one side just between this look and the close, while the other side closes too.)
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/path/tcp/links_test.cc, tests/sim/silence_test.cc.
 #pragma once
@@ -42,6 +47,7 @@ private:
     void check_silence(Link &link, uint64_t now_ns);
     void part(Link &link);
     bool is_quiet(const Link &link) const;
+    bool is_idle(const Link &link) const;
     bool close_quiet(Link &link);
     void tell_waiting(Link &link);
     void time_out(Link &link);

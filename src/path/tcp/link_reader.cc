@@ -81,14 +81,25 @@ bool LinkReader::take_frame(Link &link, const FrameHead &head, const std::byte *
     link.log.acknowledged(acknowledged);
     link.log.take_released(links_.reports.tokens());
     if (header.flags & answer_now) link.incoming.ask();
-    link.idle_closed = header.flags & idle_close;
     if (header.kind == FrameKind::envelope)
         return take_envelope(link, header, head.envelope.envelope, payload);
     if (header.kind == FrameKind::bulk) {
         ++links_.counts.bulk_received;
+        link.connection.note_bulk(links_.form.head_bytes(FrameKind::bulk) + header.size);
         links_.sink->bulk(link.peer, head.bulk.bulk, payload, header.size);
+    } else if (header.flags & idle_close) {
+        take_idle_close(link, header);
     }
     return true;
+}
+
+// The other side reads nothing more from this connection, so this side uses it no longer. If the other side
+// has not received all bulk, the connection counts as broken.
+void LinkReader::take_idle_close(Link &link, const FrameHeader &header) {
+    const Connection &connection = link.connection;
+    link.idle_closed =
+        !connection.bulk.is_open() && static_cast<uint32_t>(connection.bulk_bytes()) == header.sequence;
+    links_.fail(link);
 }
 
 bool LinkReader::take_envelope(Link &link, const FrameHeader &header, const Envelope &carried,

@@ -28,6 +28,7 @@ private:
     bool take_frame(Link &link, const FrameHead &head, const std::byte *payload);
     bool take_envelope(Link &link, const FrameHeader &header, const Envelope &carried,
                        const std::byte *payload);
+    void take_idle_close(Link &link, const FrameHeader &header);
     void damaged(Link &link);
     bool garbled(Link &link, const char *what);
     void finish(Link &link);

@@ -30,17 +30,32 @@ FrameHeader LinkWriter::header(Link &link, FrameKind kind, size_t size) {
 }
 
 void LinkWriter::answer(Link &link, uint8_t flags) {
-    const FrameForm &form = links_.form;
-    FrameHeader frame = header(link, FrameKind::acknowledge, 0);
-    frame.flags = flags;
-    FrameCheck check{};
-    if (form.is_checked()) check = form.check_of(frame, {}, {}, {});
-    std::byte *place = link.log.append(sizeof frame + form.check_bytes());
-    std::memcpy(place, &frame, sizeof frame);
-    if (form.is_checked()) std::memcpy(place + sizeof frame, &check, sizeof check);
+    CheckedAcknowledge frame{header(link, FrameKind::acknowledge, 0), {}};
+    frame.header.flags = flags;
+    if (links_.form.is_checked()) frame.check = links_.form.check_of(frame.header, {}, {}, {});
+    size_t bytes = links_.form.head_bytes(FrameKind::acknowledge);
+    std::memcpy(link.log.append(bytes), &frame, bytes);
     ++links_.counts.acknowledgements;
     write_out(link);
     links_.recount(link);
+}
+
+// The frame bypasses the log: its `sequence` is no number of an envelope, and it must never be written to
+// another connection.
+bool LinkWriter::say_idle_close(Link &link) {
+    CheckedAcknowledge frame{header(link, FrameKind::acknowledge, 0), {}};
+    frame.header.flags = idle_close;
+    frame.header.sequence = static_cast<uint32_t>(link.connection.bulk_received());
+    if (links_.form.is_checked()) frame.check = links_.form.check_of(frame.header, {}, {}, {});
+    iovec whole{&frame, links_.form.head_bytes(FrameKind::acknowledge)};
+    size_t written = link.connection.write_first(links_.sockets, link.log, &whole, 1);
+    if (written == whole.iov_len) {
+        ++links_.counts.acknowledgements;
+        return true;
+    }
+    // Nothing can be written behind a part of a frame.
+    if (written > 0 || link.connection.has_failed()) links_.fail(link);
+    return false;
 }
 
 // Called when an envelope has been put into the log.

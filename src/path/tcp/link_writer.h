@@ -30,6 +30,9 @@ public:
     // Sends an acknowledgement in a frame of its own, with these FrameHeader::flags. There must be a
     // connection.
     void answer(Link &link, uint8_t flags = 0);
+    // Writes the last frame of a connection that is idle on this side (frame.h, idle_close). Returns whether
+    // the whole frame was written, so that the connection may be closed. The link's log must be empty.
+    bool say_idle_close(Link &link);
     // Writes until nothing is left or the socket takes no more. If the connection fails, poll() closes it.
     // The caller must call Links::recount() afterwards.
     void write_out(Link &link);

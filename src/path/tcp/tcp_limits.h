@@ -33,7 +33,7 @@ struct TcpLimits : ReliableLimits {
 struct TcpCounts : NetworkCounts {
     Tally<uint64_t> broken, garbled, acknowledgements, rested;
     Tally<uint64_t> damaged;   // frames with a wrong checksum
-    Tally<uint64_t> silences;  // checks that found a host silent, so that another connection was wanted
+    Tally<uint64_t> silences;  // silences of a host for which another connection was wanted
 };
 
 }  // namespace lanyard

@@ -18,6 +18,7 @@ public:
     size_t largest(uint64_t) const override { return 1500; }
     int send(const Outgoing *list, int count) override {
         if (full) return 0;
+        if (left-- == 0) return -ENOMEM;
         for (int i = 0; i < count; ++i) {
             std::string bytes;
             for (const iovec *part = list[i].parts; part < list[i].parts + list[i].count; ++part)
@@ -41,6 +42,7 @@ public:
     std::string describe() const override { return "mirror"; }
 
     bool full = false;
+    int left = -1;  // how many calls of send() succeed before one fails; -1: all
     std::deque<std::string> there, lent;
 };
 
@@ -136,6 +138,16 @@ TEST(HarmedPackets, IsFullWhereTheEndpointIs) {
     HarmedPackets io(std::move(mirror), {});
     PacketIo::Outgoing packet{0, nullptr, 0};
     EXPECT_EQ(io.send(&packet, 1), 0);
+}
+
+TEST(HarmedPackets, SaysHowManyItSentBeforeAnError) {
+    std::vector<PacketIo::Outgoing> list(5, PacketIo::Outgoing{0, nullptr, 0});
+    for (int taken : {3, 0}) {
+        auto mirror = std::make_unique<Mirror>();
+        mirror->left = taken;
+        HarmedPackets io(std::move(mirror), {});
+        EXPECT_EQ(io.send(list.data(), 5), taken ? taken : -ENOMEM);
+    }
 }
 
 TEST(HarmedPackets, RefusesWhatItDoesNotUnderstand) {

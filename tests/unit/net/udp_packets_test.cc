@@ -103,20 +103,24 @@ TEST(UdpPackets, ComeWholeAndAlone) {
     }
 }
 
-// The kernel refuses to separate a message into packets (UDP_SEGMENT) on a socket without checksums
-// (SO_NO_CHECK). The endpoint treats this error like that of a driver that refuses.
-void refuse_to_cut(uint16_t port) {
+// Returns the descriptor of the socket that is bound to this address and port.
+int descriptor_at(const Address &address) {
     for (int descriptor = 0; descriptor < 1024; ++descriptor) {
         sockaddr_storage name{};
         socklen_t length = sizeof name;
-        if (getsockname(descriptor, reinterpret_cast<sockaddr *>(&name), &length) != 0 ||
-            from_system(name).port != port)
-            continue;
-        int on = 1;
-        ASSERT_EQ(setsockopt(descriptor, SOL_SOCKET, SO_NO_CHECK, &on, sizeof on), 0);
-        return;
+        if (getsockname(descriptor, reinterpret_cast<sockaddr *>(&name), &length) != 0) continue;
+        Address bound = from_system(name);
+        if (same_host(bound, address) && bound.port == address.port) return descriptor;
     }
-    FAIL() << "no socket with port " << port;
+    ADD_FAILURE() << "no socket at " << to_text_with_port(address);
+    return -1;
+}
+
+// The kernel refuses to separate a message into packets (UDP_SEGMENT) on a socket without checksums
+// (SO_NO_CHECK). The endpoint treats this error like that of a driver that refuses.
+void refuse_to_cut(uint16_t port) {
+    int on = 1, descriptor = descriptor_at(loopback().with_port(port));
+    ASSERT_EQ(setsockopt(descriptor, SOL_SOCKET, SO_NO_CHECK, &on, sizeof on), 0);
 }
 
 TEST(UdpPackets, LeaveOneByOneWhereTheKernelRefusesToCut) {
@@ -134,6 +138,22 @@ TEST(UdpPackets, LeaveOneByOneWhereTheKernelRefusesToCut) {
     }
     EXPECT_EQ(from.packets.counts().sent, 80u);
     EXPECT_EQ(from.packets.counts().send_calls, 3u) << "one of them was refused";
+}
+
+// A socket that is shut down for sending fails with EPIPE, which concerns no destination and does not last.
+TEST(UdpPackets, SaysHowManyItSentBeforeAnError) {
+    Endpoint from({}, {loopback(), loopback("127.0.0.2")}), near, far({}, {loopback("127.0.0.2")});
+    auto to_near = static_cast<uint64_t>(from.packets.destination(near.packets.name()));
+    auto to_far = static_cast<uint64_t>(from.packets.destination(far.packets.name()));
+    shutdown(descriptor_at(loopback("127.0.0.2").with_port(from.packets.port())), SHUT_WR);
+    Outgoing out(to_near, {"one", "two", "six", "ten", "red"});
+    for (size_t i = 3; i < 5; ++i) out.list[i].destination = to_far;
+    for (int round = 0; round < 2; ++round) {
+        EXPECT_EQ(from.packets.send(out.list.data(), 5), 3) << "the endpoint counts as full";
+        EXPECT_EQ(near.receive(3), (std::vector<std::string>{"one", "two", "six"}));
+        EXPECT_EQ(from.packets.send(&out.list[3], 2), -EPIPE) << "none was sent";
+    }
+    EXPECT_EQ(from.packets.counts().sent, 6u);
 }
 
 TEST(UdpPackets, LendsWhatDidNotFitTheNextTime) {
@@ -319,6 +339,25 @@ TEST(UdpPackets, KnowsTheWayBackToWhoSentAPacket) {
                 b.receive(packets - static_cast<size_t>(received));
             }
         }
+}
+
+// A favourite has a socket whose packets come from another port, where nobody receives.
+TEST(UdpPackets, KnowsTheWayBackToWhoHasSentManyPacketsSingly) {
+    UdpPackets::Options options{.ways_within_host = true};
+    Endpoint from(options), to(options);
+    auto destination = static_cast<uint64_t>(from.packets.destination(to.packets.name()));
+    receive_singly(from, to, destination, 200);
+    EXPECT_TRUE(to.packets.note_origins(true));
+    Outgoing out(destination, {"there"});
+    EXPECT_EQ(from.packets.send(out.list.data(), 1), 1);
+    EXPECT_TRUE(to.wait(5000));
+    PacketIo::Arrived list[1];
+    ASSERT_EQ(to.packets.receive(list, 1), 1);
+    int64_t back = to.packets.origin(list[0]);
+    ASSERT_GE(back, 0);
+    Outgoing answer(static_cast<uint64_t>(back), {"back"});
+    EXPECT_EQ(to.packets.send(answer.list.data(), 1), 1);
+    EXPECT_EQ(from.receive(1), std::vector<std::string>{"back"});
 }
 
 TEST(UdpPackets, NotesNoOriginsWithinAHost) {

@@ -29,14 +29,14 @@ public:
         size_t wake_at = 1;
     };
 
-    int listen(const Address &) override { return -EADDRINUSE; }
+    int listen(const Address &) override { return listens; }
     Address bound(int) override { return {}; }
-    int accept(int) override { return -EAGAIN; }
+    int accept(int) override { return accepts; }
     int connect(const Address &) override {
         ++dialed;
-        return -EHOSTUNREACH;
+        return connects;
     }
-    int connect_result(int) override { return -EINPROGRESS; }
+    int connect_result(int) override { return connected; }
     ssize_t read(int socket, const iovec *parts, int count) override {
         Socket &from = sockets[socket];
         ++reads;
@@ -67,6 +67,9 @@ public:
         return static_cast<ssize_t>(bytes);
     }
     void close(int socket) override { sockets[socket].closed = true; }
+    bool has_unread(int socket) override {
+        return !sockets[socket].to_read.empty() || sockets[socket].ended;
+    }
     uint64_t silence_ns(int) override { return silent_ns; }
     Address other_end(int) override { return {}; }
     Traffic traffic(int) override { return {}; }
@@ -82,6 +85,8 @@ public:
     uint64_t random() override { return ++drawn; }
 
     std::map<int, Socket> sockets;
+    // The results of listen(), accept(), connect() and connect_result().
+    int listens = -EADDRINUSE, accepts = -EAGAIN, connects = -EHOSTUNREACH, connected = -EINPROGRESS;
     uint64_t time_ns = 1'000'000'000, silent_ns = 0, drawn = 0;
     int dialed = 0, reads = 0;
 };
