@@ -55,8 +55,10 @@ struct PathInfo {
     // reports that it has everything.
     bool loses_bulk = false;
     bool batches = false;  // the path needs more_follows(), after which it holds envelopes back
-    int most_at_once = 1;  // frames that may arrive together; poll() may exceed its budget by fewer than this
-    // Becomes readable, at least after prepare_to_sleep(), when poll() has work; -1: polling is a memory read.
+    // Frames that may arrive together. poll() counts them as one where it decides whether its budget allows
+    // more, so it may deliver up to `budget` times this number.
+    int most_at_once = 1;
+    // Becomes readable, at least after prepare_to_sleep(), when poll() has work. -1: poll() reads memory.
     int descriptor = -1;
     DirectMemory *memory = &no_direct_memory;
     ShortLane *short_lane = &no_short_lane;

@@ -26,7 +26,7 @@ class ShortLane {
 public:
     // The ring to that peer. If the ring has room, the sender may write an envelope with at most
     // inline_payload bytes of payload into it instead of calling Path::send(). The ring stays the same as
-    // long as the path lives. nullptr: there is no ring.
+    // long as the path lives, and has no room once the peer is lost. nullptr: there is no ring.
     virtual RingWriter *ring_to(uint32_t /*peer*/) { return nullptr; }
 
     // The next three functions are for a caller that waits for one peer's next message and for nothing else.

@@ -87,6 +87,8 @@ public:
         number_ = consumed_ = number;
     }
     bool is_open() const { return ring_ != nullptr; }
+    // Forgets the ring. From then on, surely_has_room() is false, as before open().
+    void close() { *this = RingWriter(*sleep_); }
 
     // Is there room for `lines` more lines? Reads `consumed` from the ring only if its last known value does
     // not suffice.
@@ -95,7 +97,7 @@ public:
         consumed_ = ring_->consumed.load(std::memory_order_acquire);
         return number_ - consumed_ + lines <= ring_lines;
     }
-    // Is there room for one line, according to the last known value of `consumed`? False before the ring is
+    // Is there room for one line, according to the last known value of `consumed`? False unless the ring is
     // open.
     bool surely_has_room() const { return number_ - consumed_ < ring_lines; }
 

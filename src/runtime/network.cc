@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "net/fabric.h"
 #include "net/harmed_packets.h"
 #include "net/packet_io.h"
@@ -212,6 +213,14 @@ Error open_liveness(const Settings &settings, Bootstrap &bootstrap, const Proces
     uint16_t least, most;
     read_range(settings.port_range, least, most);
     uint16_t port = network.liveness->listen(addresses, wanted ? wanted : least, least, most);
+    if (port == 0)
+        log(LogLevel::warn, "dgram",
+            "no TCP port%s is free at all addresses of this process, so the others cannot check whether it "
+            "lives: if it computes for %lld s (LANYARD_PEER_TIMEOUT), they count it as failed. %s",
+            settings.port_range.empty() ? "" : " of LANYARD_PORT_RANGE",
+            static_cast<long long>(settings.peer_timeout),
+            settings.port_range.empty() ? "Raise LANYARD_PEER_TIMEOUT, or name fewer LANYARD_INTERFACES"
+                                        : "Name more ports");
     return bootstrap.put(address_key(Service::life, processes.name(own_peer(bootstrap))),
                          publish(addresses, port));
 }

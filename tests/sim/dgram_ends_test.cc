@@ -57,6 +57,42 @@ TEST(DgramEnds, WhoGoesOnIsToldOnceWhetherItComesOrNot) {
     }
 }
 
+// What is sent to a peer that cannot be found must be reported as lost, or not be taken.
+TEST(DgramEnds, NothingIsTakenForAPeerWithoutAnAddressBeforeItIsReported) {
+    for (bool found : {false, true}) {
+        DgramHosts hosts(first_seed(), {}, 2);
+        auto find = [found](uint32_t, std::string &name) {
+            name = "7";  // there is no such host
+            return found ? Error() : Error(ErrorClass::other, "has published nothing");
+        };
+        DgramPath path(hosts.network.host(0), ProcessName{0, 0}, hosts.processes, 1, Crc32c::built_in(),
+                       DgramLimits(), find);
+        path.set_secret(known_secret());
+        Heard heard;
+        std::byte byte{};
+        for (int turn = 0; turn < 3; ++turn) {
+            EXPECT_EQ(path.send(1, Envelope{}, {}), turn == 0 ? Sent::full : Sent::done);
+            EXPECT_EQ(path.send_bulk(1, {1, 0}, {&byte, 1, nullptr}, 1), turn == 0 ? Sent::full : Sent::done);
+            path.poll(heard, 64, hosts.network.now_ns());
+            ASSERT_EQ(heard.losses.size(), 1u);
+        }
+    }
+}
+
+TEST(DgramEnds, NothingIsTakenForAPeerThatHasEndedBeforeItIsReported) {
+    DgramHosts hosts(first_seed(), {}, 2);
+    send(hosts, 1, 0);
+    hosts.run_until(second_ns);
+    hosts.paths[1]->close();
+    hosts.network.advance(2 * second_ns);
+    hosts.paths[0]->poll(hosts.heard[0], 64, hosts.network.now_ns());
+    ASSERT_TRUE(hosts.paths[0]->is_lost(1) && hosts.heard[0].losses.empty());
+    EXPECT_EQ(hosts.paths[0]->send(1, Envelope{}, {}), Sent::full);
+    hosts.paths[0]->poll(hosts.heard[0], 64, hosts.network.now_ns());
+    EXPECT_EQ(hosts.heard[0].losses.size(), 1u);
+    EXPECT_EQ(hosts.paths[0]->send(1, Envelope{}, {}), Sent::done);
+}
+
 // The poll that delivers a message sends no acknowledgement. The acknowledgement leaves with the program's
 // next message, or in a packet of its own when it is due, even if the process has not polled in between.
 TEST(DgramEnds, AnswerGoesWithTheReplyOrInTime) {

@@ -69,6 +69,46 @@ TEST(SimulatedJobs, LiveSideBySide) {
     }
 }
 
+struct Reported final : Sink {
+    void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override { ++frames; }
+    void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t) override { ++frames; }
+    void sent(uint64_t) override { ++ended; }
+    void lost(uint32_t, Error reason) override {
+        reason.discard();
+        ++losses;
+    }
+
+    int frames = 0, ended = 0, losses = 0;
+};
+
+// One process ends while bulk in both directions is pending. It is polled nevertheless.
+TEST(SimulatedNetwork, DropsWhatAProcessThatEndsHasPending) {
+    Baton baton(first_seed());
+    Behaviour behaviour;
+    behaviour.pending_percent = 100;
+    behaviour.stall_percent = behaviour.preempt_percent = 0;
+    SimNetwork network(baton, behaviour, 2);
+    std::byte bytes[10] = {};
+    Payload payload{bytes, sizeof bytes};
+    for (uint64_t token = 0; token < 5; ++token)
+        EXPECT_EQ(network.path(0).send_bulk(1, {1, 0}, payload, token), Sent::pending);
+    EXPECT_EQ(network.path(0).send(1, Envelope{}, payload), Sent::done);
+    EXPECT_EQ(network.path(1).send_bulk(0, {1, 0}, payload, 0), Sent::pending);
+    EXPECT_EQ(network.in_flight(), 7u);
+    network.kill(0);
+    EXPECT_EQ(network.in_flight(), 1u) << "dropped when it would depart";
+    Reported reported[2];
+    for (int turn = 0; turn < 1000; ++turn) {
+        for (uint32_t peer : {0u, 1u}) network.path(peer).poll(reported[peer], 64, 0);
+        EXPECT_EQ(network.path(0).send(1, Envelope{}, payload), Sent::done);
+    }
+    EXPECT_EQ(network.in_flight(), 0u);
+    EXPECT_EQ(reported[0].ended, 5) << "the program may use its buffers again";
+    EXPECT_EQ(reported[1].ended, 1);
+    EXPECT_EQ(reported[1].losses, 1);
+    EXPECT_EQ(reported[0].frames + reported[1].frames, 0);
+}
+
 TEST(SimulatedJobsDeathTest, SayWhatEachRankWaitsForInADeadlock) {
     auto deadlock = [] {
         Baton baton(1);

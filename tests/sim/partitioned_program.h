@@ -79,8 +79,9 @@ struct End {
         uint32_t other = sends ? channel.to : channel.from;
         PartitionedEnds ends{rank.world().context | partitioned_bit, other, rank.number(),
                              static_cast<int32_t>(other), channel.tag};
-        if (sends) send = new PartitionedSend(rank.messenger, ends, partitions);
-        else receive = new PartitionedReceive(rank.messenger, ends, partitions, rank.universe.new_context());
+        if (sends) send = PartitionedSend::make(rank.messenger, ends, partitions);
+        else receive =
+            PartitionedReceive::make(rank.messenger, ends, partitions, rank.universe.new_context());
     }
     ~End() {
         if (abandoned) {

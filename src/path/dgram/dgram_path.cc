@@ -32,6 +32,10 @@ struct DgramPath::Outbox {
     static constexpr size_t room_bytes = 2 * dgram::most_packet;
 
     bool has_room() const { return count < most && room_bytes - used >= dgram::most_packet; }
+    // Drops the packets to this peer, which are the last ones.
+    void drop(const Peer &of) {
+        while (count > 0 && peer[count - 1] == &of) --count;
+    }
 
     std::unique_ptr<std::byte[]> room{new std::byte[room_bytes]};
     size_t used = 0;
@@ -119,7 +123,7 @@ void DgramPath::look_again(Peer &peer) {
 
 Sent DgramPath::send(uint32_t number, const Envelope &envelope, Payload payload) {
     Peer *peer = contact(number);
-    if (!peer) return peers_[number] ? Sent::done : Sent::full;
+    if (!peer) return without_contact(number);
     if (!peer->log.empty() && peer->log.bytes() + payload.size > limits_.log_limit) return Sent::full;
     ++counts_.envelopes_sent;
     size_t bytes = payload.size;
@@ -139,8 +143,8 @@ void DgramPath::begin_series(bool more_follows) {
 
 Sent DgramPath::send_bulk(uint32_t number, const BulkHeader &header, Payload payload, uint64_t token) {
     Peer *peer = contact(number);
-    if (!peer && !peers_[number]) return Sent::full;
-    if (!peer || payload.size == 0) return Sent::done;
+    if (!peer) return without_contact(number);
+    if (payload.size == 0) return Sent::done;
     if (peer->bulk_under_way == limits_.most_bulk) return Sent::full;
     ++peer->bulk_under_way;
     size_t size = payload.size;
@@ -271,14 +275,18 @@ int DgramPath::take_packets(int budget) {
     return packets;
 }
 
-// Composes the packets to one peer. Returns false if the outbox is full.
+// Composes the packets to one peer. Returns false if the outbox is full. If the flow ends meanwhile, what its
+// packets point to exists no more.
 bool DgramPath::fill_from(Peer &peer) {
     Outbox &out = *outbox_;
     peer.flow.set_largest(io_.largest(peer.destination));  // the limit may have become lower
     while (out.has_room()) {
         OutPacket &packet = out.packet[out.count];
         packet.buffer = &out.room[out.used];
-        if (!peer.flow.compose(packet, now_ns_)) return true;
+        if (!peer.flow.compose(packet, now_ns_)) {
+            if (peer.lost) out.drop(peer);
+            return true;
+        }
         out.used += packet.size;
         iovec *part = out.part[out.count];
         part[0] = {packet.buffer, packet.size};

@@ -29,7 +29,7 @@
 //
 // A poll delivers whole packets, which may contain many envelopes, and the envelopes that waited for these
 // packets. When a poll decides how many packets to read, it counts each as one frame. A poll may thus exceed
-// its budget, by fewer than info.most_at_once frames for each packet that it reads.
+// its budget, since each of these packets may deliver up to info.most_at_once frames.
 // Silent peers receive a probe four times within LANYARD_PEER_TIMEOUT, since a process that only waits for a
 // peer would otherwise never notice that the peer has failed. If a process does not answer although its
 // kernel does (liveness.h), it is probably computing, and this process waits for it. This is reported once,
@@ -190,6 +190,11 @@ private:
     void silent(dgram::Flow &flow, bool now) override;
     void ended(dgram::Flow &flow, dgram::FlowEnd how) override;
 
+    // The answer to a send to a peer with which there is no contact. `full`: the name cannot be found yet, or
+    // the peer's failure is still to be reported. `done`: the failure was reported.
+    Sent without_contact(uint32_t peer) const {
+        return !peers_[peer] || reports_.holds_loss_of(peer) ? Sent::full : Sent::done;
+    }
     std::string why(const Peer &peer, dgram::FlowEnd how) const;
     std::string cut_off_text() const;
     void look_after_peers();

@@ -31,24 +31,26 @@ public:
     uint64_t begin() const { return begin_; }
     uint64_t end() const { return end_; }
     bool empty() const { return begin_ == end_; }
-    // The payload of all entries together, in bytes.
+    // The bytes of all entries with their payload.
     size_t bytes() const { return bytes_; }
     const Entry &at(uint64_t sequence) const { return *place(sequence); }
 
     // Copies `payload` and advances it.
     void append(const Envelope &envelope, Payload &payload, BytePool &pool) {
         if (end_ - begin_ == entries_) grow(pool);
-        std::byte *room = pool.take(Entry::bytes_with(payload.size));
+        size_t bytes = Entry::bytes_with(payload.size);
+        std::byte *room = pool.take(bytes);
         place(end_++) = new (room) Entry{envelope, static_cast<uint32_t>(payload.size)};
-        bytes_ += payload.size;
+        bytes_ += bytes;
         payload.copy(room + sizeof(Entry), payload.size);
     }
     // Drops the entries before this one.
     void drop(uint64_t below, BytePool &pool) {
         for (; begin_ < below; ++begin_) {
             Entry *entry = place(begin_);
-            bytes_ -= entry->size;
-            pool.give(reinterpret_cast<std::byte *>(entry), Entry::bytes_with(entry->size));
+            size_t bytes = Entry::bytes_with(entry->size);
+            bytes_ -= bytes;
+            pool.give(reinterpret_cast<std::byte *>(entry), bytes);
         }
         if (empty()) give_ring(pool);
     }

@@ -78,7 +78,8 @@ namespace lanyard::dgram {
 
 // A packet to be sent: `size` bytes at `buffer`, then `tail_size` bytes at `tail`. The buffer belongs to the
 // caller, who sets `buffer` before compose(). The tail belongs to the owner and is valid until the next call
-// of the flow's received().
+// of the flow's received(), or until the flow ends, which may happen inside the next compose(). The caller
+// then drops the packets that it has not sent.
 struct OutPacket {
     std::byte *buffer;
     size_t size;
@@ -86,6 +87,7 @@ struct OutPacket {
     size_t tail_size;
     uint64_t number;
     bool acknowledges;
+    bool probes;  // contains a probe that ask() or the probe timer has requested
     // Nothing more is to be sent now, and something is outstanding. The caller may then stop calling
     // compose() although it has not returned false.
     bool last;
@@ -133,9 +135,9 @@ public:
     // deadline_ns(). `packet.buffer` has room for the largest packet.
     bool compose(OutPacket &packet, uint64_t now_ns);
     // Takes back the packet that was composed last, because it could not be sent. Its envelopes, bulk and
-    // acknowledgement wait for the next compose(). An `end` is not sent again, and neither is a probe that
-    // ask() has requested. Several packets are taken back in the reverse order, with nothing received or
-    // composed in between.
+    // acknowledgement wait for the next compose(), and so does a probe that was requested. An `end` is not
+    // sent again. Several packets are taken back in the reverse order, with nothing received or composed in
+    // between.
     void take_back(const OutPacket &packet, uint64_t now_ns);
     // When compose() must be called even if nothing arrives; 0: at once; UINT64_MAX: not before another
     // function of the flow is called.

@@ -41,7 +41,7 @@ public:
     virtual ~FlowOwner() = default;
     // Returns an envelope of the log. `sequence` is at least the last value passed to delivered(), and less
     // than the last value passed to log_grew(). The addresses in the result are valid until the next call of
-    // the flow's received().
+    // the flow's received(), or until ended().
     virtual Logged logged(Flow &flow, uint64_t sequence) = 0;
     // Provides `size` bytes, starting at `offset`, of the bulk that was passed to send_bulk(). Either returns
     // the address of these bytes, valid as in logged(), or copies the bytes to `scratch` and returns

@@ -216,6 +216,7 @@ void Flow::fill(FrameWriter &writer, OutPacket &packet, SentPacket &record) {
         traffic.sent.tell_settled(oldest);
     }
     // While other packets are outstanding, a probe contains nothing that needs room at the peer.
+    packet.probes = traffic.probe_wanted;
     bool only_asks = traffic.probe_wanted && traffic.probes > 0 && traffic.sent.outstanding();
     if (wants_answer(traffic, writer.room() - probe_frame_bytes)) writer.probe();
     if (only_asks) return;
@@ -341,7 +342,7 @@ void Flow::take_back(const OutPacket &packet, uint64_t now_ns) {
     size_.not_sent(packet.size + packet.tail_size);
     traffic.pace_ns -= std::min(traffic.pace_ns, congestion_.spacing_ns(packet.size + packet.tail_size, trip_,
                                                                         home_.limits.congestion));
-    traffic.probe_wanted |= traffic.probes > 0;
+    traffic.probe_wanted |= packet.probes;
 }
 
 }  // namespace lanyard::dgram

@@ -5,6 +5,13 @@
 
 namespace lanyard {
 
+namespace {
+constexpr uint64_t dial_every_ns = 1'000'000'000;
+// How often the kernel may choose a port, if any port will do. It chooses one that is free at the first
+// address; another process may have it at another address.
+constexpr uint32_t ports_tried = 16;
+}  // namespace
+
 bool Liveness::listen_at(const std::vector<Address> &addresses, uint16_t port) {
     for (const Address &address : addresses) {
         int listener = sockets_.listen(address.with_port(port));
@@ -22,8 +29,9 @@ bool Liveness::listen_at(const std::vector<Address> &addresses, uint16_t port) {
 uint16_t Liveness::listen(const std::vector<Address> &addresses, uint16_t wanted, uint16_t least,
                           uint16_t most) {
     bool listens = listen_at(addresses, wanted);
-    for (uint32_t port = least; !listens && port <= most; ++port)
-        listens = listen_at(addresses, static_cast<uint16_t>(port));
+    uint32_t choices = least == 0 ? ports_tried : static_cast<uint32_t>(most - least) + 1;
+    for (uint32_t i = 0; !listens && i < choices; ++i)
+        listens = listen_at(addresses, static_cast<uint16_t>(least == 0 ? 0 : least + i));
     return listens ? sockets_.bound(listeners_.front()).port : 0;
 }
 
@@ -33,21 +41,20 @@ bool Liveness::has_ended(int socket) {
     return sockets_.read(socket, &place, 1) != -EAGAIN;  // no process sends anything here
 }
 
+// The lines are looked at before they are dialed anew, since a connection may have been made meanwhile.
 dgram::Life Liveness::ask(uint32_t peer) {
-    auto [entry, first] = lines_.try_emplace(peer);
-    std::vector<Line> &lines = entry->second;
-    if (first) {
-        std::vector<Address> addresses;
-        if (Error error = find_(peer, addresses)) {
-            error.discard();
-            lines_.erase(entry);
-            return dgram::Life::unknown;
-        }
-        for (const Address &address : addresses)
-            if (int socket = sockets_.connect(address); socket >= 0) lines.push_back({socket});
-    }
+    Lines &lines = lines_[peer];
+    dgram::Life life = look(lines);
+    uint64_t now_ns = sockets_.now_ns();
+    if (life != dgram::Life::unknown || now_ns < lines.dial_at_ns) return life;
+    lines.dial_at_ns = now_ns + dial_every_ns;
+    dial(peer, lines);
+    return look(lines);
+}
+
+dgram::Life Liveness::look(Lines &lines) {
     bool ended = false;
-    for (Line &line : lines) {
+    for (Line &line : lines.list) {
         if (line.socket < 0) continue;
         int result = line.made ? 0 : sockets_.connect_result(line.socket);
         if (result == -EINPROGRESS) continue;
@@ -60,11 +67,24 @@ dgram::Life Liveness::ask(uint32_t peer) {
     return ended ? dgram::Life::gone : dgram::Life::unknown;
 }
 
+void Liveness::dial(uint32_t peer, Lines &lines) {
+    hang_up(lines);
+    std::vector<Address> addresses;
+    if (Error error = find_(peer, addresses)) return error.discard();
+    for (const Address &address : addresses)
+        if (int socket = sockets_.connect(address); socket >= 0) lines.list.push_back({socket});
+}
+
+void Liveness::hang_up(Lines &lines) {
+    for (const Line &line : lines.list)
+        if (line.socket >= 0) sockets_.close(line.socket);
+    lines.list.clear();
+}
+
 void Liveness::let_go(uint32_t peer) {
     auto entry = lines_.find(peer);
     if (entry == lines_.end()) return;
-    for (const Line &line : entry->second)
-        if (line.socket >= 0) sockets_.close(line.socket);
+    hang_up(entry->second);
     lines_.erase(entry);
 }
 

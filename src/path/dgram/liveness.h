@@ -10,9 +10,11 @@
 //                             (net/system_sockets.h)
 //   made once, and ended      gone: the process has ended, or its host is silent
 //
-// A refused connection proves nothing, since firewalls refuse connections too. It is not dialed again before
-// something has arrived from the peer. The cost is a listening socket for each address of this process, and a
-// connection to each address of a peer in doubt, which is closed when something arrives from the peer again.
+// A connection that is refused or not made proves nothing, since firewalls refuse connections too, and a
+// route may be out of order for a while. As long as none is made, the peer is therefore dialed anew every
+// second. (The kernel repeats a single attempt at ever longer intervals.) The cost is a listening socket for
+// each address of this process, and a connection to each address of a peer in doubt, which is closed when
+// something arrives from the peer again.
 // Connections from other processes are kept until they end; while a process computes, its kernel takes care
 // of them.
 // Thread rule: the owner of the engine.
@@ -41,7 +43,7 @@ public:
     // any). Returns the port, or 0 if no port is free at all the addresses; other processes then cannot check
     // this one.
     uint16_t listen(const std::vector<Address> &addresses, uint16_t wanted, uint16_t least, uint16_t most);
-    // Returns what is known about the peer. Dials the peer if that has not been done since the last heard().
+    // Returns what is known about the peer. Dials the peer if no connection is made, at most once a second.
     // `gone` is returned only once, by the call that finds that a connection has ended.
     dgram::Life ask(uint32_t peer);
     // Called when something has arrived from the peer, or its flow has ended. Closes the connections to it.
@@ -57,15 +59,22 @@ private:
         int socket;
         bool made = false;
     };
+    struct Lines {  // to the addresses of one peer
+        std::vector<Line> list;
+        uint64_t dial_at_ns = 0;  // when the peer is dialed next if no connection is made
+    };
 
     bool listen_at(const std::vector<Address> &addresses, uint16_t port);
+    dgram::Life look(Lines &lines);
+    void dial(uint32_t peer, Lines &lines);
+    void hang_up(Lines &lines);
     void let_go(uint32_t peer);
     bool has_ended(int socket);
 
     Sockets &sockets_;
     FindAddresses find_;
     std::vector<int> listeners_;
-    std::map<uint32_t, std::vector<Line>> lines_;  // indexed by peer
+    std::map<uint32_t, Lines> lines_;  // indexed by peer
     std::vector<int> from_others_;
 };
 

@@ -7,6 +7,8 @@
 //   0 ... least_packet ...... fits ......... fails ... limit (the endpoint's)
 //                             used           believed to be dropped; limit + 1: no length is
 //
+// fits is never more than the limit, which may become lower at any time.
+//
 // A black hole must be distinguished from a route that loses packets of any length at random. On such a
 // route, the probability that n long packets in a row are all lost is the nth power of the share of lost
 // packets. This share is measured with short packets, and with long packets where long packets do arrive.
@@ -71,7 +73,8 @@ public:
     // Called when a packet of this length has arrived.
     void received(size_t bytes) {
         if (bytes > fits_) {
-            fits_ = static_cast<uint16_t>(bytes);
+            // A packet that was sent under a higher limit may arrive late.
+            fits_ = static_cast<uint16_t>(std::min<size_t>(bytes, limit_));
             fails_ = std::max<uint16_t>(fails_, static_cast<uint16_t>(fits_ + 1));
             trying_ = false;
             lost_trials_ = 0;

@@ -6,6 +6,8 @@
 // Thread rule: the owner of the engine.
 #pragma once
 
+#include <algorithm>
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +29,11 @@ public:
         lost_.push_back({peer, std::move(why), std::move(undelivered)});
     }
     bool empty() const { return sent_.empty() && lost_.empty(); }
+    // Is the failure of this peer still to be reported? What a path took for the peer until then would be
+    // lost without a report.
+    bool holds_loss_of(uint32_t peer) const {
+        return std::ranges::any_of(lost_, [peer](const Loss &loss) { return loss.peer == peer; });
+    }
     // Reports everything to the sink, including what Sink::sent() adds. What Sink::lost() adds waits for the
     // next call. Returns the number of reports.
     int tell(Sink &sink);
@@ -39,7 +46,7 @@ private:
     };
 
     std::vector<uint64_t> sent_;
-    std::vector<Loss> lost_;
+    std::deque<Loss> lost_;
 };
 
 }  // namespace lanyard

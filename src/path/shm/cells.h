@@ -41,6 +41,8 @@ public:
     void fill(uint32_t cell, Payload &payload, size_t bytes) {
         payload.copy(segment_.cell(own_, cell), bytes);
     }
+    // Takes back a cell that was named in a frame which no process will read.
+    void take_back(uint32_t cell) { give_back(self_, cell); }
     // Called by the reader when it has read that cell of `owner`.
     static void give_back(MemberControl &owner, uint32_t cell) {
         owner.cell[cell].used.store(0, std::memory_order_release);

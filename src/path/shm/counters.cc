@@ -10,7 +10,7 @@ Counters<ShmPath> &shm_counters() {
     using enum Audience;
     static auto &only = *new Counters<ShmPath>("shm", {
         {"shm_rings", level, expert, "rings", "rings of other processes that this process polls",
-         [](const ShmPath &path) { return path.ring_offers().told(); }},
+         [](const ShmPath &path) { return path.inlets().count(); }},
         {"shm_cells_used", level, expert, "cells",
          "cells of this process whose content has not been read yet",
          [](const ShmPath &path) { return path.cells().in_use(); }},
@@ -18,9 +18,7 @@ Counters<ShmPath> &shm_counters() {
          [](const ShmPath &path) { return path.segment().header().cells; }},
         {"shm_segment_bytes", level, user, "bytes",
          "bytes of the node's shared memory that the job's processes use",
-         [](const ShmPath &path) {
-             return path.segment().header().appended.load(std::memory_order_relaxed);
-         }},
+         [](const ShmPath &path) { return path.segment().used_bytes(); }},
     });
     return only;
 }

@@ -9,6 +9,7 @@ Inlet *Inlets::open(Ring &ring, const Segment &segment, uint32_t member, uint32_
     if (!inlet) return nullptr;
     awaited_.emplace_back();
     await(place, *inlet);
+    ++count_;
     return inlet;
 }
 

@@ -3,7 +3,7 @@
 // - poll() reads one word of each ring. The addresses of these words and the numbers that they will hold lie
 //   close together, so a process with many idle peers touches little memory.
 // - poll() begins after the ring that last used up the budget, so that no ring starves the others.
-// Thread rule: the owner of the engine.
+// Thread rule: the owner of the engine, except where noted.
 #pragma once
 
 #include <atomic>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/growing.h"
+#include "base/tally.h"
 #include "path/shm/inlet.h"
 
 namespace lanyard {
@@ -29,6 +30,8 @@ public:
         }
         return frames;
     }
+    // The number of rings that poll() reads. Any thread may call this.
+    uint32_t count() const { return count_; }
     // Takes the frame that the inlet's peek() has shown, with its payload.
     void take(Inlet &inlet, void *payload);
 
@@ -50,6 +53,7 @@ private:
     Growing<Inlet> inlets_;
     std::vector<Awaited> awaited_;  // indexed by inlet
     size_t first_ = 0;              // polling begins here
+    Tally<uint32_t> count_;
 };
 
 }  // namespace lanyard

@@ -16,6 +16,16 @@ size_t Outlet::max_payload(const Segment &segment) {
     return std::min(most_cells_of_envelope, segment.header().cells / 2) * cell_bytes;
 }
 
+void Outlet::take_back_cells(Ring &ring, uint32_t writer, Cells &cells) {
+    RingReader reader;
+    reader.open(ring, writer);
+    while (uint64_t word = reader.peek()) {
+        bool in_lines = frame_kind(word) == RingFrame::inlined;
+        if (!in_lines) cells.take_back(CellReference::read(reader.first()).cell);
+        reader.pass(in_lines ? lines_for(frame_payload(word)) : 1);
+    }
+}
+
 Sent Outlet::send(const Envelope &envelope, Payload payload, Cells &cells) {
     return payload.size > most_inlined ? send_in_cells(envelope, payload, cells)
                                        : send_lines(envelope, payload);

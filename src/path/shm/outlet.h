@@ -32,6 +32,10 @@ public:
     static size_t max_payload(const Segment &segment);
 
     void open(Ring &ring, uint32_t writer) { ring_.open(ring, writer); }
+    void close() { ring_.close(); }
+    // Gives back the cells that are named in a ring of this process (member `writer`). Nothing may have been
+    // read from the ring, and it is neither read nor written any more.
+    static void take_back_cells(Ring &ring, uint32_t writer, Cells &cells);
     bool is_open() const { return ring_.is_open(); }
     RingWriter &ring() { return ring_; }
     const RingWriter &ring() const { return ring_; }

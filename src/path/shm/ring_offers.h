@@ -5,15 +5,17 @@
 // - A ring stays mapped at both ends as long as this object lives.
 // - When the segment was created, there was room for the rings of all members at that time. But other memory
 //   may have taken this room since, and a process may have no addresses left to map an existing ring. The two
-//   processes are then parted: each of them learns this from its inbox and reports the other process as lost,
-//   once.
+//   processes are then parted: the one that fails marks this, with the reason, beside its own offer in the
+//   inbox of the other. Each of them learns it from its inbox and reports the other process as lost, once.
 // - Only a ring that is not in use yet can fail in this way. What arrives through the ring of the other
-//   direction is still read, also after the loss was reported, if this process has mapped that ring.
-// Thread rule: the owner of the engine; told() by any thread.
+//   direction is still read, also after the loss was reported, if this process can map that ring.
+// - Every ring is either read, or its reader marks that it will never read it. unread() then returns the ring
+//   to the writer's side, which takes back the cells that are named in it.
+// Thread rule: the owner of the engine.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "path/shm/segment.h"
@@ -35,12 +37,9 @@ public:
     Ring *open(uint32_t member);
 
     // has_news(): has any member changed the inbox since note_news()? note_news(): notes that the caller now
-    // looks at all changes. told(): how often the inbox had changed at the last note_news().
-    bool has_news() const { return self_.inbox.arrivals.load(std::memory_order_relaxed) != told(); }
-    void note_news() {
-        told_.store(self_.inbox.arrivals.load(std::memory_order_acquire), std::memory_order_relaxed);
-    }
-    uint32_t told() const { return told_.load(std::memory_order_relaxed); }
+    // looks at all changes.
+    bool has_news() const { return self_.inbox.arrivals.load(std::memory_order_relaxed) != told_; }
+    void note_news() { told_ = self_.inbox.arrivals.load(std::memory_order_acquire); }
 
     // Has that member opened a ring to this process that accept() has not tried yet?
     bool is_offered_by(uint32_t member) const;
@@ -56,27 +55,36 @@ public:
     bool becomes_lost(uint32_t member);
     bool is_lost(uint32_t member) const { return members_[member].lost; }
     Error why_lost(uint32_t member) const;
+    // Returns the ring to a lost member if the member will never read it, once; else nullptr. The caller must
+    // write no more into that ring once the member is lost.
+    Ring *unread(uint32_t member) {
+        Member &known = members_[member];
+        bool is_marked = known.lost && (offer_of(member) & MemberControl::unread);
+        return is_marked ? std::exchange(known.written, nullptr) : nullptr;
+    }
 
 private:
     struct Member {
+        Ring *written = nullptr;  // the ring that open() has created
         bool parted = false;  // this process has parted the two processes, or has seen that the member did
         bool lost = false;    // becomes_lost() has returned true
         bool met = false;     // the member's ring has been accepted
         bool unseen = false;  // the member's ring cannot be accepted
     };
 
+    // The offset of the member's ring, with the member's marks.
     uint64_t offer_of(uint32_t member) const {
         return self_.ring_from[member].load(std::memory_order_acquire);
     }
     std::byte *map(uint64_t offset);
-    void part(uint32_t member);
+    void part(uint32_t member, uint64_t marks);
 
     Segment &segment_;
     const uint32_t own_;
     MemberControl &self_;
     std::vector<Member> members_;
     std::vector<std::byte *> rings_;  // rings of both directions that are mapped here
-    std::atomic<uint32_t> told_{0};
+    uint32_t told_ = 0;  // how often the inbox had changed at the last note_news()
 };
 
 }  // namespace lanyard

@@ -20,15 +20,19 @@ namespace lanyard {
 
 namespace {
 
-constexpr size_t page_bytes = 4096;
+const size_t page_bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+
+// Every member has the whole MemberControl, although a small job uses only the beginning of the inbox. This
+// costs at most 8 KiB per member. The cells follow at this offset.
+constexpr size_t cells_offset = (sizeof(MemberControl) + 4095) / 4096 * 4096;
 
 size_t whole_pages(size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
 
-// Every member has the whole MemberControl, although a small job uses only the beginning of the inbox. This
-// costs at most two pages per member.
-size_t member_bytes(uint32_t cells) { return whole_pages(sizeof(MemberControl)) + cells * cell_bytes; }
+size_t member_bytes(uint32_t cells) { return whole_pages(cells_offset + cells * cell_bytes); }
 
-size_t rings_bytes(uint32_t members) { return static_cast<size_t>(members) * (members - 1) * ring_bytes; }
+size_t rings_bytes(uint32_t members) {
+    return static_cast<size_t>(members) * (members - 1) * Segment::ring_room();
+}
 
 size_t header_bytes() { return whole_pages(sizeof(SegmentHeader)); }
 
@@ -60,6 +64,18 @@ int allocate(int descriptor, uint64_t from, uint64_t bytes) {
         else if (failure != EINTR) return failure;
     }
     return 0;
+}
+
+void give_back(int descriptor, uint64_t from, uint64_t bytes) {
+    fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(from),
+              static_cast<off_t>(bytes));
+}
+
+// Like allocate(), for memory that no process uses yet: a failure leaves nothing allocated.
+int allocate_all(int descriptor, uint64_t from, uint64_t bytes) {
+    int failure = allocate(descriptor, from, bytes);
+    if (failure != 0) give_back(descriptor, from, bytes);
+    return failure;
 }
 
 std::string in_kib(uint64_t bytes) { return std::to_string((bytes + 1023) / 1024) + " KiB"; }
@@ -127,6 +143,8 @@ Segment::~Segment() {
     if (descriptor_ >= 0) close(descriptor_);
 }
 
+uint64_t Segment::ring_room() { return whole_pages(ring_bytes); }
+
 uint64_t Segment::least_bytes(uint32_t members) {
     return fixed_bytes(members) + static_cast<uint64_t>(members) * fewest_cells * cell_bytes;
 }
@@ -144,7 +162,7 @@ Error Segment::create(int descriptor, uint32_t members) {
     auto cells = static_cast<uint32_t>(std::min<uint64_t>(affordable, most_cells));
 
     uint64_t used = header_bytes() + members * member_bytes(cells);
-    if (int failure = allocate(descriptor, 0, used)) {
+    if (int failure = allocate_all(descriptor, 0, used)) {
         if (failure == ENOSPC) return shortage(descriptor, members, least, available);
         return Error(ErrorClass::no_mem,
                      "allocating " + in_kib(used) + " of shared memory failed: " + system_text(failure));
@@ -217,7 +235,8 @@ Error Segment::append_member(uint32_t &index) {
                                   : ""));
         uint64_t bytes = header().member_bytes, offset = header().members_offset + index * bytes;
         // The memory is allocated before other processes can see the member. Several processes may allocate
-        // the same place; this does not change what is already there.
+        // the same place; this does not change what is already there. A failure gives nothing back, since
+        // another process may have added the member meanwhile.
         if (allocate(descriptor_, offset, bytes) != 0)
             return shortage(descriptor_, index + 1, bytes, available_bytes(descriptor_));
     } while (!members.compare_exchange_weak(index, index + 1, std::memory_order_acq_rel));
@@ -230,12 +249,12 @@ MemberControl &Segment::member(uint32_t index) const {
 }
 
 std::byte *Segment::cell(uint32_t member_index, uint32_t cell_index) const {
-    return reinterpret_cast<std::byte *>(&member(member_index)) + whole_pages(sizeof(MemberControl)) +
+    return reinterpret_cast<std::byte *>(&member(member_index)) + cells_offset +
            static_cast<size_t>(cell_index) * cell_bytes;
 }
 
 uint64_t Segment::append_ring() {
-    uint64_t offset = append(ring_bytes);
+    uint64_t offset = append(ring_room());
     if (offset) header().rings.fetch_add(1, std::memory_order_relaxed);
     return offset;
 }
@@ -243,7 +262,7 @@ uint64_t Segment::append_ring() {
 uint64_t Segment::append_area(size_t bytes) {
     bytes = whole_pages(bytes);
     uint64_t rings = header().rings.load(std::memory_order_relaxed);
-    uint64_t kept = rings_bytes(members()) - std::min<uint64_t>(rings * ring_bytes, rings_bytes(members()));
+    uint64_t kept = rings_bytes(members()) - std::min<uint64_t>(rings * ring_room(), rings_bytes(members()));
     return available_bytes(descriptor_) >= kept + bytes ? append(bytes, kept) : 0;
 }
 
@@ -255,9 +274,7 @@ uint64_t Segment::append_block(size_t bytes, Need need) {
     if (need == Need::convenience && (bytes > most_for_convenience || size > available / 4)) return 0;
     if (size < bytes || size > available || available - size < rings_bytes(members())) return 0;
     uint64_t offset = header().blocks_end.fetch_add(size, std::memory_order_relaxed);
-    if (allocate(descriptor_, offset, size) == 0) return offset;
-    empty(offset, bytes);
-    return 0;
+    return allocate_all(descriptor_, offset, size) == 0 ? offset : 0;
 }
 
 std::byte *Segment::map(uint64_t offset, size_t bytes) const {
@@ -268,13 +285,14 @@ std::byte *Segment::map(uint64_t offset, size_t bytes) const {
 
 void Segment::unmap(std::byte *memory, size_t bytes) { munmap(memory, whole_pages(bytes)); }
 
+// In empty() and refill(), the part may begin within a page, but it ends with the last page of its area or
+// block. The rest of a first page keeps its memory and is zeroed.
 void Segment::empty(uint64_t offset, size_t bytes) {
-    fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
-              static_cast<off_t>(whole_pages(bytes)));
+    give_back(descriptor_, offset, whole_pages(offset + bytes) - offset);
 }
 
 bool Segment::refill(uint64_t offset, size_t bytes) {
-    return allocate(descriptor_, offset, whole_pages(bytes)) == 0;
+    return allocate_all(descriptor_, offset, whole_pages(offset + bytes) - offset) == 0;
 }
 
 uint64_t Segment::append(size_t bytes, uint64_t kept) {
@@ -282,14 +300,18 @@ uint64_t Segment::append(size_t bytes, uint64_t kept) {
     do {
         if (offset + bytes + kept > header().limit) return 0;
     } while (!header().appended.compare_exchange_weak(offset, offset + bytes, std::memory_order_relaxed));
-    if (allocate(descriptor_, offset, bytes) != 0) return 0;
-    return offset;
+    return allocate_all(descriptor_, offset, bytes) == 0 ? offset : 0;
 }
 
 Error Segment::no_room_for_ring() const {
     return Error(ErrorClass::no_mem, "the shared memory of this node" + folder_of(descriptor_) +
                                          " is full, and the first message to another " + "process needs " +
                                          in_kib(ring_bytes) + " of it; " + more_room(descriptor_));
+}
+
+uint64_t Segment::used_bytes() const {
+    struct stat about;
+    return fstat(descriptor_, &about) == 0 ? static_cast<uint64_t>(about.st_blocks) * 512 : 0;
 }
 
 Error open_nameless(const std::string &folder, int &descriptor) {

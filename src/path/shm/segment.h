@@ -14,8 +14,9 @@
 // the offsets of the rings that they opened to it), shared words and others. The member's cells follow. They
 // are buffers for bulk and for other payload that does not fit a ring. All memory is taken by fallocate
 // before it is touched, so a shortage is reported as an error and never causes SIGBUS.
-// Header and members are mapped at the start. Rings, areas and blocks begin at a page boundary, and a process
-// maps each of them only when it first uses it, since addresses may be scarce too (ulimit -v).
+// Header and members are mapped at the start. Rings, areas and blocks take whole pages of the system, and a
+// process maps each of them only when it first uses it, since addresses may be scarce too (ulimit -v). All
+// processes of a node have pages of the same size: 4 KiB, or 16 or 64 KiB on some kernels for 64-bit Arm.
 // Thread rule: any thread after attach(). Processes append atomically.
 #pragma once
 
@@ -70,10 +71,12 @@ struct MemberControl {
     struct alignas(64) {
         std::atomic<uint32_t> arrivals;  // changes of ring_from, plus partings by this member
     } inbox;
-    // Stored in ring_from instead of an offset: the processes are parted (ring_offers.h).
-    static constexpr uint64_t no_room = 1;
-    // Indexed by the member that sends: the offset of the ring that it opened to this member; 0: there is no
-    // ring.
+    // Marks that may be added to an offset in ring_from. Each says that the member which sends has parted the
+    // two processes (ring_offers.h). no_room, no_addresses: the reason. unread: it will never read the ring
+    // in the other direction.
+    static constexpr uint64_t no_room = 1, no_addresses = 2, unread = 4, marks = 7;
+    // Indexed by the member that sends, which alone changes the element: the offset of the ring that it
+    // opened to this member (0: there is no ring), and its marks.
     std::atomic<uint64_t> ring_from[most_members];
     struct alignas(64) {
         std::atomic<uint32_t> used;
@@ -98,6 +101,8 @@ public:
 
     // The least memory that `members` processes need. create() fails if there is less.
     static uint64_t least_bytes(uint32_t members);
+    // The memory that a ring takes.
+    static uint64_t ring_room();
     // Called by the process that creates the file: sizes and fills the file behind `descriptor` for `members`
     // processes. The error says how much is needed and how much is available.
     Error create(int descriptor, uint32_t members);
@@ -115,8 +120,8 @@ public:
     MemberControl &member(uint32_t index) const;
     std::byte *cell(uint32_t member_index, uint32_t cell_index) const;
     // Both functions append new zeroed memory and return its offset, or 0 if the node's shared memory is used
-    // up. append_area() also returns 0 if too little room would remain for the rings that may still be
-    // opened.
+    // up; no memory is taken then. append_area() also returns 0 if too little room would remain for the rings
+    // that may still be opened.
     uint64_t append_ring();
     uint64_t append_area(size_t bytes);
     // Hands out a block of zeroed memory of any length, beyond `limit`. Returns its offset, or 0 if there is
@@ -135,9 +140,11 @@ public:
     bool refill(uint64_t offset, size_t bytes);
     // The reason why append_ring() returned 0.
     Error no_room_for_ring() const;
+    // The memory that the whole file has at present, in bytes.
+    uint64_t used_bytes() const;
 
 private:
-    // `kept`: bytes that must still be free below `limit` afterwards.
+    // `bytes`: whole pages. `kept`: bytes that must still be free below `limit` afterwards.
     uint64_t append(size_t bytes, uint64_t kept = 0);
 
     std::byte *base_ = nullptr;

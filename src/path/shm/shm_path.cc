@@ -78,6 +78,10 @@ int ShmPath::accept_inlets(Sink &sink) {
     int news = 0;
     for (uint32_t i = 0; i < peers_.size(); ++i) {
         news += report_lost(i, sink);
+        if (Ring *ring = offers_.unread(i)) {
+            Outlet::take_back_cells(*ring, own_, cells_);
+            ++news;
+        }
         if (!offers_.is_offered_by(i)) continue;
         news += accept_inlet(i) ? 1 : report_lost(i, sink);
     }
@@ -98,6 +102,7 @@ bool ShmPath::accept_inlet(uint32_t index) {
 
 int ShmPath::report_lost(uint32_t index, Sink &sink) {
     if (!offers_.becomes_lost(index)) return 0;
+    rings_[index].out.close();
     sink.lost(peers_[index], offers_.why_lost(index));
     return 1;
 }

@@ -2,6 +2,8 @@
 // between two processes. A process opens its ring to a peer when it first sends to the peer (ring_offers.h),
 // writes frames into the ring by an Outlet, and reads the peer's ring by an Inlet. The path also reads and
 // writes the memory of the node's other processes without their help.
+// When a peer is reported as lost, its outlet is closed. Sends then find no ring, and what is sent to the
+// peer is discarded.
 // This class maps peers to members of the segment and connects the parts, which deal only with members.
 // Thread rule: the owner of the engine, unless a part states another rule.
 #pragma once
@@ -47,7 +49,7 @@ public:
     Segment &segment() const { return segment_; }
     SharedBlocks &blocks() { return blocks_; }
     const Cells &cells() const { return cells_; }
-    const RingOffers &ring_offers() const { return offers_; }
+    const Inlets &inlets() const { return inlets_; }
     DirectCopies &direct_copies() { return direct_copies_; }
     uint32_t own() const { return own_; }
 

@@ -69,10 +69,10 @@ void Baton::hand_over() {
 uint32_t Baton::choose() {
     ++turns_;
     if (++fruitless_turns_ > most_fruitless_turns)
-        give_up("nothing has moved for a long time, but somebody goes on asking");
+        give_up("nothing has moved for a long time, but a thread keeps polling");
     tick();
     while (runnable_.empty()) {
-        if (events_.empty()) give_up("a deadlock: everyone sleeps and nothing is on its way");
+        if (events_.empty()) give_up("a deadlock: all threads sleep and nothing is on its way");
         now_ns_ = events_.top().time_ns;
         fire_events();
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace lanyard::sim {
 
@@ -84,8 +85,9 @@ int SimNetwork::depart(uint32_t own, Sink &sink) {
         const std::vector<std::byte> &payload = leaving.frame.payload;
         // The caller must not have changed the payload while its send was pending.
         LANYARD_MUST(!leaving.buffer || std::memcmp(leaving.buffer, payload.data(), payload.size()) == 0);
-        if (!peers_[leaving.frame.to].dead) launch(std::move(leaving.frame));
-        else --in_flight_;
+        bool goes = !peer.dead && !peers_[leaving.frame.to].dead;
+        if (!goes && !peer.dead) --in_flight_;  // kill() has counted off what the ended process sent
+        if (goes) launch(std::move(leaving.frame));
         baton_.progress();
         sink.sent(leaving.token);
         ++work;
@@ -114,7 +116,8 @@ int SimNetwork::arrive(uint32_t own, Sink &sink, int budget) {
 }
 
 void SimNetwork::kill(uint32_t number) {
-    peers_[number].dead = true;
+    if (std::exchange(peers_[number].dead, true)) return;
+    in_flight_ -= peers_[number].leaving.size();
     auto of_it = [&](const Frame &frame) { return frame.from == number || frame.to == number; };
     for (uint32_t own = 0; own < peers_.size(); ++own) {
         Peer &peer = peers_[own];
@@ -150,7 +153,7 @@ bool SimPath::touches(uint32_t) { return network_.behaviour_.touches_memory; }
 
 Sent SimPath::send(uint32_t peer, const Envelope &envelope, Payload payload) {
     LANYARD_MUST(payload.size <= info.max_eager);
-    if (network_.peers_[peer].dead) return Sent::done;
+    if (network_.peers_[peer].dead || network_.peers_[own_].dead) return Sent::done;
     if (!network_.room(own_, peer)) return Sent::full;
     SimNetwork::Frame frame{own_, peer, false, envelope, {}, std::vector<std::byte>(payload.size)};
     payload.copy(frame.payload.data(), payload.size);
@@ -162,7 +165,7 @@ Sent SimPath::send(uint32_t peer, const Envelope &envelope, Payload payload) {
 
 Sent SimPath::send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) {
     LANYARD_MUST(payload.size <= info.max_bulk);
-    if (network_.peers_[peer].dead) return Sent::done;
+    if (network_.peers_[peer].dead || network_.peers_[own_].dead) return Sent::done;
     if (!network_.room(own_, peer)) return Sent::full;
     SimNetwork::Frame frame{own_, peer, true, {}, header, std::vector<std::byte>(payload.size)};
     const std::byte *buffer = payload.data;

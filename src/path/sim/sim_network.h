@@ -68,9 +68,10 @@ public:
     // States which thread of the baton polls this peer's path. The network notifies this thread when there is
     // a reason to poll.
     void drives(uint32_t peer, uint32_t thread) { peers_[peer].thread = thread; }
-    // Ends a process: reports it to the others as lost, and drops everything in flight to and from it. Bulk
-    // whose send is pending is dropped when it would depart, if it goes to the ended process; that of the
-    // ended process itself stays until this process is polled.
+    // Ends a process: reports it to the others as lost, and drops everything in flight to and from it,
+    // including its own bulk whose send is pending. (Pending bulk of others to it is dropped when it would
+    // depart.) If the ended process is polled nevertheless, its pending sends end, and what it still sends is
+    // discarded.
     void kill(uint32_t peer);
     // The number of frames that have been sent and neither delivered nor dropped.
     size_t in_flight() const { return in_flight_; }

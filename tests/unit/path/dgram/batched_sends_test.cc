@@ -1,7 +1,8 @@
-// Tests when envelopes leave the datagram path: at once, or together with others while the engine batches.
-// The endpoint only records what it is given.
+// Tests when envelopes leave the datagram path: at once, together with others while the engine batches, or
+// not at all. The endpoint only records what it is given.
 #include <gtest/gtest.h>
 
+#include "few_sockets.h"
 #include "path/dgram/dgram_path.h"
 #include "sim/known_secret.h"
 
@@ -148,6 +149,44 @@ TEST_F(BatchedSends, WhatTimeAsksForWaitsForAPoll) {
     EXPECT_EQ(io.packets, 2) << "an answer of the first may lie in the socket";
     path.poll(sink, 64, io.now_ns());
     EXPECT_GT(io.packets, 2);
+}
+
+TEST_F(BatchedSends, EmptyOnesFillTheLogToo) {
+    size_t taken = 0, most = limits().log_limit / sizeof(Envelope);
+    while (taken <= most && path.send(1, Envelope{}, {}) == Sent::done) ++taken;
+    EXPECT_LE(taken, most);
+    EXPECT_EQ(path.send(1, Envelope{}, {}), Sent::full);
+    EXPECT_EQ(path.send(2, Envelope{}, {}), Sent::done);
+}
+
+// The peer does not answer. The second packet of a series cannot be composed any more, since the connection
+// to the peer's process ends at this moment. The envelopes, to which the first packet points, exist no more.
+TEST_F(BatchedSends, NothingLeavesToAPeerThatIsFoundGoneMeanwhile) {
+    FewSockets sockets;
+    int questions = 0;
+    uint64_t asked_ns = 0;
+    Liveness liveness(sockets, [&](uint32_t, std::vector<Address> &list) {
+        questions = 0;
+        list.assign(1, Address());
+        return Error();
+    });
+    sockets.connects = 1;
+    sockets.connected = [&] {
+        if (std::exchange(asked_ns, io.now_ns()) != io.now_ns()) questions = 0;
+        return ++questions == 1 ? -EINPROGRESS : 0;
+    };
+    sockets.reads = 0;  // the end of the stream
+    path.use(liveness);
+    for (int i = 0; i < 20; ++i) send(1, sizeof payload);
+    int before = 0;
+    for (int polls = 0; polls < 100 && !path.is_lost(1); ++polls) {
+        io.later_ns += 500'000'000;
+        sockets.time_ns = io.now_ns();
+        before = io.packets;
+        path.poll(sink, 64, io.now_ns());
+    }
+    ASSERT_TRUE(path.is_lost(1));
+    EXPECT_EQ(io.packets, before);
 }
 
 TEST_F(BatchedSends, NoMoreWaitThanOneBurstHolds) {

@@ -38,7 +38,7 @@ TEST(EnvelopeLog, HoldsWhatAListHolds) {
         for (size_t i = 0; i < list.size(); ++i) {
             const LogEntry &entry = log.at(log.begin() + i);
             ASSERT_EQ(std::string(reinterpret_cast<const char *>(entry.payload()), entry.size), list[i]);
-            bytes += entry.size;
+            bytes += LogEntry::bytes_with(entry.size);
         }
         ASSERT_EQ(log.bytes(), bytes);
     }

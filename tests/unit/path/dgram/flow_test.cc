@@ -285,6 +285,23 @@ TEST_F(TwoSides, WhatCouldNotBeSentIsSentLaterUnderTheSameNumber) {
     EXPECT_EQ(a.home.counts.lost_by_order + a.home.counts.lost_by_time + a.home.counts.probes, 0u);
 }
 
+TEST_F(TwoSides, AProbeThatCouldNotBeSentIsSentLater) {
+    meet();
+    a.flow.ask();
+    std::vector<std::byte> buffer(Side::largest);
+    OutPacket out{};
+    out.buffer = buffer.data();
+    ASSERT_TRUE(a.flow.compose(out, now_ns));
+    a.flow.take_back(out, now_ns);
+    EXPECT_EQ(a.flow.deadline_ns(), 0u);
+    PacketBytes packet = a.packet(now_ns);
+    ASSERT_TRUE(has(packet, FrameKind::probe));
+    b.give(packet, now_ns);
+    a.give(b.packet(now_ns), now_ns);
+    EXPECT_TRUE(a.packet(now_ns).empty());
+    EXPECT_FALSE(a.flow.active());
+}
+
 TEST_F(TwoSides, WhatCouldNotBeSentTakesNoTimeOfTheLine) {
     meet();
     a.send_bulk(0, std::string(100'000, 'b'));

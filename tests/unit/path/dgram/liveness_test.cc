@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "net/system_sockets.h"
+#include "few_sockets.h"
 
 namespace lanyard {
 namespace {
@@ -74,6 +76,41 @@ TEST_F(LivenessTest, takesAnotherPortWhereTheWantedOneIsUsed) {
     EXPECT_NE(another, 0);
     EXPECT_NE(another, port);
     EXPECT_EQ(Process(none).liveness.listen({loopback()}, port, port, port), 0) << "there is no other";
+}
+
+// The same without a kernel, so that routes fail and ports are taken when the test says so.
+struct ScriptedLiveness : testing::Test {
+    FewSockets sockets;
+    Liveness liveness{sockets, [](uint32_t, std::vector<Address> &list) {
+                          list = {loopback().with_port(7)};
+                          return Error();
+                      }};
+};
+
+TEST_F(ScriptedLiveness, dialsAgainUntilAConnectionIsMade) {
+    EXPECT_EQ(liveness.ask(1), Life::unknown);
+    EXPECT_EQ(liveness.ask(1), Life::unknown);
+    EXPECT_EQ(sockets.dialed, 1);
+    sockets.time_ns += second_ns;
+    sockets.connects = 3;  // there is a route again, but no answer yet
+    EXPECT_EQ(liveness.ask(1), Life::unknown);
+    EXPECT_EQ(sockets.dialed, 2);
+    sockets.time_ns += second_ns;
+    EXPECT_EQ(liveness.ask(1), Life::unknown);
+    EXPECT_EQ(sockets.dialed, 3);
+    EXPECT_EQ(sockets.closed, 1) << "the attempt that took too long";
+    sockets.connected = [] { return 0; };
+    for (int i = 0; i < 10; ++i, sockets.time_ns += second_ns) EXPECT_EQ(liveness.ask(1), Life::lives);
+    EXPECT_EQ(sockets.dialed, 3);
+}
+
+TEST_F(ScriptedLiveness, takesAnotherPortWhereTheKernelsChoiceIsTakenAtAnotherAddress) {
+    Address other;
+    ASSERT_TRUE(parse_address("10.0.1.2", other));
+    sockets.is_taken = [&](const Address &at) { return same_host(at, other) && at.port < 1010; };
+    EXPECT_EQ(liveness.listen({loopback(), other}, 0, 0, 0), 1010);
+    sockets.is_taken = [&](const Address &at) { return same_host(at, other); };
+    EXPECT_EQ(liveness.listen({loopback(), other}, 0, 0, 0), 0) << "in the end it gives up";
 }
 
 }  // namespace

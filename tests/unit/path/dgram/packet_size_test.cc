@@ -37,6 +37,19 @@ TEST(PacketSize, isTheEndpointsWhileAllComes) {
     EXPECT_EQ(size.usual(), 8972u);
 }
 
+TEST(PacketSize, staysWithinTheLimitWhenALongerPacketComesLate) {
+    PacketSize size(1472);
+    size.sent(1472);
+    size.set_limit(1400);
+    size.received(1472);
+    EXPECT_EQ(size.usual(), 1400u);
+    EXPECT_EQ(size.next(0, 0), 1400u);
+    size.set_limit(1400);
+    EXPECT_EQ(size.usual(), 1400u);
+    size.set_limit(8972);
+    EXPECT_EQ(size.usual(), 8972u);
+}
+
 TEST(PacketSize, findsWhatAWayCarriesThatSwallowsLongPackets) {
     for (size_t carried : {513u, 700u, 1000u, 1200u, 1400u, 1471u}) {
         PacketSize size(1472);

@@ -65,6 +65,29 @@ TEST(Reports, WhatIsSentMeanwhileIsToldAndALossThenInTheNextPoll) {
     EXPECT_EQ(told.all.back(), "lost 4: process 4 is gone, too");
 }
 
+TEST(Reports, HoldsALossUntilItIsTold) {
+    struct Asking final : Sink {
+        explicit Asking(Reports &from) : reports(from) {}
+        void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override {}
+        void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t) override {}
+        void sent(uint64_t) override {}
+        void lost(uint32_t peer, Error reason) override {
+            reason.discard();
+            EXPECT_FALSE(reports.holds_loss_of(peer));
+            EXPECT_EQ(reports.holds_loss_of(5), peer == 3) << "the next one";
+        }
+        Reports &reports;
+    };
+    Reports reports;
+    Asking asking(reports);
+    reports.lost(3, "is gone");
+    reports.lost(5, "is gone");
+    EXPECT_TRUE(reports.holds_loss_of(3) && reports.holds_loss_of(5));
+    EXPECT_FALSE(reports.holds_loss_of(4));
+    EXPECT_EQ(reports.tell(asking), 2);
+    EXPECT_FALSE(reports.holds_loss_of(3) || reports.holds_loss_of(5));
+}
+
 TEST(HeldPayload, StaysWhereItIsOrIsPacked) {
     std::vector<std::byte> memory(30, std::byte{7});
     HeldPayload held;

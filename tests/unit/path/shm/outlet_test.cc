@@ -98,6 +98,16 @@ TEST_F(OutletTest, WritesNothingWhereCellsAreLacking) {
     EXPECT_EQ(reader.peek(), 0u);
 }
 
+TEST_F(OutletTest, TakesBackTheCellsOfAWholeRingThatIsNotRead) {
+    EXPECT_EQ(send(3 * cell_bytes), Sent::done);
+    EXPECT_EQ(send(most_inlined), Sent::done);
+    EXPECT_EQ(send_bulk(1), Sent::done);
+    while (outlet.send_line(numbered(0, 0), {}) == Sent::done) {}
+    EXPECT_EQ(cells.in_use(), 4u);
+    Outlet::take_back_cells(*ring, 0, cells);
+    EXPECT_EQ(cells.in_use(), 0u);
+}
+
 TEST_F(OutletTest, WakesTheReader) {
     auto wakes = [&](auto send) {
         sleep.asleep = SleepWord::on_futex;

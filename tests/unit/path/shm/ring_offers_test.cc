@@ -21,7 +21,9 @@ struct Members {
         }
     }
     RingOffers &operator[](uint32_t member) { return all[member]; }
-    void leave_room_for(uint64_t rings) { node.header().limit = node.header().appended + rings * ring_bytes; }
+    void leave_room_for(uint64_t rings) {
+        node.header().limit = node.header().appended + rings * Segment::ring_room();
+    }
 
     Node node;
     std::deque<RingOffers> all;
@@ -38,7 +40,6 @@ TEST(RingOffers, GivesBothTheSameRing) {
     EXPECT_FALSE(members[0].has_news() || members[2].has_news());
     members[1].note_news();
     EXPECT_FALSE(members[1].has_news());
-    EXPECT_EQ(members[1].told(), 1u);
     EXPECT_FALSE(members[1].is_offered_by(2));
     ASSERT_TRUE(members[1].is_offered_by(0));
     Ring *read = members[1].accept(0);
@@ -73,19 +74,38 @@ TEST(RingOffers, PartsBothWhereThereIsNoRoom) {
     EXPECT_FALSE(members[0].becomes_lost(2) || members[2].becomes_lost(0));
 }
 
-// A process cannot map a ring that the peer has made. The ring in the other direction is then of no use any
-// more, and the peer must find that out.
+// A process cannot map a ring that the peer has made. The peer must find out that this ring will not be read.
+// The ring in the other direction is read if the peer can map it.
 TEST(RingOffers, PartsBothWhereARingCannotBeRead) {
     Members members(2);
-    ASSERT_NE(members[0].open(1), nullptr);
+    Ring *unread = members[0].open(1);
+    ASSERT_NE(unread, nullptr);
     ASSERT_NE(members[1].open(0), nullptr);
     ASSERT_NE(members[1].accept(0), nullptr);
+    EXPECT_EQ(members[0].unread(1), nullptr);
     members[1].fail_to_accept(0);
+    EXPECT_EQ(members[0].unread(1), nullptr) << "not before the loss is reported";
     EXPECT_TRUE(members[1].becomes_lost(0) && members[0].becomes_lost(1));
-    EXPECT_FALSE(members[1].is_offered_by(0) || members[0].is_offered_by(1));
-    EXPECT_TRUE(
-        refusal(members[1].why_lost(0)).starts_with("a ring of 8 KiB of shared memory cannot be mapped"));
-    EXPECT_TRUE(refusal(members[0].why_lost(1)).starts_with("the shared memory of this node"));
+    EXPECT_EQ(members[0].unread(1), unread);
+    EXPECT_EQ(members[0].unread(1), nullptr) << "once";
+    EXPECT_EQ(members[1].unread(0), nullptr);
+    EXPECT_FALSE(members[1].is_offered_by(0));
+    ASSERT_TRUE(members[0].is_offered_by(1));
+    EXPECT_NE(members[0].accept(1), nullptr);
+    EXPECT_TRUE(refusal(members[1].why_lost(0))
+                    .starts_with("this process cannot map a ring of 8 KiB of shared memory"));
+    EXPECT_TRUE(refusal(members[0].why_lost(1))
+                    .starts_with("the other process cannot map a ring of 8 KiB of shared memory"));
+}
+
+// An offset that cannot be mapped stands for a process without addresses: no page begins there.
+TEST(RingOffers, TellsBothWhereTheWriterCannotMapItsRing) {
+    Members members(2);
+    members.node.header().appended += 512;
+    EXPECT_EQ(members[0].open(1), nullptr);
+    EXPECT_TRUE(members[0].becomes_lost(1) && members[1].becomes_lost(0));
+    EXPECT_TRUE(refusal(members[0].why_lost(1)).starts_with("this process cannot map a ring"));
+    EXPECT_TRUE(refusal(members[1].why_lost(0)).starts_with("the other process cannot map a ring"));
 }
 
 // Members open rings to each other and look for offers at random, and there is room for only some of the

@@ -219,7 +219,7 @@ TEST(ShmPath, OpensNoRingBeforeFirstContact) {
     conformance::ShmConnected node(8, false);
     uint64_t before = node.segment().header().appended.load();
     EXPECT_EQ(node.paths[0]->send(5, numbered(0, 0), {}), Sent::done);
-    EXPECT_EQ(node.segment().header().appended.load(), before + ring_bytes);
+    EXPECT_EQ(node.segment().header().appended.load(), before + Segment::ring_room());
 }
 
 TEST(ShmPath, LosesThosePeersForWhoseRingThereIsNoRoom) {
@@ -230,7 +230,7 @@ TEST(ShmPath, LosesThosePeersForWhoseRingThereIsNoRoom) {
     node.segment().header().limit = node.segment().header().appended;
     EXPECT_EQ(node.paths[1]->send(2, numbered(0, 0), {}), Sent::full);
     EXPECT_EQ(node.paths[1]->send_bulk(2, {1, 0}, {}, 1), Sent::full);
-    node.segment().header().limit += ring_bytes;  // too late: both sides already know
+    node.segment().header().limit += Segment::ring_room();  // too late: both sides already know
     for (int turn = 0; turn < 3; ++turn)
         for (uint32_t own = 0; own < 4; ++own) node.paths[own]->poll(sinks[own], 64, 0);
     EXPECT_TRUE(sinks[1].losses.starts_with("2: the shared memory of this node") &&
@@ -250,6 +250,74 @@ TEST(ShmPath, LosesThosePeersForWhoseRingThereIsNoRoom) {
     EXPECT_EQ(sinks[1].total, 4u);
     EXPECT_EQ(sinks[2].total, 0u);
     EXPECT_TRUE(sinks[1].in_order);
+}
+
+// A process has filled its ring to a peer, and the peer finds no room for a ring to it. The peer still reads
+// the ring. Everything that is sent after the report of the loss is discarded.
+TEST(ShmPath, TakesEverythingForALostPeerToWhichItHasARing) {
+    conformance::ShmConnected node(2, false);
+    CountingSink sinks[2];
+    std::vector<std::byte> payload(cell_bytes);
+    uint64_t sent = 0;
+    while (node.paths[0]->send(1, numbered(sent, cell_bytes), {payload.data(), cell_bytes, nullptr}) ==
+           Sent::done)
+        ++sent;
+    while (node.paths[0]->send(1, numbered(sent, 0), {}) == Sent::done) ++sent;
+    node.segment().header().limit = node.segment().header().appended;
+    EXPECT_EQ(node.paths[1]->send(0, numbered(0, 0), {}), Sent::full);
+    EXPECT_EQ(node.paths[0]->send(1, numbered(sent, 0), {}), Sent::full) << "not before the report";
+    node.paths[0]->poll(sinks[0], 64, 0);
+    EXPECT_TRUE(sinks[0].losses.starts_with("1: ")) << sinks[0].losses;
+    EXPECT_FALSE(node.paths[0]->short_lane().ring_to(1)->surely_has_room());
+    for (size_t size : {size_t{0}, most_inlined, cell_bytes})
+        EXPECT_EQ(node.paths[0]->send(1, numbered(0, size), {payload.data(), size, nullptr}), Sent::done);
+    EXPECT_EQ(node.paths[0]->send_bulk(1, {1, 0}, {payload.data(), 10, nullptr}, 1), Sent::done);
+    while (node.paths[1]->poll(sinks[1], 64, 0)) {}
+    EXPECT_TRUE(sinks[1].losses.starts_with("0: ")) << sinks[1].losses;
+    EXPECT_EQ(sinks[1].total, sent);
+    EXPECT_TRUE(sinks[1].in_order);
+    EXPECT_EQ(static_cast<ShmPath &>(*node.paths[0]).cells().in_use(), 0u);
+    EXPECT_EQ(node.paths[0]->poll(sinks[0], 64, 0), 0) << "once";
+}
+
+// A process has filled a peer's ring and all its own cells, and the peer cannot map the ring. The cells are
+// then free for other peers. (An offset at which no page begins cannot be mapped, as if addresses were used
+// up.)
+TEST(ShmPath, TakesBackTheCellsOfARingThatItsPeerCannotMap) {
+    conformance::ShmConnected node(3, false);
+    CountingSink sinks[3];
+    std::vector<std::byte> payload(cell_bytes);
+    uint64_t sent = 0;
+    while (node.paths[0]->send(1, numbered(sent, cell_bytes), {payload.data(), cell_bytes, nullptr}) ==
+           Sent::done)
+        ++sent;
+    EXPECT_EQ(node.paths[0]->send(2, numbered(0, cell_bytes), {payload.data(), cell_bytes, nullptr}),
+              Sent::full);
+    node.segment().member(1).ring_from[0] += 512;
+    node.paths[1]->poll(sinks[1], 64, 0);
+    EXPECT_TRUE(sinks[1].losses.starts_with("0: this process cannot map a ring")) << sinks[1].losses;
+    node.paths[0]->poll(sinks[0], 64, 0);
+    EXPECT_TRUE(sinks[0].losses.starts_with("1: the other process cannot map a ring")) << sinks[0].losses;
+    EXPECT_EQ(static_cast<ShmPath &>(*node.paths[0]).cells().in_use(), 0u);
+    EXPECT_EQ(node.paths[0]->send(1, numbered(0, cell_bytes), {payload.data(), cell_bytes, nullptr}),
+              Sent::done);
+    EXPECT_EQ(node.paths[0]->send(2, numbered(0, cell_bytes), {payload.data(), cell_bytes, nullptr}),
+              Sent::done);
+    node.paths[2]->poll(sinks[2], 64, 0);
+    EXPECT_EQ(sinks[1].total, 0u);
+    EXPECT_EQ(sinks[2].total, 1u);
+}
+
+TEST(ShmPath, CountsTheRingsThatItReads) {
+    conformance::ShmConnected node(3, false);
+    CountingSink sink;
+    auto &shm = static_cast<ShmPath &>(*node.paths[2]);
+    EXPECT_EQ(node.paths[0]->send(2, numbered(0, 0), {}), Sent::done);
+    node.segment().header().limit = node.segment().header().appended;
+    EXPECT_EQ(node.paths[1]->send(2, numbered(0, 0), {}), Sent::full);
+    shm.poll(sink, 64, 0);
+    EXPECT_TRUE(sink.losses.starts_with("1: ")) << sink.losses;
+    EXPECT_EQ(shm.inlets().count(), 1u) << "a parting makes no ring";
 }
 
 // The child process of the next test. It answers every message, and sleeps and is woken across the border
