@@ -37,13 +37,13 @@ std::string handle_text(int null_handle, int64_t bits) {
     const char *known = bits >= 0 && bits < 0x1000 ? predefined_handle_name(static_cast<int>(bits)) : nullptr;
     if (known) return known;
     auto handle = static_cast<uintptr_t>(bits);
-    const std::string *name = nullptr;
+    std::string name;
     if (null_handle == abi::comm_null) {
-        if (Comm *comm = object_of<Comm>(handle)) name = &comm->name;
+        if (Comm *comm = object_of<Comm>(handle)) name = comm->name.get();
     } else if (null_handle == abi::datatype_null) {
-        if (Datatype *datatype = object_of<Datatype>(handle)) name = &datatype->name;
+        if (Datatype *datatype = object_of<Datatype>(handle)) name = datatype->name.get();
     }
-    return name && !name->empty() ? quoted(name->c_str()) : hexadecimal(bits);
+    return name.empty() ? hexadecimal(bits) : quoted(name.c_str());
 }
 
 std::string rank_text(int64_t rank) {

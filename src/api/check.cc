@@ -14,7 +14,8 @@ namespace {
 std::string quoted_type(const Datatype &datatype) {
     if (const char *name = datatype.predefined() ? predefined_handle_name(datatype.abi_value) : nullptr)
         return name;
-    return datatype.name.empty() ? "this datatype" : "the datatype \"" + datatype.name + "\"";
+    std::string name = datatype.name.get();
+    return name.empty() ? "this datatype" : "the datatype \"" + name + "\"";
 }
 
 struct HandleKind {

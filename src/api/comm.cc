@@ -118,13 +118,13 @@ Error lanyard_comm_remote_group(Comm &comm, Group **group) {
 }
 
 Error lanyard_comm_get_name(Comm *comm, char *comm_name, int *resultlen) {
-    copy_name(comm ? name_of(*comm) : "MPI_COMM_NULL", comm_name, resultlen);
+    copy_name(comm ? comm->name.get() : "MPI_COMM_NULL", comm_name, resultlen);
     return {};
 }
 
 Error lanyard_comm_set_name(Comm &comm, const char *comm_name) {
-    set_name(comm,
-             std::string_view(comm_name, strnlen(comm_name, static_cast<size_t>(abi::max_object_name) - 1)));
+    size_t room = static_cast<size_t>(abi::max_object_name) - 1;
+    comm.name.set({comm_name, strnlen(comm_name, room)});
     return {};
 }
 
@@ -208,7 +208,8 @@ Error lanyard_comm_get_parent(Comm **parent) {
 }
 
 Error lanyard_comm_free(Comm *&comm) {
-    if (comm->predefined()) return Error(ErrorClass::comm, comm->name + " is predefined and cannot be freed");
+    if (comm->predefined())
+        return Error(ErrorClass::comm, comm->name.get() + " is predefined and cannot be freed");
     // freeing the communicator detaches its buffer, and the program may reuse that memory
     // afterwards
     flush_buffer_of(*comm, "MPI_Comm_free");
@@ -219,7 +220,7 @@ Error lanyard_comm_free(Comm *&comm) {
 // end with their requests, as after MPI_Comm_free.
 Error lanyard_comm_disconnect(Comm *&comm) {
     if (comm->predefined())
-        return Error(ErrorClass::comm, comm->name + " is predefined and cannot be disconnected");
+        return Error(ErrorClass::comm, comm->name.get() + " is predefined and cannot be disconnected");
     flush_buffer_of(*comm, "MPI_Comm_disconnect");
     if (Error error = lanyard_barrier(*comm)) return error;
     return free_comm(comm);

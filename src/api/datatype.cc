@@ -38,8 +38,8 @@ Error noted(Error error, Datatype **made, bool large_count) {
 
 Error check_derived(const Datatype &datatype, const char *what) {
     if (!datatype.basic) return {};
-    return Error(ErrorClass::type,
-                 (datatype.name.empty() ? "this" : datatype.name) + " is a predefined datatype: " + what);
+    std::string name = datatype.name.get();
+    return Error(ErrorClass::type, (name.empty() ? "this" : name) + " is a predefined datatype: " + what);
 }
 
 }  // namespace
@@ -168,14 +168,15 @@ Error lanyard_type_get_true_extent(Datatype &datatype, int64_t *true_lb, int64_t
 }
 
 Error lanyard_type_get_name(Datatype *datatype, char *type_name, int *resultlen) {
-    std::string name = datatype ? datatype->name : "MPI_DATATYPE_NULL";
+    std::string name = datatype ? datatype->name.get() : "MPI_DATATYPE_NULL";
     std::memcpy(type_name, name.c_str(), name.size() + 1);
     *resultlen = static_cast<int>(name.size());
     return {};
 }
 
 Error lanyard_type_set_name(Datatype &datatype, const char *type_name) {
-    datatype.name = std::string(type_name).substr(0, abi::max_object_name - 1);
+    size_t room = static_cast<size_t>(abi::max_object_name) - 1;
+    datatype.name.set({type_name, strnlen(type_name, room)});
     return {};
 }
 

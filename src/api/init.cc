@@ -54,9 +54,9 @@ Error lanyard_finalized(int *flag) {
 // not continue without them.
 Error lanyard_abort(Comm &comm, int errorcode) {
     Universe &universe = *comm.universe;
-    std::string who = "rank " + std::to_string(runtime()->bootstrap->rank());
+    std::string who = "rank " + std::to_string(runtime()->bootstrap->rank()), name = comm.name.get();
     universe.abort(universe, errorcode,
-                   "Lanyard: MPI_Abort(comm=" + (comm.name.empty() ? "unnamed" : comm.name) + ", errorcode=" +
+                   "Lanyard: MPI_Abort(comm=" + (name.empty() ? "unnamed" : name) + ", errorcode=" +
                        std::to_string(errorcode) + ") was called by " + who + "; the job ends",
                    true);
     return {};

@@ -65,10 +65,11 @@ void report_handles(Runtime &ending, const char *call) {
     size_t keys = keyvals_in_use();
     std::string all;
     for (const std::string &some :
-         {held(ending.universe->comms, "communicator", every, [](const Comm &comm) { return name_of(comm); }),
+         {held(ending.universe->comms, "communicator", every,
+               [](const Comm &comm) { return comm.name.get(); }),
           held(
               datatype_pool(), "datatype", [](const Datatype &type) { return !of_fortran_kind(type); },
-              [](const Datatype &type) { return type.name; }),
+              [](const Datatype &type) { return type.name.get(); }),
           held(op_pool(), "operation", every, nameless), held(info_pool(), "info object", every, nameless),
           held(ending.universe->groups, "group", every, nameless),
           held(errhandler_pool(), "error handler", every, nameless),

@@ -54,6 +54,7 @@ Error check_partitions(int partitions, int64_t count, const Datatype &datatype) 
     return Error(ErrorClass::count, "all partitions together would have more than 2^63 bytes");
 }
 
+// set_operation() completes the request.
 Request *new_partitioned_request(Comm &comm, Datatype &datatype, const char *operation) {
     Request *made = new_request(&comm);
     hold_datatype(*made, datatype);
@@ -61,6 +62,20 @@ Request *new_partitioned_request(Comm &comm, Datatype &datatype, const char *ope
     made->active = false;
     made->other.name = operation;
     return made;
+}
+
+// Gives the new request its operation. If there is none (nullptr), there was no memory for it, and the
+// request ends.
+Error set_operation(Request &made, void *operation, const RequestActions &actions, int partitions) {
+    if (!operation) {
+        release_request(&made);
+        return Error(ErrorClass::no_mem,
+                     "there is no memory left for " + std::to_string(partitions) +
+                         " partitions; use fewer and longer ones");
+    }
+    made.actions = &actions;
+    made.state = operation;
+    return {};
 }
 
 PartitionedEnds ends_of(const Comm &comm, int other, int tag) {
@@ -104,10 +119,10 @@ Error lanyard_psend_init(const void *buf, int partitions, int64_t count, Datatyp
                          int tag, Comm &comm, Info *, Request **request) {
     if (Error error = check_partitions(partitions, count, datatype)) return error;
     Request *made = new_partitioned_request(comm, datatype, "MPI_Psend_init");
-    made->actions = &send_actions;
     EngineGuard guard(comm.universe->engine);
-    made->state = new PartitionedSend(comm.universe->messenger, ends_of(comm, dest, tag),
-                                      partitions_of(*made, buf, partitions, count, datatype));
+    PartitionedSend *send = PartitionedSend::make(comm.universe->messenger, ends_of(comm, dest, tag),
+                                                  partitions_of(*made, buf, partitions, count, datatype));
+    if (Error error = set_operation(*made, send, send_actions, partitions)) return error;
     *request = made;
     return {};
 }
@@ -119,14 +134,14 @@ Error lanyard_precv_init(void *buf, int partitions, int64_t count, Datatype &dat
                      "a partitioned receive must name its sender; MPI_ANY_SOURCE is not allowed");
     if (Error error = check_partitions(partitions, count, datatype)) return error;
     Request *made = new_partitioned_request(comm, datatype, "MPI_Precv_init");
-    made->actions = &receive_actions;
     bool from_nobody = dest == abi::proc_null;
     made->other.status.source = dest;
     made->other.status.tag = from_nobody ? abi::any_tag : tag;
     EngineGuard guard(comm.universe->engine);
-    made->state = new PartitionedReceive(comm.universe->messenger, ends_of(comm, dest, tag),
-                                         partitions_of(*made, buf, partitions, count, datatype),
-                                         comm.universe->new_context());
+    PartitionedReceive *receive = PartitionedReceive::make(
+        comm.universe->messenger, ends_of(comm, dest, tag),
+        partitions_of(*made, buf, partitions, count, datatype), comm.universe->new_context());
+    if (Error error = set_operation(*made, receive, receive_actions, partitions)) return error;
     *request = made;
     return {};
 }

@@ -28,12 +28,17 @@ namespace {
     if (comm && !comm->predefined()) release_comm(comm);
 }
 
+// Called for a complete operation whose result no call returns. Owner of the engine.
+void drop_error(Request &request) {
+    if (request.operation.error)
+        runtime()->messenger->unasked(request.operation, request.kind == Request::Kind::send);
+}
+
 // Called when an operation is complete whose request the program has freed. Releases the request.
 void end_given_up(Completion &completion) {
     auto *ended = static_cast<Request *>(completion.context);
     completion.then = nullptr;
-    if (ended->operation.error)
-        runtime()->messenger->unasked(ended->operation, ended->kind == Request::Kind::send);
+    drop_error(*ended);
     release_request(ended);
 }
 
@@ -152,8 +157,8 @@ Error ask_status(Request &request, Status *status) {
 
 namespace {
 
-// Sends a waiting batch by taking and leaving the engine: whenever the engine is left, waiting
-// batches are sent (see Batching).
+// Sends a waiting batch by taking and leaving the engine: a thread that leaves MPI sends waiting batches,
+// unless its call has allowed batching (see Batching).
 [[gnu::noinline]] void let_go() { EngineGuard guard(*runtime()->engine); }
 
 [[gnu::always_inline]] inline Error take_up(Request *&request, Status *status) {
@@ -217,6 +222,8 @@ Error lanyard_request_free(Request *&request) {
             request->hold();
             request->completion().context = request;
             request->completion().then = end_given_up;
+        } else {
+            drop_error(*request);
         }
         request->end_handle();
         release_request(request);

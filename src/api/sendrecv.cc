@@ -1,12 +1,13 @@
 // Defines the typed functions (types.h) that send and receive in one call, or with one request (MPI-5.0
 // sections 3.2.7 and 3.7.2). Any thread.
 // Tested by: tests/mpi/pt2pt/sendrecv.cc.
-#include <algorithm>
-#include <memory>
+#include <string>
+#include <utility>
 
 #include "api/bsend.h"
 #include "api/generated/core.h"
 #include "api/transfers.h"
+#include "base/no_memory.h"
 #include "runtime/runtime.h"
 #include "runtime/waiting.h"
 
@@ -47,19 +48,21 @@ Error exchange(const Send &send, const Receive &receive, Status *status) {
     }
     if (receives) set_received(status, in);
     else set_proc_null(status);
-    if (in.error) {
-        out.error.discard();
-        return in.error;
-    }
-    return out.error;
+    if (!in.error) return out.error;
+    if (out.error) messenger.unasked(out, true);
+    return in.error;
 }
 
-// Returns a packed copy of a buffer that a receive is about to overwrite.
-std::unique_ptr<std::byte[]> packed_copy(const Buffer &buffer) {
+// Makes a packed copy of a buffer that a receive is about to overwrite.
+Error pack_copy(const Buffer &buffer, FallibleArray<std::byte> &copy) {
     auto bytes = static_cast<size_t>(buffer.bytes());
-    auto copy = std::make_unique_for_overwrite<std::byte[]>(std::max<size_t>(bytes, 1));
+    copy = array_or_null<std::byte>(bytes);
+    if (!copy)
+        return Error(ErrorClass::no_mem, "there is no memory left for a copy of the " +
+                                             std::to_string(bytes) +
+                                             " bytes to send; use two buffers, with MPI_Sendrecv");
     Cursor(buffer).pack(copy.get(), bytes);
-    return copy;
+    return {};
 }
 
 // The state of an MPI_Isendrecv or MPI_Isendrecv_replace that is under way.
@@ -67,7 +70,7 @@ struct Exchange {
     SendOperation out;
     ReceiveOperation in;
     // MPI_Isendrecv_replace: a copy of the buffer, which the receive overwrites
-    std::unique_ptr<std::byte[]> copy;
+    FallibleArray<std::byte> copy;
     Datatype *types[2];  // referenced until the request ends
     Request *request = nullptr;
     int open = 0;
@@ -80,7 +83,8 @@ void half_done(Completion &completion) {
     if (exchange->in.rank == abi::proc_null) set_proc_null(&request.other.status);
     else set_received(&request.other.status, exchange->in);
     request.operation.error = exchange->in.error ? exchange->in.error : exchange->out.error;
-    if (exchange->in.error) exchange->out.error.discard();
+    if (exchange->in.error && exchange->out.error)
+        request.comm->universe->messenger.unasked(exchange->out, true);
     request.completion().finish();
 }
 
@@ -92,7 +96,7 @@ void end_exchange(Request &request) {
 
 constexpr RequestActions exchange_actions{.release = end_exchange};
 
-Request *start(const Send &send, const Receive &receive, std::unique_ptr<std::byte[]> copy) {
+Request *start(const Send &send, const Receive &receive, FallibleArray<std::byte> copy) {
     auto *exchange = new Exchange;
     Request *made = new_request(&send.comm);
     made->other.name = "MPI_Isendrecv";
@@ -135,7 +139,8 @@ Error lanyard_sendrecv(const void *sendbuf, int64_t sendcount, Datatype &sendtyp
 Error lanyard_sendrecv_replace(void *buf, int64_t count, Datatype &datatype, int dest, int sendtag,
                                int source, int recvtag, Comm &comm, Status *status) {
     Receive receive{buf, count, datatype, source, recvtag, comm};
-    auto copy = packed_copy(receive.buffer());
+    FallibleArray<std::byte> copy;
+    if (Error error = pack_copy(receive.buffer(), copy)) return error;
     return exchange({copy.get(), receive.buffer().bytes(), packed_datatype(), dest, sendtag, comm}, receive,
                     status);
 }
@@ -144,14 +149,15 @@ Error lanyard_isendrecv(const void *sendbuf, int64_t sendcount, Datatype &sendty
                         void *recvbuf, int64_t recvcount, Datatype &recvtype, int source, int recvtag,
                         Comm &comm, Request **request) {
     *request = start({sendbuf, sendcount, sendtype, dest, sendtag, comm},
-                     {recvbuf, recvcount, recvtype, source, recvtag, comm}, nullptr);
+                     {recvbuf, recvcount, recvtype, source, recvtag, comm}, {});
     return {};
 }
 
 Error lanyard_isendrecv_replace(void *buf, int64_t count, Datatype &datatype, int dest, int sendtag,
                                 int source, int recvtag, Comm &comm, Request **request) {
     Receive receive{buf, count, datatype, source, recvtag, comm};
-    auto copy = packed_copy(receive.buffer());
+    FallibleArray<std::byte> copy;
+    if (Error error = pack_copy(receive.buffer(), copy)) return error;
     Send send{copy.get(), receive.buffer().bytes(), packed_datatype(), dest, sendtag, comm};
     *request = start(send, receive, std::move(copy));
     return {};

@@ -1,11 +1,13 @@
 // See doorbell.h.
 #include "base/doorbell.h"
 
+#include <errno.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdio>
 
@@ -25,6 +27,27 @@ socklen_t address_of(uint64_t name, sockaddr_un &address) {
 }
 
 int open_socket() { return socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
+
+// The socket by which this process rings. It is opened as soon as the system provides one, and stays open
+// until the process ends. -1 if the system provides none now.
+int own_sender() {
+    static std::atomic<int> kept{-1};
+    int sender = kept.load(std::memory_order_relaxed);
+    if (sender >= 0) return sender;
+    int opened = open_socket();
+    if (opened < 0 || kept.compare_exchange_strong(sender, opened)) return opened;
+    close(opened);  // another thread was faster
+    return sender;
+}
+
+// False with errno set if the ring cannot be sent.
+bool ring(int sender, uint64_t name) {
+    sockaddr_un address;
+    socklen_t length = address_of(name, address);
+    char byte = 0;
+    return sendto(sender, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL, reinterpret_cast<sockaddr *>(&address),
+                  length) == 1;
+}
 
 }  // namespace
 
@@ -50,12 +73,12 @@ void Doorbell::quieten() {
 }
 
 void ring_doorbell(uint64_t name) {
-    static const int sender = open_socket();  // stays open until the process ends
-    sockaddr_un address;
-    socklen_t length = address_of(name, address);
-    char byte = 0;
-    // A full socket means that the bell has already rung.
-    sendto(sender, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL, reinterpret_cast<sockaddr *>(&address), length);
+    if (ring(own_sender(), name) || errno != EAGAIN) return;
+    // Either the bell has rung so often that its queue is full, or rings that other processes have not read
+    // fill the sender's buffer. A new socket has an empty buffer.
+    int other = open_socket();
+    ring(other, name);
+    if (other >= 0) close(other);
 }
 
 }  // namespace lanyard

@@ -27,7 +27,7 @@ private:
 };
 
 // Rings the doorbell with this name, whichever process has it. Any thread. The ring is lost without notice if
-// that process is in another network namespace, or if the system refuses this process a socket.
+// that process is in another network namespace, or if the system refuses this process a socket at this time.
 void ring_doorbell(uint64_t name);
 
 }  // namespace lanyard

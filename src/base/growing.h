@@ -1,8 +1,8 @@
 // Growing is an array that grows without moving its elements. Addresses for many elements are reserved at the
 // start, and memory is taken as elements are appended. So references stay valid, and access costs the same as
 // in an array. Elements are never removed.
-// Thread rule: one thread calls append(). Any thread may read elements below size(), if the fields of T can
-// be read by any thread.
+// Thread rule: one thread calls append() and make_room(). Any thread may read elements below size(), if the
+// fields of T can be read by any thread.
 // Tested by: tests/unit/base/processes_test.cc.
 #pragma once
 
@@ -54,11 +54,16 @@ public:
     Growing(const Growing &) = delete;
     Growing &operator=(const Growing &) = delete;
 
+    // Ensures that the next append() succeeds. False if addresses or memory are used up.
+    bool make_room() {
+        size_t count = size_.load(std::memory_order_relaxed);
+        return count < capacity_ && back(count + 1);
+    }
     // Returns nullptr if addresses or memory are used up.
     template <class... Arguments>
     T *append(Arguments &&...arguments) {
+        if (!make_room()) return nullptr;
         size_t count = size_.load(std::memory_order_relaxed);
-        if (count == capacity_ || !back(count + 1)) return nullptr;
         T *made = new (begin_ + count) T(std::forward<Arguments>(arguments)...);
         size_.store(count + 1, std::memory_order_release);
         return made;

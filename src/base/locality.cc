@@ -2,11 +2,13 @@
 #include "base/locality.h"
 
 #include <dirent.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <vector>
+
+#include "base/processors.h"
 
 namespace lanyard {
 
@@ -87,12 +89,11 @@ bool same_word(std::string_view first, std::string_view second) {
 Locality own_locality(const std::string &system) {
     Locality own;
     std::fill_n(own.instance, resources, Locality::unknown);
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return own;
+    std::vector<int> allowed = allowed_processors();
     for (int r = 0; r < resources; ++r) {
         int32_t &instance = own.instance[r];
-        for (int number = 0; number < CPU_SETSIZE && instance != Locality::not_within; ++number) {
-            if (!CPU_ISSET(number, &allowed)) continue;
+        for (int number : allowed) {
+            if (instance == Locality::not_within) break;
             int found =
                 instance_of(static_cast<Resource>(r), system + "/cpu/cpu" + std::to_string(number), number);
             if (found < 0) {

@@ -1,6 +1,7 @@
 // See no_memory.h.
 #include "base/no_memory.h"
 
+#include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -19,6 +20,8 @@ struct Limit {
     const char *option;  // the option of the shell's ulimit that sets it
 };
 constexpr Limit limits[] = {{RLIMIT_AS, "-v"}, {RLIMIT_DATA, "-d"}};
+
+constexpr unsigned longest_flush_s = 2;
 
 const char *who_ends = "Lanyard";
 int code_of_end = 1;
@@ -40,6 +43,18 @@ void write_reason(char *text, size_t room) {
     std::snprintf(text + used, room - used, "%s", advice);
 }
 
+// Writes out what the program has printed. After longest_flush_s the process ends, even if a stream is still
+// locked or cannot be written.
+void flush_streams() {
+    signal(SIGALRM, [](int) { _exit(code_of_end); });
+    sigset_t alarms;
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    pthread_sigmask(SIG_UNBLOCK, &alarms, nullptr);
+    alarm(longest_flush_s);
+    std::fflush(nullptr);
+}
+
 }  // namespace
 
 void end_where_new_fails(const char *who, int exit_code) {
@@ -56,7 +71,7 @@ void end_without_memory() {
                                *name ? name : "this process", reason);
     size_t length = std::min(static_cast<size_t>(wanted), sizeof line - 1);
     [[maybe_unused]] ssize_t written = write(STDERR_FILENO, line, length);
-    std::fflush(nullptr);  // writes out what the program has printed
+    flush_streams();
     _exit(code_of_end);
 }
 

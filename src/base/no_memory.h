@@ -10,7 +10,9 @@
 // hidden. So the handler belongs to the library alone, and `new` in the program is unaffected.
 //
 // Thread rule: any thread, whatever locks of the library it holds. Only array_or_null() allocates memory. The
-// end of the process writes out what the program has printed, and so waits for the locks of its streams.
+// end of the process writes out what the program has printed, and so waits for the locks of its streams. It
+// waits for at most two seconds, because another thread may hold such a lock for ever, for example while it
+// reads standard input.
 #pragma once
 
 #include <cstddef>

@@ -12,8 +12,8 @@ uint32_t Processes::append(ProcessName name, uint32_t node) {
     Run *last = runs ? &runs_[runs - 1] : nullptr;
     bool follows = last && last->first.job == name.job &&
                    last->first.number + last->count.load(std::memory_order_relaxed) == name.number;
-    if (!follows && !runs_.append(name, peer)) return nobody;
-    if (!nodes_.append(node)) return nobody;
+    if (!nodes_.make_room() || (!follows && !runs_.append(name, peer))) return nobody;
+    nodes_.append(node);
     if (follows) last->count.fetch_add(1, std::memory_order_release);
     return peer;
 }

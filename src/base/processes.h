@@ -44,7 +44,8 @@ public:
         for (uint32_t number = 0; number < count; ++number) append({0, number}, number);
     }
 
-    // Adds a process that is not in the table. Returns its peer number, or `nobody` if there is no room.
+    // Adds a process that is not in the table. Returns its peer number, or `nobody` if there is no room. The
+    // table is then as before.
     uint32_t append(ProcessName name, uint32_t node);
     uint32_t count() const { return static_cast<uint32_t>(nodes_.size()); }
     // The node of a peer. Processes with the same node share memory.
@@ -79,7 +80,9 @@ private:
     const Run &run_of(uint32_t peer) const;
     uint32_t find_later(uint64_t serial) const;
 
-    Growing<uint32_t> nodes_;  // the node of each peer
+    // The node of each peer. An entry is small, so there is room for a job of any size even if addresses are
+    // scarce.
+    Growing<uint32_t> nodes_{Growing<uint32_t>::most};
     Growing<Run> runs_;
 };
 

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -42,7 +43,12 @@ bool bind_to(int descriptor, const std::string &name) {
 
 std::string name_of(const Seat &seat) { return "lanyard-rank-" + seat.job + "-" + std::to_string(seat.rank); }
 
-Seat seat_of_process(pid_t pid) { return {"process", pid}; }
+// Only the process itself takes this seat, because the seat names the process and its namespace.
+Seat seat_of_process(pid_t pid) {
+    struct stat own {};
+    stat("/proc/self/ns/pid", &own);
+    return {"process@" + std::to_string(own.st_ino), pid};
+}
 
 int open_socket() { return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); }
 
@@ -192,7 +198,8 @@ bool below_such_process(std::span<const char *const> starters) {
         pid_t parent = 0;
         bool read = read_process(pid, name, parent);
         if (!read || std::find(starters.begin(), starters.end(), name) != starters.end()) return false;
-        if (holder_of(seat_of_process(pid)) == pid) return true;
+        // -1: the process has been asked too often.
+        if (pid_t holder = holder_of(seat_of_process(pid)); holder == pid || holder == -1) return true;
         pid = parent;
     }
     return false;

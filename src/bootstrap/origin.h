@@ -11,10 +11,14 @@
 //
 // The process that joins the job as a rank listens, until it ends, at the name
 //     lanyard-rank-JOB-RANK
-// Under other launchers, whose jobs have no name that children know, the name is lanyard-rank-process-PID. So
-// no second process joins as the same rank. A process that the rank has started can find out that it is not
-// the rank, because the rank exists already. Connections to this name are never accepted: connecting alone
-// shows which process holds the name.
+// Under other launchers, whose jobs have no name that children know, the name is
+//     lanyard-rank-process@NAMESPACE-PID
+// where NAMESPACE identifies the namespace to which the process id belongs. (Socket names may be shared by
+// several such namespaces.) So no second process joins as the same rank. A process that the rank has started
+// can find out that it is not the rank, because the rank exists already. Connections to this name are never
+// accepted: connecting alone shows which process holds the name. After most_questions connections, connecting
+// only shows that some process holds it.
+// Tested by: tests/launch/test_origin.py, tests/unit/launch/origin_test.cc.
 #pragma once
 
 #include <sys/types.h>

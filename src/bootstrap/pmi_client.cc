@@ -166,7 +166,10 @@ Error Pmi1::learn_limits() {
 // environment, if it states that all ranks are on this node.
 Error Pmi1::learn_places() {
     std::string mapping;
-    get("PMI_process_mapping", mapping).discard();
+    if (Error error = get("PMI_process_mapping", mapping)) {
+        if (error.code() != static_cast<int>(ErrorClass::name)) return error;
+        error.discard();  // the launcher has no mapping
+    }
     int rank = identity_.rank;
     int size = identity_.size;
     auto &nodes = identity_.node_of_rank;

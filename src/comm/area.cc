@@ -49,7 +49,7 @@ uint64_t allocate_area(Universe &universe, int size) {
     return offset;
 }
 
-Error join_area(Comm &comm, uint64_t offset) {
+Error join_area(Comm &comm, uint64_t offset, int allocator) {
     if (offset == no_node_offset) return {};
     size_t bytes = header_bytes + node_area_bytes(comm.team.size);
     std::byte *memory = comm.universe->node_memory->open(offset, bytes);
@@ -58,6 +58,7 @@ Error join_area(Comm &comm, uint64_t offset) {
                      "the communicator needs " + std::to_string(bytes / 1024 + 1) +
                          " KiB of addresses, and this process may have no more (ulimit -v)");
     comm.area = offset;
+    comm.area_allocator = allocator;
     comm.team.node_area = memory + header_bytes;
     comm.team.node_area_bytes = node_area_bytes(comm.team.size);
     comm.team.direct_reads = comm.universe->direct_reads;
@@ -71,7 +72,7 @@ void leave_area(Comm &comm) {
     std::byte *here = comm.team.node_area - header_bytes;
     size_t bytes = header_bytes + comm.team.node_area_bytes;
     leave(memory, comm.area, bytes, here, comm.team.size);
-    if (comm.team.index != 0) return memory.close(comm.area, here, bytes);
+    if (comm.team.index != comm.area_allocator) return memory.close(comm.area, here, bytes);
     collect_areas(universe);
     AwaitedArea area{comm.area, bytes, here, bytes};
     SpinGuard guard(universe.awaited_areas.lock);

@@ -10,7 +10,7 @@
 namespace lanyard {
 namespace {
 
-constexpr int first_keyval = 1 << 16;  // above the predefined keys of every ABI
+constexpr int first_keyval = 1 << 16;  // above the predefined keys of the standard's ABI, below MPICH's
 
 struct Registry {
     SpinLock lock;  // also guards every Attributes list
@@ -73,8 +73,16 @@ bool take_out(Attributes *attributes, const Keyval *key, Attribute &taken) {
     return true;
 }
 
+bool take_newest(Registry &r, Attributes *attributes, Attribute &taken) {
+    SpinGuard guard(r.lock);
+    if (!attributes || attributes->list.empty()) return false;
+    taken = attributes->list.back();
+    attributes->list.pop_back();
+    return true;
+}
+
 // Calls the delete function for an attribute that has been removed from its list. If the function refuses,
-// the attribute is put back.
+// the attribute is put back, at the end of the list.
 Error end_attribute(Registry &r, Attributes *attributes, void *object, Attribute taken) {
     if (Error error = taken.key->remove ? taken.key->remove(*taken.key, object, taken.value) : Error()) {
         SpinGuard guard(r.lock);
@@ -119,25 +127,27 @@ size_t keyvals_in_use() {
 
 Error set_attribute(Attributes *&place, ObjectKind kind, void *object, int keyval, void *value) {
     Registry &r = registry();
-    Attribute before{};
     Keyval *key;
-    bool replaced;
     {
         SpinGuard guard(r.lock);
         if (Error error = find_key(r, keyval, kind, Freed::refused, key)) return error;
-        if (!place) place = new Attributes;
         ++key->users;
-        replaced = take_out(place, key, before);
     }
-    if (replaced) {
+    for (;;) {  // another thread may set the same attribute while the delete function runs
+        Attribute before{};
+        {
+            SpinGuard guard(r.lock);
+            if (!place) place = new Attributes;
+            if (!take_out(place, key, before)) {
+                place->list.push_back({key, value});
+                return {};
+            }
+        }
         if (Error error = end_attribute(r, place, object, before)) {
             let_go(r, key);
             return error;
         }
     }
-    SpinGuard guard(r.lock);
-    place->list.push_back({key, value});
-    return {};
 }
 
 Error get_attribute(Attributes *const &place, ObjectKind kind, int keyval, void *&value, bool &found) {
@@ -192,28 +202,28 @@ Error copy_attributes(Attributes *const &from, void *object, Attributes *&to, vo
         to->list.push_back({attribute.key, copied});
     }
     if (failed) {
-        delete_attributes(to, new_object).discard();  // the first failure is the one to report
-        delete to;
-        to = nullptr;
+        drop_attributes(to, new_object);
     }
     return failed;
 }
 
 Error delete_attributes(Attributes *&place, void *object) {
     Registry &r = registry();
-    while (place) {
-        Attribute newest{};
-        {
-            SpinGuard guard(r.lock);
-            if (place->list.empty()) break;
-            newest = place->list.back();
-            place->list.pop_back();
-        }
+    for (Attribute newest{}; take_newest(r, place, newest);)
         if (Error error = end_attribute(r, place, object, newest)) return error;
-    }
     delete place;
     place = nullptr;
     return {};
+}
+
+void drop_attributes(Attributes *&place, void *object) {
+    Registry &r = registry();
+    for (Attribute newest{}; take_newest(r, place, newest);) {
+        if (newest.key->remove) newest.key->remove(*newest.key, object, newest.value).discard();
+        let_go(r, newest.key);
+    }
+    delete place;
+    place = nullptr;
 }
 
 bool predefined_keyval(int keyval, ObjectKind kind) {

@@ -40,7 +40,8 @@ struct Attribute {
 };
 
 struct Attributes {
-    std::vector<Attribute> list;  // in the order of setting, the oldest first
+    // In the order of setting, the oldest first. An attribute whose delete function has failed comes last.
+    std::vector<Attribute> list;
 };
 
 // Registers a copy of `key` under a new value, and returns this value.
@@ -61,6 +62,9 @@ Error copy_attributes(Attributes *const &from, void *object, Attributes *&to, vo
 // Deletes the attributes of an object that is about to end, the newest first. If a delete function fails, the
 // function's attribute and the remaining attributes stay, and the caller must keep the object too.
 Error delete_attributes(Attributes *&place, void *object);
+// Does the same for an object that ends in any case, because it could not be completed. What delete functions
+// return is ignored.
+void drop_attributes(Attributes *&place, void *object);
 
 // True if this is a key of the standard for this kind of object.
 bool predefined_keyval(int keyval, ObjectKind kind);

@@ -10,16 +10,6 @@
 
 namespace lanyard {
 
-std::string name_of(const Comm &comm) {
-    SpinGuard guard(comm.name_lock);
-    return comm.name;
-}
-
-void set_name(Comm &comm, std::string_view name) {
-    SpinGuard guard(comm.name_lock);
-    comm.name = name;
-}
-
 int compare(const Comm &first, const Comm &second) {
     if (&first == &second) return abi::ident;
     if (!first.remote_group != !second.remote_group) return abi::unequal;

@@ -1,19 +1,19 @@
 // A Comm is a communicator (MPI-5.0 chapter 7), created by the functions of create.h. The fields used most
-// come first: a send reads the first cache line and `peers`. A communicator counts references. Its handle,
-// and every request and window on it, hold one reference each. When the last reference is dropped, the
-// communicator ends, without communication. Thread rule: the owner of the engine uses `team`, and name_lock
-// guards `name`. The other fields are set once or guarded by the objects to which they point.
+// come first: a send reads the first cache line and `peers`. A communicator counts references. Its handle
+// holds one, and so does each request, matched message and MPI_T handle that uses the communicator. When the
+// last reference is dropped, the communicator ends, without communication. Thread rule: the owner of the
+// engine uses `team` and `send_buffer`; any thread uses `name`; locks in errhandler.cc and attributes.cc
+// guard `errhandler` and `attributes`. set_hints() changes `promised` without a lock. The other fields are
+// set before the communicator can be used.
 // Tested by: tests/unit/comm/create_test.cc, tests/sim/communicators_test.cc.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <string_view>
 
 #include "base/error.h"
 #include "base/object.h"
-#include "base/spin_lock.h"
+#include "base/object_name.h"
 #include "coll/team.h"
 #include "comm/area.h"
 #include "comm/group.h"
@@ -28,7 +28,7 @@ class SendBuffer;   // api/bsend.h
 struct Topology;    // topology.h
 
 // The additional parts of an intercommunicator. Its team consists of the members of both groups. The group
-// whose rank 0 has the lower process number comes first, so that all members use the same order.
+// whose rank 0 has the lower name (base/processes.h) comes first, so that all members use the same order.
 struct BothGroups {
     Peers peers;
     Team own;
@@ -49,19 +49,15 @@ struct Comm : Object {
     std::shared_ptr<KeptPlans> plans;  // the kept plans to which `team` points
     Errhandler *errhandler = nullptr;
     Attributes *attributes = nullptr;
-    std::string name;
-    mutable SpinLock name_lock;
+    ObjectName name;
     std::shared_ptr<SendBuffer> send_buffer;   // for buffered sends; nullptr if no buffer was ever attached
     std::shared_ptr<const Nodes> nodes;        // the object to which `team`, or its own_group, points
     std::shared_ptr<const Topology> topology;  // the virtual topology; nullptr if there is none
     uint8_t promised = 0;                      // the promises that the hints make (bits of p2p/promises.h)
     // The offset of the team's area in the node memory (area.h), if one was allocated for this communicator.
     uint64_t area = no_node_offset;
+    int32_t area_allocator = 0;  // the index in the team of the process that allocated and will release it
 };
-
-// A copy of the current name.
-std::string name_of(const Comm &comm);
-void set_name(Comm &comm, std::string_view name);
 
 int compare(const Comm &first, const Comm &second);  // abi::ident, congruent, similar or unequal
 
@@ -72,11 +68,13 @@ Error free_comm(Comm *&comm);
 
 // Sets and reports hints (MPI-5.0 7.4.4). The library stores and reports only the hints that it acts upon,
 // and ignores all others, as the standard allows. set_hints() does not change hints that are absent from
-// `hints`.
+// `hints`, which may be nullptr. hints_of() also reports the kinds of memory that are supported (session.h).
+// It returns a new object, which the caller owns, or nullptr if memory is exhausted.
 Error set_hints(Comm &comm, const Info *hints);
 Info *hints_of(const Comm &comm);
 // Reports the promises of the communicator's hints to matching, which relies on these promises from now on.
-// Called for a communicator that received hints before its context.
+// The communicator must have its context. set_hints() calls this function, and accept_birth() calls it for
+// hints that were set before the communicator had a context.
 void tell_promises(Comm &comm);
 
 }  // namespace lanyard

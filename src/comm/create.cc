@@ -145,7 +145,7 @@ Error accept_birth(Comm &comm, const Birth &birth) {
     if (comm.promised) tell_promises(comm);
     if (comm.universe->executor) comm.universe->executor->know(comm.team);
     if (log_enabled(LogLevel::debug)) tell(comm);
-    return join_area(comm, birth.area);
+    return join_area(comm, birth.area, birth.allocator);
 }
 
 Error Duplication::prepare(Comm &parent, const Info *hints, Comm *&made) {
@@ -178,7 +178,7 @@ void Duplication::accept(Comm &made, Error error) {
 
 Error Duplication::finish(Comm *made) {
     if (!failed_) return {};
-    delete_attributes(made->attributes, made).discard();  // the first failure is the one to report
+    drop_attributes(made->attributes, made);
     release_comm(made);
     return failed_;
 }

@@ -1,8 +1,9 @@
-// Creates communicators (MPI-5.0 section 7.4). Each function is collective over the processes that the
-// standard names. Each function blocks, except the functions of Duplication. The members need not agree on a
-// context id: rank 0 of the new group takes the id from its counter (context.h) and, if all members share a
-// node, allocates the team's area in the node memory (area.h). Both values travel down a tree. The calling
-// thread must not own the engine; these functions take the engine while they exchange messages.
+// Creates communicators (MPI-5.0 section 7.4). Each function that creates a communicator is collective over
+// the processes that the standard names, and blocks (Duplication does not). The members need not agree on a
+// context id: one of them, usually rank 0 of the new group, takes the id from its counter (context.h) and, if
+// all members share a node, allocates the team's area in the node memory (area.h). Both values travel down a
+// tree. The calling thread must not own the engine; these functions take the engine while they exchange
+// messages.
 #pragma once
 
 #include <type_traits>
@@ -20,7 +21,7 @@ struct Birth {
     uint64_t context = 0;
     uint64_t area = no_node_offset;
     int32_t processors = 0;  // see Team::processors
-    int32_t unused = 0;
+    int32_t allocator = 0;   // the index in the new team of the process that allocated the area
 };
 // Structs that are sent byte by byte must have no padding, because padding bytes would be uninitialised.
 static_assert(std::has_unique_object_representations_v<Birth>);
@@ -30,8 +31,9 @@ static_assert(std::has_unique_object_representations_v<Birth>);
 // remote group of an intercommunicator.
 Comm *make_comm(Universe &universe, Group *group, Errhandler &errhandler, Group *remote = nullptr);
 // give_birth() decides the values of a Birth, at one member of the new communicator (its rank 0 unless stated
-// otherwise). accept_birth() applies these values, at every member. `sharers`: the members, which get an area
-// if they are on one node; empty for an intercommunicator, which gets none.
+// otherwise). accept_birth() applies these values, at every member; it returns an Error if this process
+// cannot map the area. `sharers`: the members, which get an area if they are on one node; empty for an
+// intercommunicator, which gets none.
 Birth give_birth(Universe &universe, const Peers &sharers);
 Error accept_birth(Comm &comm, const Birth &birth);
 
@@ -86,13 +88,14 @@ class Duplication {
 public:
     // Makes the communicator object and copies the attributes. If a copy function of the program fails,
     // finish() returns the failure, because this process must still take part in the collective for the other
-    // members.
+    // members. prepare() itself fails only if there is no memory; then there is no object, and the caller
+    // must not go on.
     Error prepare(Comm &parent, const Info *hints, Comm *&made);
     // Starts the collective. Sets `collective` before it can be complete.
     void start(Comm &parent, void (*then)(Completion &), void *context, Collective *&collective);
     // Applies the received values to `made`. `error`: the error of the collective.
     void accept(Comm &made, Error error);
-    // If anything has failed, releases `made` and returns the first failure.
+    // If anything has failed, deletes the attributes of `made`, releases it, and returns the first failure.
     Error finish(Comm *made);
 
 private:

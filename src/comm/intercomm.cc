@@ -8,9 +8,11 @@
 //      | <-- News, peers |                      | News, peers --> |
 //
 // Both leaders offer a context id. The offer of the group that comes first in the team is used. The leaders'
-// messages cannot be confused with others: they have the program's tag, the context of MPI_Comm_create_group,
-// and source numbers that no rank has. A leader never waits for its own group before it exchanges messages
-// with the other leader, so other members may be late.
+// messages cannot be confused with others, because their source numbers are none that a rank has. In
+// MPI_Intercomm_create they have the program's tag and the context of MPI_Comm_create_group. In
+// MPI_Intercomm_create_from_groups they have a context that is derived from the members of both groups. A
+// leader never waits for its own group before it exchanges messages with the other leader, so other members
+// may be late.
 // Tested by: tests/sim/communicators_test.cc, tests/mpi/comm/inter.cc.
 #include <algorithm>
 #include <functional>
@@ -281,7 +283,9 @@ Error merge_intercomm(Comm &parent, bool high, Comm *&made) {
     Group *group = make_group(universe, std::move(all), parent.group->session);
     made = group ? make_comm(universe, group, *KeptErrhandler(parent.errhandler)) : nullptr;
     if (!made) return no_memory_for_comm();
-    return accepted(made, members[0].birth);
+    Birth birth = members[0].birth;
+    if (!first_is_first) birth.allocator = in_first ? other.size() : own.size();
+    return accepted(made, birth);
 }
 
 }  // namespace lanyard

@@ -43,11 +43,17 @@ Error spread(Messenger &messenger, const Meeting &meeting, void *data, size_t by
         describe(receive, tree.parent(), tree.parent());
         messenger.receive(receive);
         finish(receive);
+        if (!failed && receive.received != static_cast<int64_t>(bytes))
+            failed = {ErrorClass::other,
+                      "another member of the group did not get the values of the new communicator, and so "
+                      "could not pass them on"};
     }
+    bool has_data = !failed;
     std::deque<SendOperation> sends;
     tree.each_child_largest_first([&](int child, int, int) {
         SendOperation &send = sends.emplace_back();
         describe(send, meeting.own, child);
+        if (!has_data) send.buffer.count = 0;
         messenger.send(send);
     });
     for (SendOperation &send : sends) finish(send);

@@ -1,6 +1,6 @@
 // Sends messages among processes that are creating a communicator and so cannot use it yet. The functions
 // block, and the calling thread must not own the engine.
-// Tested by: tests/unit/comm/create_test.cc, tests/sim/communicators_test.cc.
+// Tested by: tests/unit/comm/meeting_test.cc, tests/sim/communicators_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,8 @@ std::vector<int> names_of(const Processes &processes, const Peers &peers);
 bool comes_first(const Processes &processes, const Peers &first, const Peers &second);
 
 // Copies the first member's `data` to all members, down a binomial tree. Called by all members. A member that
-// has received no data, because of an error, still sends its own `data` to the members below it in the tree,
-// so that none of them waits forever. These members see no error.
+// has received no data, because of an error, sends an empty message to the members below it in the tree, so
+// that they return an error too and none of them waits for ever.
 Error spread(Messenger &messenger, const Meeting &meeting, void *data, size_t bytes);
 
 }  // namespace lanyard

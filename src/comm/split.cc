@@ -1,7 +1,7 @@
-// Implements MPI_Comm_split. All members exchange their requests once. Every member then computes the new
-// communicators from these requests, with the same result. The context id of a new communicator is in the
-// request of its rank 0. Only the members of a team on one node exchange a second message, for their area in
-// the node memory, which the team's rank 0 allocates.
+// Implements MPI_Comm_split. All members exchange their requests once. Every member then computes its own new
+// communicator from these requests, as all other members of that communicator do. The context id is in the
+// request of the new team's first member. Only the members of a team on one node exchange a second message,
+// for their area in the node memory, which the team's rank 0 allocates.
 // Tested by: tests/unit/comm/create_test.cc, tests/sim/communicators_test.cc.
 #include <algorithm>
 
@@ -71,7 +71,8 @@ Error make_part(Comm &parent, const std::vector<Wish> &wishes, Comm *&made) {
           *remote = parent.remote_group ? group_of(parent, others) : nullptr;
     if (group && (remote || !parent.remote_group))
         made = make_comm(universe, group, *KeptErrhandler(parent.errhandler), remote);
-    else release_group(group);
+    else
+        for (Group *lonely : {group, remote}) release_group(lonely);
     if (!made) return no_memory_for_comm();
     int creator = own_begin(made->team) == 0 ? meeting.names[0] : others[0];
     const Wish &first = wishes[static_cast<size_t>(creator)];

@@ -27,7 +27,7 @@ Comm *make_predefined_comm(Universe &universe, Peers peers, uint64_t context, in
     // This cannot fail without an area.
     accept_birth(*comm, {context, no_node_offset, universe.processors}).discard();
     comm->abi_value = abi_value;
-    comm->name = name;
+    comm->name.set(name);
     return comm;
 }
 

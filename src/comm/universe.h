@@ -40,8 +40,8 @@ public:
     // memory behind the first page to the system, unless the memory may be used again soon. True: the memory
     // was returned.
     virtual bool empty(uint64_t offset, size_t bytes) = 0;
-    // Releases an area that no process uses any more, so that this process can allocate it again. Another
-    // process may have allocated it before. `emptied`: the result of empty().
+    // Releases an area that this process has allocated and no process uses any more, so that this process can
+    // allocate it again. `emptied`: the result of empty().
     virtual void release(uint64_t offset, size_t bytes, bool emptied) = 0;
 };
 

@@ -3,18 +3,19 @@
 // commit mark. Its layout is normalised when it is created (layout.h). A Cursor (cursor.h) walks `count`
 // elements of a datatype; to resume, a cursor needs only a byte position in the packed stream. construct.h
 // creates derived datatypes, and predefined.h finds the predefined ones.
-// Thread rule: any thread that holds a reference may read. Names and attributes are not locked here.
+// Thread rule: any thread that holds a reference may read, and may set the name. comm/attributes.h locks the
+// attributes.
 // Tested by: tests/unit/datatype/predefined_test.cc, tests/unit/datatype/layout_test.cc.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "base/object.h"
+#include "base/object_name.h"
 #include "base/pool.h"
 #include "datatype/generated/predefined.h"
 
@@ -55,7 +56,7 @@ struct Datatype : Object {
     // The layout of one element, relative to `origin`; nullptr if size is 0.
     std::shared_ptr<const Layout> layout;
     std::shared_ptr<const TypeDefinition> definition;  // nullptr for a predefined datatype with a name
-    std::string name;
+    ObjectName name;
     Attributes *attributes = nullptr;  // freed by the layer that creates attributes
 };
 

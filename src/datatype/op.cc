@@ -102,11 +102,11 @@ Error refuse_op(const Op &op, const Datatype &datatype, bool one_sided) {
         return Error(ErrorClass::op, name +
                                          " works on predefined datatypes, and this one is derived; make an "
                                          "operation with MPI_Op_create");
+    std::string type = datatype.name.get();
     if (!datatype.supported)
-        return Error(ErrorClass::type, "this library lacks the optional datatype " + datatype.name);
-    std::string type = datatype.name.empty() ? "this datatype" : datatype.name;
-    return Error(ErrorClass::op,
-                 name + " is not defined on " + type + "; it is for " + meant_for(op.abi_value));
+        return Error(ErrorClass::type, "this library lacks the optional datatype " + type);
+    return Error(ErrorClass::op, name + " is not defined on " + (type.empty() ? "this datatype" : type) +
+                                     "; it is for " + meant_for(op.abi_value));
 }
 
 void reduce(const Op &op, const void *in, void *inout, int64_t count, const Datatype &datatype) {

@@ -43,7 +43,7 @@ void describe_basic(Datatype &datatype, const predefined::Type &type) {
     datatype.supported = element_supported(type.element);
     datatype.basic = &type;
     datatype.reductions = datatype.supported ? predefined::allowed_operations(type.group) : 0;
-    datatype.name = type.name;
+    datatype.name.set(type.name);
     // A pair is two runs. They are adjacent unless the pair has padding between value and index.
     int64_t index_bytes =
         pair ? with_element_type(type.index, [](auto zero) { return int64_t{sizeof zero}; }) : 0;
@@ -66,7 +66,7 @@ Datatype &null_datatype() {
         auto *made = new Datatype;
         made->abi_value = abi::datatype_null;
         made->committed = made->contiguous = true;
-        made->name = "MPI_DATATYPE_NULL";
+        made->name.set("MPI_DATATYPE_NULL");
         for (const predefined::Type &type : predefined::types)
             made->reductions |= predefined::allowed_operations(type.group);
         // Code that visits the elements needs a definition, so this one describes 0 bytes.

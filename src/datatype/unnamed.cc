@@ -43,7 +43,7 @@ Error answer(const Question &question, const Datatype &same, std::vector<int64_t
                          "no memory for another datatype; free datatypes that are no longer used");
         describe_basic(*type, *same.basic);
         type->abi_value = 0;
-        type->name.clear();
+        type->name.set("");
         auto definition = std::make_shared<TypeDefinition>();
         definition->combiner = std::get<0>(question);
         definition->integers = std::move(arguments);

@@ -136,11 +136,11 @@ void Engine::sleep(const Condition &met) {
     bool quiet = step() == 0 && !met();
     uint64_t since_ns = 0;
     if (quiet) {
-        uint64_t until_ns = deadline_ns();
+        sleepers_.set_deadline(self, deadline_ns());
         ++counts_.sleeps;
         since_ns = idle_.now_ns();
         give_up();
-        sleepers_.sleep(self, until_ns);
+        sleepers_.sleep(self);
     }
     sleepers_.leave(self);
     if (!quiet) return;
@@ -150,7 +150,10 @@ void Engine::sleep(const Condition &met) {
 
 // Wakes the threads whose completions this owner has brought about, and the watcher if this owner leaves work
 // behind.
-void Engine::tell_sleepers() { sleepers_.tell(work_left() || deadline_ns() <= now_ns()); }
+void Engine::tell_sleepers() {
+    uint64_t due_ns = deadline_ns();
+    sleepers_.tell(work_left() || due_ns <= now_ns(), due_ns);
+}
 
 // From now on, a peer that writes to shared memory wakes the helper, which sleeps on the Idle's descriptor.
 // No effect if the helper was set without `memory`.

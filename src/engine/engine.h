@@ -117,8 +117,7 @@ public:
     // this may be the helper. The condition must therefore neither block nor call the program's functions.
     void wait_owned(const Condition &condition);
     // [owner] The same, but at the latest until read_now_ns() reaches `limit_ns`. Returns whether the
-    // condition is met. Only one thread at a time may make such a wait. If another thread sleeps as the
-    // watcher already, the wait may last longer (Sleepers::sleep).
+    // condition is met. Only one thread at a time may make such a wait.
     bool wait_owned(const Condition &condition, uint64_t limit_ns);
     // [owner] For MPI calls that need no step: makes a step in every glances_per_turn-th call, so that other
     // operations advance.
@@ -152,7 +151,7 @@ public:
     // [owner] Is the current step made for a wait whose condition is already met?
     bool wait_is_over() const { return awaited_ && (*awaited_)(); }
     // [owner] The time at which a step is due even if nothing arrives.
-    uint64_t deadline_ns() const { return std::min(Progress::deadline_ns(), wait_limit_ns_); }
+    uint64_t deadline_ns() { return std::min(Progress::deadline_ns(), wait_limit_ns_); }
 
 private:
     static constexpr uint32_t glances_per_turn = 64;

@@ -121,8 +121,7 @@ void Helper::run() {
     }
 }
 
-// A thread that sleeps inside MPI takes care of everything itself, including the timers that were set when it
-// fell asleep.
+// A thread that sleeps inside MPI takes care of everything itself, including timers.
 void Helper::run_by_clock() {
     while (!stopped_.load(std::memory_order_relaxed)) {
         bell_.wait(period_ns_);  // on the bell alone, since the sockets are not armed

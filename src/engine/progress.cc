@@ -1,6 +1,7 @@
 // See progress.h.
 #include "engine/progress.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace lanyard {
@@ -8,6 +9,13 @@ namespace lanyard {
 void Progress::ring_alarm() {
     alarm_ns_ = no_deadline;
     ready(*std::exchange(alarm_, nullptr));
+}
+
+uint64_t Progress::deadline_ns() {
+    uint64_t earliest = std::min(alarm_ns_, paths_.deadline_ns());
+    for (Task *task = tasks_.front(); task; task = tasks_.after(*task))
+        earliest = std::min(earliest, task->due_ns);
+    return earliest;
 }
 
 int Progress::turn(int frames, bool system_calls) {
@@ -23,7 +31,7 @@ int Progress::turn(int frames, bool system_calls) {
     Tasks due;
     due.take_all(tasks_);
     while (Task *task = due.pop_front()) work += task->run(*task);
-    if (work == 0) work_left_ = false;  // tasks that are still ready wait for a peer
+    if (work == 0) work_left_ = false;  // tasks that are still ready wait for a peer, or until they are due
     return work;
 }
 

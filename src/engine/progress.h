@@ -65,9 +65,9 @@ public:
     // call. Returns the amount of work done.
     int turn(int frames, bool system_calls);
     // work_left(): may the next turn have work even if nothing arrives? deadline_ns(): the time at which a
-    // turn is due even if nothing arrives.
+    // turn is due even if nothing arrives, because of the alarm, a path, or a task that is ready.
     bool work_left() const { return work_left_; }
-    uint64_t deadline_ns() const { return std::min(alarm_ns_, paths_.deadline_ns()); }
+    uint64_t deadline_ns();
 
     // The time at which the clock was last read.
     uint64_t now_ns() const { return now_ns_; }

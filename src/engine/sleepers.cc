@@ -16,8 +16,16 @@ void Sleepers::enter(Sleeper &sleeper) {
     if (sleeper.watcher) idle_.arm();
 }
 
-void Sleepers::sleep(Sleeper &sleeper, uint64_t deadline_ns) {
-    if (sleeper.watcher) idle_.sleep(deadline_ns);
+// The callers own the engine. So a watcher has set its deadline before another thread comes here, or the
+// watcher will find the other thread's deadline in its own.
+void Sleepers::set_deadline(const Sleeper &sleeper, uint64_t deadline_ns) {
+    SpinGuard guard(lock_);
+    if (sleeper.watcher) watched_until_ns_ = deadline_ns;
+    else if (watched_ && deadline_ns < watched_until_ns_) idle_.wake();
+}
+
+void Sleepers::sleep(Sleeper &sleeper) {
+    if (sleeper.watcher) idle_.sleep(watched_until_ns_);
     else futex_wait(sleeper.signal, 0, no_limit, false);
 }
 
@@ -39,8 +47,9 @@ void Sleepers::pass_watch() {
     if (Sleeper *successor = watched_ ? nullptr : list_.front()) wake(*successor);
 }
 
-void Sleepers::tell(bool step_is_due) {
+void Sleepers::tell(bool step_is_due, uint64_t deadline_ns) {
     SpinGuard guard(lock_);
+    step_is_due |= deadline_ns < watched_until_ns_;
     for (Sleeper *sleeper = list_.front(); sleeper; sleeper = list_.after(*sleeper)) {
         if (!(step_is_due && sleeper->watcher) && !sleeper->condition()) continue;
         if (sleeper->watcher) idle_.wake();

@@ -5,6 +5,8 @@
 // thread is awake. A thread that stops waiting while others sleep without a watcher wakes one of them
 // (pass_watch). The woken thread becomes the watcher when it falls asleep again; if the woken thread stops
 // waiting instead, it wakes the next sleeping thread.
+// The watcher also wakes when a step is due, even if another thread has brought about that time since the
+// watcher fell asleep (set_deadline, tell).
 // Thread rule: any() and leave() by any thread; sleep() by a thread that does not own the engine; the rest by
 // the owner.
 // Tested by: tests/unit/engine/engine_test.cc.
@@ -17,6 +19,7 @@
 #include "base/spin_lock.h"
 #include "engine/condition.h"
 #include "engine/idle.h"
+#include "path/path.h"
 
 namespace lanyard {
 
@@ -41,16 +44,19 @@ public:
     // processes publish from now on wakes the watcher. The thread calls leave() after sleep(), or instead of
     // sleep().
     void enter(Sleeper &sleeper);
-    // Sleeps until the thread is woken. Only the watcher also wakes at the deadline. An earlier deadline that
-    // another thread sets meanwhile does not wake the watcher.
-    void sleep(Sleeper &sleeper, uint64_t deadline_ns);
+    // Called between enter() and sleep(), with the time at which a step is due. The watcher sleeps until
+    // then. If the watcher is another thread and would sleep for longer, it is woken, and sets its deadline
+    // anew when it falls asleep again.
+    void set_deadline(const Sleeper &sleeper, uint64_t deadline_ns);
+    // Sleeps until the thread is woken. Only the watcher also wakes at its deadline.
+    void sleep(Sleeper &sleeper);
     // Ends what enter() began. The caller need not own the engine.
     void leave(Sleeper &sleeper);
     // Wakes one of the sleeping threads if none of them is the watcher.
     void pass_watch();
     // Wakes the threads whose conditions are met. `step_is_due`: there is work to do, so the watcher is woken
-    // too.
-    void tell(bool step_is_due);
+    // too. `deadline_ns`: the time at which a step is due; a watcher that would sleep longer is woken too.
+    void tell(bool step_is_due, uint64_t deadline_ns);
 
 private:
     static void wake(Sleeper &sleeper);
@@ -60,6 +66,7 @@ private:
     SpinLock lock_;
     List<Sleeper, &Sleeper::hook> list_;
     bool watched_ = false;
+    uint64_t watched_until_ns_ = no_deadline;  // the watcher's deadline
 };
 
 }  // namespace lanyard

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/list.h"
+#include "path/path.h"
 
 namespace lanyard {
 
@@ -15,6 +16,9 @@ namespace lanyard {
 struct Task {
     Hook hook;
     int (*run)(Task &) = nullptr;  // returns the work done; may make itself ready again
+    // While the task is ready, a turn is due at this time even if nothing arrives. A task that makes itself
+    // ready again in order to wait for a peer, but not for longer than that, sets it.
+    uint64_t due_ns = no_deadline;
 };
 using Tasks = List<Task, &Task::hook>;
 

@@ -47,6 +47,7 @@ private:
     void on_frame(const Frame &frame);
     void on_stream(const Frame &frame);
     void on_job(const Frame &frame);
+    void refuse_job(int exit_code, const std::string &sentence);
     std::string enter_job();
     void merge_environment();
     void tell(const Frame &frame);
@@ -122,11 +123,7 @@ void Agent::on_stream(const Frame &frame) {
 void Agent::on_job(const Frame &frame) {
     if (hosts_ || !read_frame(frame, job_)) return;
     std::string wrong = enter_job();
-    if (!wrong.empty()) {
-        above_->send(make_frame(Kind::failed, Failure{exit_usage, wrong}));
-        over_ = true;
-        return;
-    }
+    if (!wrong.empty()) return refuse_job(exit_usage, wrong);
     merge_environment();
     streams_ = std::make_unique<ForwardedStreams>(loop_, job_.plan.placement.own,
                                                   [this](const Frame &output) { above_->send(output); });
@@ -134,9 +131,18 @@ void Agent::on_job(const Frame &frame) {
     bool reads = plan.stdin_rank &&
                  plan.placement.node_of_rank[static_cast<size_t>(*plan.stdin_rank)] == plan.placement.own;
     int input = reads ? streams_->connect_input() : -1;
+    if (reads && input < 0)
+        return refuse_job(exit_own_trouble,
+                          cannot_open_text(plan, plan.stdin_rank.value_or(0), "a pipe for its input", errno));
     HostTree::Owner owner{[this](const Frame &report) { tell(report); }, false, *streams_, input};
     hosts_ = std::make_unique<HostTree>(loop_, job_, surroundings_, owner);
     hosts_->prepare();
+}
+
+// Reports, before anything is started here or below, that this host cannot take part in the job.
+void Agent::refuse_job(int exit_code, const std::string &sentence) {
+    above_->send(make_frame(Kind::failed, Failure{exit_code, sentence}));
+    over_ = true;
 }
 
 // Sets what the ranks inherit from this process: the current folder and the file creation mask. Also sets the

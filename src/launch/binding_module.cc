@@ -8,8 +8,14 @@ extern "C" __attribute__((visibility("default"))) int lanyard_processor_sets(Lan
                                                                              cpu_set_t *sets, int capacity) {
     hwloc_topology_t topology;
     if (hwloc_topology_init(&topology) != 0) return -1;
+    hwloc_cpuset_t bound = hwloc_bitmap_alloc();
+    // hwloc asks the kernel, which may support more processors than a cpu_set_t has.
+    bool known = bound && hwloc_topology_load(topology) == 0 &&
+                 hwloc_get_cpubind(topology, bound, HWLOC_CPUBIND_THREAD) == 0;
     cpu_set_t allowed;
-    if (hwloc_topology_load(topology) != 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
+    if (known) hwloc_cpuset_to_glibc_sched_affinity(topology, bound, &allowed, sizeof allowed);
+    hwloc_bitmap_free(bound);
+    if (!known) {
         hwloc_topology_destroy(topology);
         return -1;
     }

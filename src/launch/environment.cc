@@ -124,10 +124,12 @@ Error check_settings(const Variables &variables, Settings &settings, std::vector
     std::vector<char *> environment;
     for (const std::string &variable : variables) environment.push_back(const_cast<char *>(variable.c_str()));
     environment.push_back(nullptr);
-    std::vector<std::string> found;
-    Error error = read_settings(environment.data(), settings, found);
+    std::vector<std::string> found, known;
+    Settings own;
+    Error error = read_settings(environment.data(), own, found);
+    read_all_settings(environment.data(), settings, known);  // `own` has shown what is wrong with them
     Selection selection;
-    if (!error) error = parse_selection(settings.coll, selection);
+    if (!error) error = parse_selection(own.coll, selection);
     for (std::string &warning : found)
         if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
             warnings.push_back(std::move(warning));

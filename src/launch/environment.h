@@ -27,9 +27,10 @@ void set_variable(Variables &variables, const std::string &name, const std::stri
 // Returns nullptr if the variable is not set.
 const char *find_variable(const Variables &variables, const std::string &name);
 
-// Reads the settings among the variables. Settings without a variable keep the values that they have in
-// `settings`. Adds a sentence about each unknown LANYARD_ name to `warnings`, unless `warnings` contains it
-// already. Returns an error for a value that cannot be used.
+// Checks the settings among the variables of one program, and adds them to those of the other programs in
+// `settings`: a setting without a variable keeps the value that it has there. Only settings of the same
+// program can contradict each other. Adds a sentence about each unknown LANYARD_ name to `warnings`, unless
+// `warnings` contains it already. Returns an error for a value that cannot be used.
 Error check_settings(const Variables &variables, Settings &settings, std::vector<std::string> &warnings);
 
 }  // namespace lanyard::launch

@@ -24,8 +24,8 @@ public:
 
     int connect_rank(int rank, int target) override;
     void catch_up() override;
-    // Creates the pipe for input and returns the rank's end of it, which the caller must close. Returns -1 if
-    // the system refuses; input that arrives is then dropped.
+    // Creates the pipe for input and returns the rank's end of it, which the caller must close. Returns -1
+    // with errno set if the system refuses; input that arrives is then dropped.
     int connect_input();
 
     // Handles a frame of the kind output_credit, output_closed or input.

@@ -294,6 +294,7 @@ std::string Job::killed_by(const RankEnd &end) const {
 
 void Job::on_rank_end(const RankEnd &end) {
     --ranks_running_;
+    if (ranks_running_ == 0) quiet_until_ns_ = UINT64_MAX;  // no rank is left that could wait for a quiet one
     if (end.rank == 0) first_left_ = end.left, first_joined_ = end.left || end.inside;
     on_end(end);
 }
@@ -355,6 +356,7 @@ void Job::ask_waits(bool time_is_over) {
 }
 
 void Job::on_waits(const AllWaits &waits) {
+    if (waits_missing_ == 0) return;  // the report was printed without this host
     for (const RankWaits &rank : waits) {
         auto index = static_cast<size_t>(rank.rank);
         if (index >= waits_.size() || waits_[index].known) continue;

@@ -42,6 +42,7 @@ void LocalHost::prepare() {
 void LocalHost::start() {
     memory_kills_before_ = memory_kills();
     local_.pmi.on_cut_off([this](int rank, pid_t process) { on_cut_off(rank, process); });
+    if (local_.plan.placement.hosts.size() > 1) others_ = descendants_of(getpid());
     guard_ = start_guard(prepared_.starts, surroundings_.inherited, surroundings_.name_area,
                          surroundings_.name_length);
     if (guard_.pid < 0) {
@@ -183,17 +184,12 @@ void LocalHost::on_guard_gone() {
 }
 
 // Called when the guard was killed. The kernel has then killed the ranks, too, and this process has inherited
-// the processes that the ranks have started. This function ends all descendants of this process, also its
-// remote shells, and waits for their end, for at most kill_patience_ns.
+// the processes that the ranks have started. This function ends all descendants of this process except the
+// other hosts' remote shells, and waits for their end, for at most kill_patience_ns.
 void LocalHost::end_without_guard() {
     uint64_t until_ns = clock_ns() + kill_patience_ns;
-    while (clock_ns() < until_ns) {
-        signal_descendants(getpid(), SIGKILL);
-        pid_t pid = 0;
-        while ((pid = waitpid(-1, nullptr, WNOHANG)) > 0) continue;
-        if (pid < 0 && errno == ECHILD) break;
-        usleep(5000);
-    }
+    while (signal_descendants(getpid(), SIGKILL, others_) > 0 && clock_ns() < until_ns) usleep(5000);
+    reap_children(others_);
     const Placement &placement = local_.plan.placement;
     std::string where =
         placement.hosts.size() > 1 ? " on " + placement.hosts[static_cast<size_t>(placement.own)] : "";

@@ -52,6 +52,7 @@ private:
     Report report_;
     Prepared prepared_;
     Guard guard_;
+    std::vector<pid_t> others_;  // this process's descendants from before the guard: remote shells
     std::vector<CutOff> cut_off_;
     long memory_kills_before_ = 0;
     bool over_ = false;

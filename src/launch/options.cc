@@ -39,6 +39,12 @@ const OptionRow *find_option(const std::string &name) {
     return nullptr;
 }
 
+// True for a word that names an option, and for "--", which ends the options.
+bool is_option(const std::string &word) {
+    size_t name = word.find_first_not_of('-');
+    return word == "--" || (name != 0 && name != std::string::npos && find_option(word.substr(name)));
+}
+
 std::string nearest_option(const std::string &name) {
     std::vector<std::string> known;
     for (const OptionRow &row : option_table)
@@ -218,8 +224,7 @@ void Parser::assign(Assignments &variables, const std::string &of, const OptionR
         name.resize(equals);
     } else if (!argument(of, row, value)) {
         return;
-    } else if (value.size() > 1 && value[0] == '-' &&
-               find_option(value.substr(value.find_first_not_of('-')))) {
+    } else if (is_option(value)) {
         return refuse(
             fmt::format("{0} {1} would have the value \"{2}\", which is an option; write {0} {1}=VALUE", of,
                         name, value));

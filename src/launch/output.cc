@@ -38,16 +38,25 @@ Output::Output(Loop &loop, bool tagged, int ranks) : loop_(loop), tagged_(tagged
 
 Output::~Output() {
     for (auto &stream : streams_) close_stream(*stream);
-    for (auto &sink : sinks_)
+    for (auto &sink : sinks_) {
         if (sink->waiting) loop_.remove(sink->fd);
+        if (sink->fd != sink->target) close(sink->fd);
+    }
 }
 
 Output::Sink *Output::open_sink(int target) {
     auto sink = std::make_unique<Sink>();
     struct stat about{};
     fstat(target, &about);
-    sink->fd = target;
+    sink->target = sink->fd = target;
     sink->terminal = isatty(target);
+    // A terminal may accept only a part of what is written. If it is opened once more, mpirun need not wait
+    // until it accepts the rest. Other processes that have the terminal are not affected.
+    if (sink->terminal) {
+        std::string again = fmt::format("/proc/self/fd/{}", target);
+        int own = open(again.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        if (own >= 0) sink->fd = own;
+    }
     sink->socket = S_ISSOCK(about.st_mode);
     sink->regular = S_ISREG(about.st_mode) || (S_ISCHR(about.st_mode) && !sink->terminal);
     sinks_.push_back(std::move(sink));
@@ -207,7 +216,7 @@ void Output::hand_on(Stream &stream, size_t length) {
 }
 
 // Writes some bytes. A pipe that poll() reports as writable accepts PIPE_BUF bytes, so the write does not
-// block. A terminal may accept fewer bytes, and then the write waits until the terminal takes the rest.
+// block.
 ssize_t Output::write_some(Sink &sink) {
     std::string_view unsent = std::string_view(sink.queue).substr(sink.sent);
     if (sink.regular) return write(sink.fd, unsent.data(), unsent.size());
@@ -272,7 +281,7 @@ void Output::lose_reader(Sink &sink, int error_number) {
     sink.sent = 0;
     if (error_number != EPIPE)
         trouble_ = fmt::format("what the ranks print could not be written to standard {}: {}",
-                               sink.fd == 1 ? "output" : "error", system_text(error_number));
+                               sink.target == 1 ? "output" : "error", system_text(error_number));
     if (sink.waiting) loop_.remove(sink.fd);
     sink.waiting = false;
     for (auto &stream : streams_)

@@ -6,10 +6,10 @@
 // parts of a cut line are labelled with their rank.
 //
 // Driven by mpirun's loop; single-threaded. The reader is the process that reads mpirun's output. Invariants:
-// mpirun does not block in a write to a pipe or socket, so it handles signals and ranks while the reader is
-// slow. (A write to a terminal blocks if the terminal stops in the middle of it.) A slow reader slows down
-// the ranks and does not fill mpirun's memory. When the reader has closed its end, ranks that print receive
-// SIGPIPE, as if they wrote to the reader themselves.
+// mpirun does not block in a write, so it handles signals and ranks while the reader is slow. (Only if a
+// terminal cannot be opened once more, a write to it blocks while the terminal takes a part of it.) A slow
+// reader slows down the ranks and does not fill mpirun's memory. When the reader has closed its end, ranks
+// that print receive SIGPIPE, as if they wrote to the reader themselves.
 // Tested by: tests/launch/test_streams.py.
 #pragma once
 
@@ -77,6 +77,7 @@ private:
     // Where lines go: one sink for standard output and one for standard error, or one for both if both are
     // the same file.
     struct Sink {
+        int target = 1;
         int fd = -1;
         bool terminal = false;
         bool socket = false;

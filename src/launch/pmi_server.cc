@@ -311,6 +311,11 @@ void PmiServer::flush(int rank) {
         ssize_t count =
             send(client.fd, client.unsent.data(), client.unsent.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
         if (count < 0 && errno == EINTR) continue;
+        // The rank's end is closed, which ready() handles after what the rank has sent before.
+        if (count < 0 && (errno == EPIPE || errno == ECONNRESET)) {
+            client.unsent.clear();
+            break;
+        }
         if (count < 0 && errno != EAGAIN) return drop(rank);
         had_to_wait = count < 0;
         if (had_to_wait) break;

@@ -33,7 +33,7 @@ public:
           environments_(plan_.programs.size()) {}
 
     bool run();
-    const Trouble &trouble() const { return *trouble_; }
+    const Trouble &trouble() const { return trouble_; }
 
 private:
     int program_of(int rank) const;
@@ -53,7 +53,7 @@ private:
     const Local &local_;
     const Plan &plan_;
     Prepared &prepared_;
-    std::optional<Trouble> trouble_;
+    Trouble trouble_{};  // set once run() has returned false
     std::vector<ProgramFile> files_;       // by program; only for programs with ranks on this host
     std::vector<Variables> environments_;  // by program; empty for programs without ranks on this host
     int nowhere_ = -1;
@@ -130,11 +130,7 @@ void Preparation::open_segment(const Variables &variables) {
 }
 
 bool Preparation::fail_opening(int rank, const std::string &what) {
-    int error_number = errno;
-    std::string remedy = error_number == EMFILE ? "; raise the limit of open files (ulimit -n)" : "";
-    std::string whose = short_rank_text(plan_, rank);
-    return fail(exit_own_trouble,
-                fmt::format("{}: {} cannot be opened: {}{}", whose, what, system_text(error_number), remedy));
+    return fail(exit_own_trouble, cannot_open_text(plan_, rank, what, errno));
 }
 
 int Preparation::output_descriptor(int rank, int target) {

@@ -59,15 +59,19 @@ void RemoteOutput::write_file(const std::string &name, const Stream &stream) {
                                short_rank_text(plan_, stream.rank), name, system_text(errno));
 }
 
+// True if the ranks write this target into files. The reader of mpirun's own output then does not concern
+// them.
+bool RemoteOutput::in_files(int target) const { return !output_file(plan_, 0, target).empty(); }
+
 void RemoteOutput::settle() {
     for (int target : {1, 2}) {
-        if (!output_.gone(target) || told_gone_[target]) continue;
+        if (in_files(target) || !output_.gone(target) || told_gone_[target]) continue;
         told_gone_[target] = true;
         send_(make_frame(Kind::output_closed, Stream{-1, 0, target, 0, {}}));
     }
     for (auto &[place, owed] : owed_) {
         auto [node, target] = place;
-        if (owed < credit_step || !output_.takes_more(target)) continue;
+        if (owed < credit_step || !(in_files(target) || output_.takes_more(target))) continue;
         send_(make_frame(Kind::output_credit, Stream{node, 0, target, std::exchange(owed, 0), {}}));
     }
 }

@@ -26,6 +26,7 @@ public:
     const std::string &trouble() const { return trouble_; }  // why a file could not be written, or ""
 
 private:
+    bool in_files(int target) const;
     void settle();
     void write_file(const std::string &name, const Stream &stream);
 

@@ -1,8 +1,11 @@
 // Names ranks, hosts and signals in sentences. See wording.h.
 #include "launch/wording.h"
 
+#include <errno.h>
 #include <fmt/format.h>
 #include <string.h>
+
+#include "base/error.h"
 
 namespace lanyard::launch {
 
@@ -32,6 +35,12 @@ std::string ranks_text(const Placement &placement, int node) {
     return neighbours ? fmt::format("ranks {} to {}", ranks.front(), ranks.back())
                       : fmt::format("ranks {}, {}, ... {} ({} ranks)", ranks[0], ranks[1], ranks.back(),
                                     ranks.size());
+}
+
+std::string cannot_open_text(const Plan &plan, int rank, const std::string &what, int error_number) {
+    const char *remedy = error_number == EMFILE ? "; raise the limit of open files (ulimit -n)" : "";
+    return fmt::format("{}: {} cannot be opened: {}{}", short_rank_text(plan, rank), what,
+                       system_text(error_number), remedy);
 }
 
 std::string signal_text(int signal_number) {

@@ -15,6 +15,9 @@ std::string short_rank_text(const Plan &plan, int rank);
 const std::string &host_of(const Plan &plan, int rank);
 // The ranks on `node`: "rank 3", "ranks 3 and 4", "ranks 3 to 6" or "ranks 3, 5, ... 9 (4 ranks)".
 std::string ranks_text(const Placement &placement, int node);
+// A sentence about something that a rank needs and that the system has refused to open, with a remedy if
+// there is one.
+std::string cannot_open_text(const Plan &plan, int rank, const std::string &what, int error_number);
 // The name of a signal, as in "signal 9 (SIGKILL: Killed)".
 std::string signal_text(int signal_number);
 

@@ -41,7 +41,9 @@ Counters<MessageCounts> &message_counters() {
          "messages sent to announced receives without a request from the receiver",
          &Counts::announcements_used},
         {"p2p_announcements_crossed", counter, user, "announcements",
-         "announcements that arrived after something else had been sent, and were ignored", &Counts::crossed},
+         "announcements that were ignored because they arrived too late, because too many were stored, or "
+         "because the receiver had taken the announced receive back",
+         &Counts::crossed},
         {"p2p_bytes_written", counter, user, "bytes", "bytes of messages sent to announced receives",
          &Counts::bytes_written},
     });

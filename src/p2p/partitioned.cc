@@ -90,8 +90,15 @@ PartitionedSend::PartitionedSend(Messenger &messenger, const PartitionedEnds &en
     : messenger_(messenger),
       ends_(ends),
       partitions_(partitions),
-      next_(new std::atomic<int32_t>[static_cast<size_t>(partitions.count)]) {
-    if (ends_.peer != no_peer) await_opening();
+      next_(array_or_null<std::atomic<int32_t>>(static_cast<size_t>(partitions.count))),
+      waiting_(array_or_null<int32_t>(static_cast<size_t>(partitions.count))) {}
+
+PartitionedSend *PartitionedSend::make(Messenger &messenger, const PartitionedEnds &ends,
+                                       const Partitions &partitions) {
+    std::unique_ptr<PartitionedSend> made(new PartitionedSend(messenger, ends, partitions));
+    if (!made->next_ || !made->waiting_) return nullptr;
+    if (ends.peer != no_peer) made->await_opening();
+    return made.release();
 }
 
 void PartitionedSend::await_opening() {
@@ -115,10 +122,10 @@ void PartitionedSend::opened(Completion &completion) {
         if (self.active_) keep(*self.partitions_.error, self.opening_.error);
         self.opening_.error.discard();
         self.opening_.error = {};
-        self.waiting_.clear();
+        self.waiting_count_ = 0;
     } else {
         self.channel_ = self.opening_says_;
-        self.send_sorted(self.waiting_);
+        self.send_waiting();
     }
     self.end_if_done();
 }
@@ -170,27 +177,26 @@ bool PartitionedSend::push(int first, int last) {
 }
 
 void PartitionedSend::flush() {
-    fresh_.clear();
+    size_t taken = waiting_count_;
     int32_t newest = newest_.exchange(nobody, std::memory_order_acq_rel);
     for (int32_t i = newest; i != nobody; i = next_[static_cast<size_t>(i)].load(std::memory_order_relaxed))
-        fresh_.push_back(i);
+        waiting_[taken++] = i;
     if (!active_) return;  // an error has ended the round
-    readied_ += static_cast<int>(fresh_.size());
-    bool to_send = !failed_ && ends_.peer != no_peer && partitions_.bytes() > 0;
-    if (to_send && channel_) send_sorted(fresh_);
-    else if (to_send) waiting_.insert(waiting_.end(), fresh_.begin(), fresh_.end());
+    readied_ += static_cast<int>(taken - waiting_count_);
+    if (!failed_ && ends_.peer != no_peer && partitions_.bytes() > 0) waiting_count_ = taken;
+    if (channel_) send_waiting();
     end_if_done();
 }
 
-// Sends these partitions. Neighbouring partitions travel as one message.
-void PartitionedSend::send_sorted(std::vector<int32_t> &ready) {
+// Sends the waiting partitions. Neighbouring partitions travel as one message.
+void PartitionedSend::send_waiting() {
     busy_ = true;
-    std::sort(ready.begin(), ready.end());
-    for (size_t i = 0, next; i < ready.size(); i = next) {
-        for (next = i + 1; next < ready.size() && ready[next] == ready[next - 1] + 1;) ++next;
-        send_run(ready[i], static_cast<int>(next - i));
+    std::sort(waiting_.get(), waiting_.get() + waiting_count_);
+    for (size_t i = 0, next; i < waiting_count_; i = next) {
+        for (next = i + 1; next < waiting_count_ && waiting_[next] == waiting_[next - 1] + 1;) ++next;
+        send_run(waiting_[i], static_cast<int>(next - i));
     }
-    ready.clear();
+    waiting_count_ = 0;
     busy_ = false;
 }
 
@@ -213,8 +219,10 @@ void PartitionedSend::send_staged(const std::byte *data, size_t bytes) {
     MatchKey key{channel_, ends_.own_rank, control_tag};
     if (messenger_.send_now(ends_.peer, key, bytes_at(data, static_cast<int64_t>(bytes)))) return;
     auto &piece = pieces_.take(*this, piece_sent);
-    piece.staged.assign(data, data + bytes);
-    describe(piece, key, bytes_at(piece.staged.data(), static_cast<int64_t>(bytes)), ends_);
+    if (piece.staged.get_deleter().count < bytes) piece.staged = array_or_null<std::byte>(bytes);
+    if (!piece.staged) end_without_memory();
+    std::memcpy(piece.staged.get(), data, bytes);
+    describe(piece, key, bytes_at(piece.staged.get(), static_cast<int64_t>(bytes)), ends_);
     messenger_.send(piece);
 }
 
@@ -241,7 +249,7 @@ void PartitionedSend::end_if_done() {
     bool open = channel_ || ends_.peer == no_peer;
     bool nobody_comes = newest_.load(std::memory_order_acquire) == nobody;
     bool done = nobody_comes && (failed_ || (all_ready && open));
-    set_under_way(messenger_, under_way_, !done && !open && (!waiting_.empty() || all_ready));
+    set_under_way(messenger_, under_way_, !done && !open && (waiting_count_ > 0 || all_ready));
     if (!done || pieces_.in_use()) return;
     active_ = false;
     partitions_.completion->finish();  // may end this object
@@ -254,8 +262,17 @@ PartitionedReceive::PartitionedReceive(Messenger &messenger, const PartitionedEn
       partitions_(partitions),
       channel_(channel),
       inbox_(new std::byte[sizeof(Announcement) + few_bytes]),
-      missing_(new std::atomic<int64_t>[static_cast<size_t>(partitions.count)]) {
-    if (ends_.peer == no_peer) return;
+      missing_(array_or_null<std::atomic<int64_t>>(static_cast<size_t>(partitions.count))) {}
+
+PartitionedReceive *PartitionedReceive::make(Messenger &messenger, const PartitionedEnds &ends,
+                                             const Partitions &partitions, uint64_t channel) {
+    std::unique_ptr<PartitionedReceive> made(new PartitionedReceive(messenger, ends, partitions, channel));
+    if (!made->missing_) return nullptr;
+    if (ends.peer != no_peer) made->send_opening();
+    return made.release();
+}
+
+void PartitionedReceive::send_opening() {
     describe(opening_, {ends_.context, ends_.own_rank, ends_.tag}, bytes_at(&channel_, sizeof channel_),
              ends_);
     opening_.completion.then = opening_sent;
@@ -360,11 +377,22 @@ int64_t PartitionedReceive::inside(int64_t offset, int64_t bytes) const {
     return std::clamp<int64_t>(partitions_.bytes() - offset, 0, bytes);
 }
 
+// Fails the round for lack of memory for that many bytes. Returns 0: the message with the data is received
+// into an empty buffer, because it must not meet the receive of a later round.
+int64_t PartitionedReceive::fail_for_lack(int64_t bytes) {
+    failed_ = true;
+    Error error(ErrorClass::no_mem,
+                "there is no memory for the " + std::to_string(bytes) +
+                    " bytes of a partitioned message that begins or ends inside an element of the receive");
+    keep(*partitions_.error, error);
+    return 0;
+}
+
 void PartitionedReceive::receive_data(int64_t offset, int64_t bytes) {
     auto &piece = pieces_.take(*this, data_landed);
     piece.offset = offset;
     piece.bytes = bytes;
-    piece.staged.clear();
+    piece.staged.reset();
     const Buffer &whole = partitions_.whole();
     int64_t some = inside(offset, bytes), element = whole.datatype->size;
     Buffer place;
@@ -373,8 +401,9 @@ void PartitionedReceive::receive_data(int64_t offset, int64_t bytes) {
     } else if (offset % element == 0 && some % element == 0) {
         place = {whole.base + offset / element * whole.datatype->extent, some / element, whole.datatype};
     } else {  // the data begin or end inside an element
-        piece.staged.resize(static_cast<size_t>(some));
-        place = bytes_at(piece.staged.data(), some);
+        piece.staged = array_or_null<std::byte>(static_cast<size_t>(some));
+        if (!piece.staged) some = fail_for_lack(some);
+        place = bytes_at(piece.staged.get(), some);
     }
     describe(piece, {channel_, ends_.other_rank, data_tag}, place, ends_);
     messenger_.receive(piece);
@@ -383,9 +412,10 @@ void PartitionedReceive::receive_data(int64_t offset, int64_t bytes) {
 void PartitionedReceive::data_landed(Completion &completion) {
     auto &piece = *static_cast<Pieces<PartitionedReceive, ReceiveOperation>::One *>(completion.context);
     PartitionedReceive &self = *piece.owner;
-    if (!piece.staged.empty())
-        Cursor(self.partitions_.whole(), piece.offset).unpack(piece.staged.data(), piece.staged.size());
     bool truncated = piece.error && self.total_ > self.partitions_.bytes();
+    if (piece.staged && (!piece.error || truncated))
+        Cursor(self.partitions_.whole(), piece.offset)
+            .unpack(piece.staged.get(), static_cast<size_t>(self.inside(piece.offset, piece.bytes)));
     if (piece.error && !truncated) self.failed_ = true;
     if (piece.error) keep(*self.partitions_.error, piece.error);
     else self.landed(piece.offset, piece.bytes);

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
-#include <vector>
 
+#include "base/no_memory.h"
 #include "base/spares.h"
 #include "p2p/messenger.h"
 
@@ -45,7 +45,7 @@ struct Piece : Operation {
     Owner *owner = nullptr;
     int64_t offset = 0, bytes = 0;  // the place of its data in the packed bytes of all partitions
     // Holds the data if they cannot be sent from, or received into, the program's memory.
-    std::vector<std::byte> staged;
+    FallibleArray<std::byte> staged;
 };
 
 template <class Owner, class Operation>
@@ -70,8 +70,10 @@ private:
 
 class PartitionedSend {
 public:
-    // Posts the receive for the opening.
-    PartitionedSend(Messenger &messenger, const PartitionedEnds &ends, const Partitions &partitions);
+    // Creates a send and posts the receive for the opening. nullptr: there is no memory for so many
+    // partitions, and nothing has happened. The caller ends the send by end().
+    static PartitionedSend *make(Messenger &messenger, const PartitionedEnds &ends,
+                                 const Partitions &partitions);
     PartitionedSend(const PartitionedSend &) = delete;
     PartitionedSend &operator=(const PartitionedSend &) = delete;
     // Ends the request, between rounds. The object is deleted at once or, if the receive for the opening is
@@ -87,9 +89,10 @@ public:
 private:
     static constexpr int32_t nobody = -1, not_ready = -2;
 
+    PartitionedSend(Messenger &messenger, const PartitionedEnds &ends, const Partitions &partitions);
     bool push(int first, int last);
     void flush();
-    void send_sorted(std::vector<int32_t> &ready);
+    void send_waiting();
     void send_run(int first, int some);
     void send_staged(const std::byte *data, size_t bytes);
     void end_if_done();
@@ -108,21 +111,24 @@ private:
     // The list of ready partitions that flush() has not taken: `newest_` names its head, and `next_` of each
     // partition in the list names the next one. `next_` of any other partition is `not_ready` until the
     // partition is ready.
-    std::unique_ptr<std::atomic<int32_t>[]> next_;
+    FallibleArray<std::atomic<int32_t>> next_;
     std::atomic<int32_t> newest_{nobody};
 
     bool active_ = false, failed_ = false, busy_ = false, told_empty_ = false, under_way_ = false;
     int readied_ = 0;
-    // `waiting_`: partitions that are ready before the channel is known.
-    std::vector<int32_t> fresh_, waiting_;
+    // The partitions that flush() has taken and that are to be sent, at once or when the channel is known.
+    FallibleArray<int32_t> waiting_;
+    size_t waiting_count_ = 0;
     Pieces<PartitionedSend, SendOperation> pieces_;
 };
 
 class PartitionedReceive {
 public:
-    // Sends the opening. `channel`: a context that no other traffic uses.
-    PartitionedReceive(Messenger &messenger, const PartitionedEnds &ends, const Partitions &partitions,
-                       uint64_t channel);
+    // Creates a receive and sends the opening. `channel`: a context that no other traffic uses. nullptr:
+    // there is no memory for so many partitions, and nothing has happened. The caller ends the receive by
+    // end().
+    static PartitionedReceive *make(Messenger &messenger, const PartitionedEnds &ends,
+                                    const Partitions &partitions, uint64_t channel);
     PartitionedReceive(const PartitionedReceive &) = delete;
     PartitionedReceive &operator=(const PartitionedReceive &) = delete;
     // Ends the request, between rounds. The object is deleted at once, or when the opening has been sent.
@@ -139,12 +145,16 @@ public:
     int64_t received() const { return std::min(total_, partitions_.bytes()); }
 
 private:
+    PartitionedReceive(Messenger &messenger, const PartitionedEnds &ends, const Partitions &partitions,
+                       uint64_t channel);
+    void send_opening();
     void listen();
     void announced();
     void receive_data(int64_t offset, int64_t bytes);
     void landed(int64_t offset, int64_t bytes);
     void check_total(int64_t total);
     int64_t inside(int64_t offset, int64_t bytes) const;
+    int64_t fail_for_lack(int64_t bytes);
     void end_if_done();
     static void heard(Completion &completion);
     static void data_landed(Completion &completion);
@@ -162,7 +172,7 @@ private:
     bool active_ = false, failed_ = false, busy_ = false, under_way_ = false;
     bool listening_ = false, again_ = false, control_open_ = false, heard_ = false;
     int64_t announced_ = 0, total_ = 0;
-    std::unique_ptr<std::atomic<int64_t>[]> missing_;  // the number of bytes that each partition lacks
+    FallibleArray<std::atomic<int64_t>> missing_;  // the number of bytes that each partition lacks
     Pieces<PartitionedReceive, ReceiveOperation> pieces_;
 };
 

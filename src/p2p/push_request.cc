@@ -33,7 +33,7 @@ bool PushRequest::begin(uint32_t peer, uint64_t sender_id, const ClearToSend &cl
     envelope.check = word_.name();
     endpoint_.channels.post(endpoint_.peers[peer], envelope, &clear, sizeof clear);
     uint64_t bytes = clear.end - clear.offset;
-    until_ns_ = endpoint_.engine.read_now_ns() + std::max(least_moment_ns, bytes / bytes_per_moment_ns);
+    due_ns = endpoint_.engine.read_now_ns() + std::max(least_moment_ns, bytes / bytes_per_moment_ns);
     endpoint_.engine.ready(*this);
     return true;
 }
@@ -41,7 +41,7 @@ bool PushRequest::begin(uint32_t peer, uint64_t sender_id, const ClearToSend &cl
 int PushRequest::await(Task &task) {
     auto &self = static_cast<PushRequest &>(task);
     bool claimed = self.word_.claims().back > 0;
-    if (!claimed && self.endpoint_.engine.read_now_ns() < self.until_ns_) {
+    if (!claimed && self.endpoint_.engine.read_now_ns() < self.due_ns) {
         self.endpoint_.engine.ready(self);
         return 0;
     }

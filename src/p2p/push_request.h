@@ -13,8 +13,8 @@
 //     bulk, bulk  ------------>   complete
 //
 // A receiver that has waited for a moment in vain claims the word itself and reads the message from the
-// sender's memory, so it depends on no other process. A sender that answers later finds the word taken and
-// does nothing.
+// sender's memory, so it depends on no other process. A receiver that sleeps wakes at the end of this moment
+// (Task::due_ns). A sender that answers later finds the word taken and does nothing.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/p2p/rendezvous_receive_test.cc, tests/unit/p2p/rendezvous_send_test.cc.
 #pragma once
@@ -68,7 +68,6 @@ private:
     User *user_ = nullptr;
     OwnWord word_;
     uint32_t peer_ = no_peer;
-    uint64_t until_ns_ = 0;
 };
 
 }  // namespace lanyard

@@ -72,9 +72,11 @@ public:
     // Fails the receives posted for that peer, from which nothing more arrives, and the receive into which
     // its payload arrives in parts.
     void lost(uint32_t peer) override;
-    // For a communicator that ends although receives are posted on it; so far, only tests call this. Fails
-    // these receives, except those that a sender has claimed. Drops the messages stored for the communicator;
-    // the sender of a dropped offer gets no answer.
+    // For a communicator that ends although receives are posted or messages are stored on it; so far, only
+    // tests call this. Fails the posted receives and drops the stored messages that have exactly this
+    // context, whichever the peer. Does not end the traffic in this context: a receive that a sender has
+    // claimed, or that has met a message, completes as usual. The sender of a dropped offer gets no answer,
+    // so its send does not complete. A message that arrives later is stored.
     void purge(uint64_t context, const char *why);
 
     MatchQueue &posted() { return posted_; }

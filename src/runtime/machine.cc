@@ -1,13 +1,13 @@
 // See machine.h.
 #include "runtime/machine.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 
 #include "base/processors.h"
 
@@ -52,17 +52,20 @@ int noted_processors(const SegmentHeader &header) {
 }  // namespace
 
 void note_processors(SegmentHeader &header, bool first) {
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-    for (size_t i = 0; i < std::size(header.processors) * 64; ++i)
-        if (CPU_ISSET(i, &allowed))
-            header.processors[i / 64].fetch_or(uint64_t{1} << i % 64, std::memory_order_relaxed);
+    std::vector<int> allowed = allowed_processors();
+    for (int number : allowed) {
+        // Processors whose numbers are too large for the header share bits with others.
+        size_t bit = static_cast<size_t>(number) % (std::size(header.processors) * 64);
+        header.processors[bit / 64].fetch_or(uint64_t{1} << bit % 64, std::memory_order_relaxed);
+    }
     int granted = granted_processors();
-    if (first && granted < CPU_COUNT(&allowed)) header.processor_quota = static_cast<uint32_t>(granted);
+    if (first && granted < static_cast<int>(allowed.size()))
+        header.processor_quota = static_cast<uint32_t>(granted);
 }
 
 Shared shared_on_node(const Bootstrap &bootstrap, const SegmentHeader *header) {
-    return {bootstrap.local_size(), header ? noted_processors(*header) : granted_processors()};
+    bool alike = header || bootstrap.local_size() == 1;
+    return {bootstrap.local_size(), header ? noted_processors(*header) : granted_processors(), alike};
 }
 
 Error tell_kernel(Bootstrap &bootstrap) {
@@ -74,7 +77,7 @@ Error tell_kernel(Bootstrap &bootstrap) {
 Error shared_on_kernel(Bootstrap &bootstrap, Shared &shared) {
     std::vector<int> ranks = ranks_of_nodes(bootstrap);
     std::string own = boot_id(), other;
-    shared = {bootstrap.local_size(), static_cast<int>(std::max(1l, sysconf(_SC_NPROCESSORS_ONLN)))};
+    shared = {bootstrap.local_size(), static_cast<int>(std::max(1l, sysconf(_SC_NPROCESSORS_ONLN))), true};
     if (own.empty()) return {};
     for (int node = 0; node < static_cast<int>(ranks.size()); ++node) {
         int there = ranks[static_cast<size_t>(node)];
@@ -86,12 +89,15 @@ Error shared_on_kernel(Bootstrap &bootstrap, Shared &shared) {
 }
 
 Error agree_on_machine(Bootstrap &bootstrap, const Shared &shared, int64_t speed_mbit, Machine &machine) {
+    int own = shared.oversubscribed() ? shared.processors : 0;
     int &oversubscribed = machine.oversubscribed;
-    oversubscribed = shared.oversubscribed() ? shared.processors : 0;
     std::vector<int> ranks = ranks_of_nodes(bootstrap);
-    if (ranks.size() == 1) return {};
+    if (ranks.size() == 1 && shared.alike) {
+        oversubscribed = own;
+        return {};
+    }
     if (bootstrap.local_rank() == 0) {
-        std::string value = std::to_string(oversubscribed) + ":" + std::to_string(speed_mbit);
+        std::string value = std::to_string(own) + ":" + std::to_string(speed_mbit);
         if (Error error = bootstrap.put(machine_key(own_node(bootstrap)), value)) return error;
     }
     if (Error error = bootstrap.barrier()) return error;

@@ -21,6 +21,7 @@ namespace lanyard {
 
 struct Shared {
     int ranks = 1, processors = 1;
+    bool alike = false;  // all ranks of the node have the same numbers
 
     bool oversubscribed() const { return ranks > processors; }
 };
@@ -53,7 +54,8 @@ struct Machine {
 
 // Fills `machine`, which must be empty. Called by every rank of the job. `shared` has the ranks and
 // processors of the caller's node or kernel, and `speed_mbit` is the speed of its host's network. Contains a
-// barrier if there are several nodes. Errors come from the launcher.
+// barrier if there are several nodes, or if the ranks of the only node may have different numbers. Errors
+// come from the launcher.
 Error agree_on_machine(Bootstrap &bootstrap, const Shared &shared, int64_t speed_mbit, Machine &machine);
 
 }  // namespace lanyard

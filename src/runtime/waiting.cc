@@ -45,6 +45,7 @@ Waiting::Waiting(const char *call, const Comm *comm, const WaitParts &parts)
 }
 
 void Waiting::count() const {
+    if (!runtime()->profile) return;  // MPI_Finalize has ended it, and a session goes on
     uint64_t moved = runtime()->profile->moved_ns() - moved_ns_;
     runtime()->profile->count_wait(what_, clock_ns() - began_ns_, moved);
 }
@@ -77,10 +78,7 @@ void Waiting::publish() const {
     WaitRecord &record = *runtime()->record;
     copy_text(record.call, sizeof record.call, call_);
     record.communicator[0] = 0;
-    if (comm_) {
-        SpinGuard guard(comm_->name_lock);
-        copy_text(record.communicator, sizeof record.communicator, comm_->name.c_str());
-    }
+    if (comm_) copy_text(record.communicator, sizeof record.communicator, comm_->name.get().c_str());
     record.peer = peer_;
     record.tag = tag_;
     record.context = comm_ ? comm_->context : 0;

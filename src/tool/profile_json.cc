@@ -98,7 +98,7 @@ std::string text_of(const RankProfile &rank) {
                 {"peers", rank.peers}}},
               {"unexpected", {{"messages", rank.unexpected}, {"most bytes", rank.most_unexpected_bytes}}}};
     if (rank.datagrams.used) json["datagrams"] = json_of(rank.datagrams);
-    return json.dump();
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);  // a host's name may not be UTF-8
 }
 
 RankProfile rank_profile(const std::string &text) {

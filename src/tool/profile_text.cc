@@ -17,7 +17,8 @@ std::string amount(double value, const char *const *units, double step, int coun
     }
     char text[32];
     bool whole = unit == 0 && value == static_cast<double>(static_cast<uint64_t>(value));
-    std::snprintf(text, sizeof text, whole ? "%.0f %s" : "%.3g %s", value, units[unit]);
+    bool long_number = value >= 999.5;  // %.3g would write it with an exponent
+    std::snprintf(text, sizeof text, whole || long_number ? "%.0f %s" : "%.3g %s", value, units[unit]);
     return text;
 }
 

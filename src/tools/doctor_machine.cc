@@ -3,7 +3,6 @@
 // Tested by: tests/command/test_lanyard.py, tests/failures/test_machine.py.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/statvfs.h>
 #include <sys/uio.h>
@@ -17,10 +16,10 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <sstream>
 
 #include "base/crc32c.h"
 #include "base/error.h"
+#include "base/processors.h"
 #include "net/fabric.h"
 #include "net/udp_packets.h"
 #include "path/shm/segment.h"
@@ -35,48 +34,6 @@ std::string first_line(const std::string &path) {
     std::string line;
     std::getline(stream, line);
     return line;
-}
-
-// The number of processors that a line of a cgroup grants, in the form of version 2: "150000 100000" grants
-// 1.5. Returns 0 for a line without a limit, such as "max 100000".
-double quota_of(const std::string &line) {
-    std::istringstream words(line);
-    double quota = 0, period = 0;
-    return words >> quota >> period && quota > 0 && period > 0 ? quota / period : 0;
-}
-
-// The mount point of version 2 of cgroups. Version 2 has another mount point if version 1 is mounted, too.
-std::string unified_hierarchy() {
-    const std::string beside = "/sys/fs/cgroup/unified";
-    return access(beside.c_str(), F_OK) == 0 ? beside : "/sys/fs/cgroup";
-}
-
-// The smallest limit of processors that the control group of this process or a group above it has; 0 if there
-// is no limit.
-double granted_processors() {
-    double least = 0;
-    auto consider = [&](double limit) {
-        if (limit > 0 && (least == 0 || limit < least)) least = limit;
-    };
-    std::ifstream groups("/proc/self/cgroup");
-    for (std::string line; std::getline(groups, line);) {
-        size_t second_colon = line.find(':', line.find(':') + 1);
-        if (second_colon == std::string::npos) continue;
-        std::string controllers = line.substr(line.find(':') + 1, second_colon - line.find(':') - 1),
-                    group = line.substr(second_colon + 1);
-        bool unified = controllers.empty();
-        if (!unified && ("," + controllers + ",").find(",cpu,") == std::string::npos) continue;
-        std::string base = unified ? unified_hierarchy() : "/sys/fs/cgroup/" + controllers;
-        for (;; group = group.substr(0, group.rfind('/'))) {
-            std::string folder = base + (group == "/" ? "" : group);
-            if (unified) consider(quota_of(first_line(folder + "/cpu.max")));
-            else
-                consider(quota_of(first_line(folder + "/cpu.cfs_quota_us") + " " +
-                                  first_line(folder + "/cpu.cfs_period_us")));
-            if (group.empty() || group == "/") break;
-        }
-    }
-    return least;
 }
 
 // Tries whether a process may read the memory of another process with the same parent, as ranks have. Starts
@@ -137,12 +94,9 @@ std::string size_in_words(double bytes) {
 }  // namespace
 
 Finding examine_processors() {
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    sched_getaffinity(0, sizeof allowed, &allowed);
-    int affinity = CPU_COUNT(&allowed);
+    auto affinity = static_cast<int>(allowed_processors().size());
     long online = sysconf(_SC_NPROCESSORS_ONLN);
-    double granted = granted_processors();
+    double granted = processor_quota();
     std::string sentence = fmt::format("{} of {} online may be used", affinity, online);
     if (granted == 0 || granted >= affinity)
         return {Verdict::good, "processors", sentence + ", no cgroup limit below that", "", ""};

@@ -214,7 +214,8 @@ Crew imagine_crew(const InfoOptions &asked, const Settings &settings, Costs &cos
 
 // A time with three digits, or, from 1000 on, without a fraction.
 std::string time_in_words(double time_us) {
-    return time_us < 1000 ? fmt::format("{:.3g}", time_us) : fmt::format("{:.0f}", time_us);
+    bool long_number = time_us >= 999.5;  // {:.3g} would write it with an exponent
+    return long_number ? fmt::format("{:.0f}", time_us) : fmt::format("{:.3g}", time_us);
 }
 
 // Prints the algorithms that a communicator would use for collective operations. The user has named the

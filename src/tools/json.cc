@@ -29,9 +29,14 @@ Json convert(const JsonList &list) {
     return made;
 }
 
+// The value of a setting, or the name of a file, need not be UTF-8.
+std::string text_of(const Json &json) {
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace
 
-std::string json_text(const JsonObject &object) { return convert(object).dump(2) + "\n"; }
-std::string json_text(const JsonList &list) { return convert(list).dump(2) + "\n"; }
+std::string json_text(const JsonObject &object) { return text_of(convert(object)); }
+std::string json_text(const JsonList &list) { return text_of(convert(list)); }
 
 }  // namespace lanyard::tools

@@ -1,4 +1,5 @@
-// Writes reports as JSON. Only json.cc includes the JSON library, because that is slow to compile.
+// Writes reports as JSON. Bytes of a text that are not UTF-8 are replaced. Only json.cc includes the JSON
+// library, because that is slow to compile.
 // Tested by: tests/command/test_lanyard.py.
 #pragma once
 

@@ -44,7 +44,7 @@ TEST_F(DoorTest, ShowsTheCallAndItsArguments) {
 }
 
 TEST_F(DoorTest, ShowsTheNameOfAnObject) {
-    core().own_type.name = "column";
+    core().own_type.name.set("column");
     core().own_type.abi_value = 0;
     core().own_type.committed = false;
     expect_error(MPI_Send(data, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD), ErrorClass::type,

@@ -122,6 +122,13 @@ def test_settings_show_defaults_and_what_is_set():
     assert "(now 8192)" in text and set(rows) <= {line.split("=")[0] for line in text.splitlines()}
 
 
+def test_settings_as_json_need_not_be_utf_8():
+    done = lanyard("info", "--settings", "--json", LANYARD_SHM_DIR=os.fsdecode(b"/tmp/\xff"))
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = {row["name"]: row for row in json.loads(done.stdout)}
+    assert rows["LANYARD_SHM_DIR"]["value"] == "/tmp/\ufffd"
+
+
 def test_settings_that_cannot_be_used_are_named():
     done = lanyard("info", "--settings", LANYARD_CMA="maybe")
     assert done.returncode == 1

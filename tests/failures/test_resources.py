@@ -43,6 +43,14 @@ def test_a_process_that_gets_no_more_memory_ends_with_a_sentence(mpirun, program
                         by_mpirun), err
 
 
+@pytest.mark.skipif(SANITIZED, reason="the memory of a sanitizer is its own")
+@pytest.mark.parametrize("limit", ["-v", "-d"])
+def test_a_call_that_needs_too_much_memory_fails_and_the_process_goes_on(mpirun, program, limit):
+    calls = ["MPI_Psend_init", "MPI_Precv_init", "MPI_Sendrecv_replace", "MPI_Isendrecv_replace"]
+    code, out, err = mpirun.run("-n", 1, program("hungry"), limit, "calls")
+    assert (code, out.splitlines()) == (0, [f"{call}: MPI_ERR_NO_MEM" for call in calls] + ["right"]), err
+
+
 @pytest.mark.one_host("ranks that share no memory make no barriers in each other")
 @pytest.mark.own_paths("it is about shared memory")
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="ranks that share a processor make no barriers")

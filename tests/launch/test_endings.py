@@ -105,6 +105,34 @@ def test_output_held_open_by_the_left_behind_does_not_delay_the_end(mpirun):
     assert time.monotonic() - began < mpirun.soon_s
 
 
+# Its first thread ends, and another thread and a child go on.
+HEADLESS = r"""
+#include <pthread.h>
+#include <unistd.h>
+static void *stay(void *unused) {
+    for (;;) pause();
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    if (fork() == 0) for (;;) pause();
+    pthread_create(&thread, NULL, stay, NULL);
+    pthread_exit(NULL);
+}
+"""
+
+
+def test_process_whose_first_thread_has_ended_is_ended_too(mpirun, built):
+    program = built("headless", HEADLESS, "gcc", "-pthread")
+    began = time.monotonic()
+    assert mpirun.run("-n", 1, "sh", "-c",
+                      '"$0" & until grep -q "^State:.Z" /proc/$!/status; do sleep 0.01; done; echo $! > pid',
+                      program) == (0, "", "")
+    assert time.monotonic() - began < mpirun.soon_s
+    pid = (mpirun.folder / "pid").read_text().strip()
+    assert not mpirun.alive() and not pathlib.Path(f"/proc/{pid}").exists()
+
+
 def test_launcher_killed(mpirun):
     process = mpirun.start("-n", 2, "sh", "-c", FAMILY + "exec sleep 1000")
     ready(mpirun, process, 2)

@@ -191,6 +191,20 @@ def test_reader_that_leaves_ends_the_job_quietly(mpirun):
     assert mpirun.run("-c", command, launcher="/bin/bash") == (0, "y\n141\n", "")
 
 
+def test_reader_that_leaves_does_not_concern_files(mpirun, hosts):
+    """mpirun prints a note about -x, but nobody reads it. Ranks that write into files must go on."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = ("echo one; until grep -q one logs/rank-$PMI_RANK.out; do sleep 0.01; done; sleep 0.2; "
+               "echo two; echo three >&2")
+    process = hosts.start("a,b", "--output", "logs", "-x", "NOT_SET", "-n", 2, "sh", "-c", command,
+                          stdout=writer, stderr=writer)
+    os.close(writer)
+    assert process.wait(timeout=60) == 0
+    for rank in range(2):
+        assert (mpirun.folder / "logs" / f"rank-{rank}.out").read_text() == "one\ntwo\nthree\n"
+
+
 DIGEST = "import hashlib, sys; print(hashlib.md5(sys.stdin.buffer.read()).hexdigest())"
 
 
@@ -248,7 +262,8 @@ def test_waits_on_request_name_the_host_that_does_not_answer(mpirun, hosts):
     os.kill(stopped, signal.SIGCONT)
     assert "  rank 0: has called MPI_Init" in text and "  rank 1: its host b has not answered\n" in text
     process.send_signal(signal.SIGTERM)
-    assert finish(process)[0] == 143
+    # The answer that comes after the report makes no second report.
+    assert finish(process) == (143, "", "")
 
 
 def test_host_file_from_windows(mpirun):

@@ -156,6 +156,24 @@ def test_guard_killed(mpirun, hosts):
                    "with it\n")
 
 
+def test_guard_of_mpiruns_own_host_killed(mpirun, hosts):
+    """The ranks of the other host must end as at any other failure, with SIGTERM, before mpirun ends."""
+    own = os.uname().nodename
+    process = hosts.start(f"{own},b", "-n", 2, "sh", "-c",
+                          "trap 'echo $PMI_RANK > ended; exit 0' TERM; echo ready; "
+                          "{ while :; do sleep 0.05; done; } 2> /dev/null")  # sh reports that sleep was ended
+    ready(mpirun, process, 2)
+    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    guard = next(pid for pid in children
+                 if pathlib.Path(f"/proc/{pid}/comm").read_text() == "lanyard-guard\n")
+    os.kill(int(guard), signal.SIGKILL)
+    code, _, err = finish(process)
+    assert not mpirun.alive()
+    assert (code, err) == (137, f"mpirun: the process that guards the ranks on {own} (lanyard-guard) was "
+                                "killed, and the job with it\n")
+    assert (mpirun.folder / "ended").read_text() == "1\n"
+
+
 @pytest.mark.parametrize("fan_out", [2, 1])
 def test_silent_host_is_lost_only_after_the_time_that_is_set(mpirun, hosts, fan_out):
     process = hosts.start("a,b", "--fan-out", fan_out, "-n", 2, "sh", "-c", "echo ready; exec sleep 1000",

@@ -44,6 +44,7 @@ int main(int count, char **words) {
         MPI_Comm copy;
         MPI_Comm_dup(MPI_COMM_WORLD, &copy);
         MPI_Comm_set_errhandler(copy, MPI_ERRORS_ABORT);
+        MPI_Barrier(copy);  // all ranks have printed their line
         if (rank == 1) {
             MPI_Send(&rank, -1, MPI_INT, 0, 0, copy);
             printf("not reached\n");

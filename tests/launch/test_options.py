@@ -58,6 +58,8 @@ REFUSED = [
     (["-genv", "A"], "-genv needs NAME VALUE after it"),
     (["--genv", "A", "-n", "2", "true"],
      '--genv A would have the value "-n", which is an option; write --genv A=VALUE'),
+    (["-env", "A", "--", "true"],
+     '-env A would have the value "--", which is an option; write -env A=VALUE'),
     (["-hostfile", "absent", "true"],
      "-hostfile absent: the host file cannot be read: No such file or directory"),
     (["-f", "/", "true"], "-f /: the host file cannot be read: Is a directory"),
@@ -97,6 +99,12 @@ def test_options_after_the_program_are_its_own(mpirun):
 
 def test_two_dashes_end_the_options(mpirun):
     assert mpirun.run("-n", 1, "--", "echo", "x") == (0, "x\n", "")
+
+
+@pytest.mark.parametrize("value", ["-", "---", "-5", ""])
+def test_values_of_variables_that_are_no_options(mpirun, value):
+    show = "sh", "-c", "echo $A+$B"
+    assert mpirun.run("-genv", "A", value, "-env", "B", value, *show) == (0, f"{value}+{value}\n", "")
 
 
 @pytest.mark.parametrize("accepted", [["--oversubscribe"], ["--allow-run-as-root"], ["-genvall", "-envall"],
@@ -171,6 +179,13 @@ def test_settings_of_all_programs_are_checked_and_told_once(mpirun):
     assert (code, err.count("did you mean LANYARD_CHECK?")) == (0, 1)
     code, _, err = mpirun.run("true", ":", "-x", "LANYARD_EAGER_LIMIT=many", "true")
     assert code == 2 and "LANYARD_EAGER_LIMIT=many cannot be used" in err
+
+
+def test_settings_of_two_programs_do_not_contradict_each_other(mpirun):
+    caller, thread = ("-x", "LANYARD_PROGRESS=caller"), ("-x", "LANYARD_DGRAM_PROGRESS=thread")
+    assert mpirun.run(*caller, "true", ":", *thread, "true") == (0, "", "")
+    code, _, err = mpirun.run("true", ":", *caller, *thread, "true")
+    assert code == 2 and "LANYARD_DGRAM_PROGRESS=thread cannot be used: LANYARD_PROGRESS=caller" in err
 
 
 def test_same_output_folder_twice(mpirun):

@@ -148,6 +148,29 @@ def test_leaving_without_finalize_all_together_is_success(mpirun):
     assert job(mpirun, 3, "init()") == (0, "", "")
 
 
+def test_leaving_without_finalize_is_success_if_the_others_end_in_time(mpirun):
+    """Rank 1 ends after rank 0, and in time, but leaves a process behind. When this process receives SIGTERM,
+    no rank is left. It then stops the guard until the time of the ranks is over."""
+    code, out, err = job(mpirun, 2, """
+import signal
+init()
+if rank == 0: open("first", "w").write(str(os.getpid()))
+ask("cmd=barrier_in")
+if rank == 0: os._exit(0)
+guard, first = os.getppid(), open("first").read()
+def stop_guard(number, frame):
+    os.kill(guard, signal.SIGSTOP)
+    time.sleep(2.2)
+    os.kill(guard, signal.SIGCONT)
+    os._exit(0)
+signal.signal(signal.SIGTERM, stop_guard)
+if os.fork() == 0:
+    while True: time.sleep(0.05)
+while os.path.exists("/proc/" + first): time.sleep(0.005)
+os._exit(0)""")
+    assert (code, out, err) == (0, "", "")
+
+
 HELLO = """
 #include <mpi.h>
 #include <stdio.h>

@@ -219,6 +219,24 @@ def test_slow_reader_stops_the_ranks_not_mpirun(mpirun):
     assert process.returncode == 128 + 15
 
 
+def test_terminal_that_stops_does_not_stop_mpirun(mpirun):
+    """The ranks print without end, and the terminal takes no more, as with Ctrl-S or a stalled ssh. mpirun
+    must react to signals."""
+    master, slave = pty.openpty()
+    process = mpirun.start("-n", 2, "yes", stdout=slave, stderr=slave)
+    os.close(slave)
+    def ranks_run():
+        return "yes" in (words.strip() for words in mpirun.alive().values())
+    mpirun.wait_until(ranks_run, "the ranks started")
+    time.sleep(0.5)
+    process.send_signal(15)
+    mpirun.wait_until(lambda: not ranks_run(), "the ranks ended")
+    process.send_signal(2)
+    read_terminal(master, b"\0")  # all that is left
+    assert process.wait(timeout=60) == 128 + 15
+    os.close(master)
+
+
 def test_message_comes_after_what_the_rank_said_last(mpirun):
     for _ in range(10):
         code, _, err = mpirun.run("-n", 2, "sh", "-c",

@@ -162,6 +162,27 @@ void request_under_way() {
     check_equal(got, 5);
 }
 
+// A receive that has failed is freed, and no call returns its error. The next receive may use its memory and
+// must not return that error.
+void failed_request() {
+    for (bool from_nobody : {false, true}) {
+        int got[2] = {}, sent[2] = {6, 7}, flag = 0;
+        MPI_Request request;
+        MPI_Send(sent, 2, MPI_INT, 0, 11, MPI_COMM_SELF);
+        MPI_Irecv(got, 1, MPI_INT, 0, 11, MPI_COMM_SELF, &request);
+        while (!flag) MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
+        MPI_Request_free(&request);
+        MPI_Send(sent + 1, 1, MPI_INT, 0, 12, MPI_COMM_SELF);
+        if (from_nobody) {
+            MPI_Irecv(got, 1, MPI_INT, MPI_PROC_NULL, 12, MPI_COMM_SELF, &request);
+            check_equal(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+        }
+        MPI_Irecv(got, 1, MPI_INT, 0, 12, MPI_COMM_SELF, &request);
+        check_equal(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+        check_equal(got[0], 7);
+    }
+}
+
 void free_comm(MPI_Comm *comm, int *, ...) {
     MPI_Comm copy = *comm;
     MPI_Comm_free(&copy);
@@ -194,6 +215,7 @@ int main(int argc, char **argv) {
         handler_in_comm();
         group_in_comm();
         request_under_way();
+        failed_request();
         freed_by_handler();
     }
     MPI_Finalize();

@@ -105,15 +105,17 @@ TEST(Futex, SleepsWithAnyLimit) {
          {uint64_t{999'999'999}, uint64_t{1'000'000'000}, uint64_t{5'999'999'999}, no_limit - 1, no_limit}) {
         Word word{0};
         std::atomic<uint64_t> waits{0};
+        std::atomic<bool> over{false};
         std::thread sleeper([&] {
             while (word.load() == 0) {
                 futex_wait(word, 0, limit, false);
                 ++waits;
             }
+            over = true;
         });
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
         word.store(1);
-        while (waits.load() == 0) futex_wake(word, 1, false);
+        while (!over.load()) futex_wake(word, 1, false);
         sleeper.join();
         EXPECT_LT(waits.load(), 100u) << "limit " << limit << " ns";
     }

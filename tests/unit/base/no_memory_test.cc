@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstdint>
+#include <cstdio>
+#include <thread>
 #include <vector>
 
 #include "base/log.h"
@@ -68,6 +71,25 @@ TEST(NoMemoryDeathTest, NewEndsTheProcessWithTheLimit) {
         end_under(RLIMIT_DATA, "rank 5"), testing::ExitedWithCode(41),
         "^a test: rank 5 gets no more memory: ulimit -d allows it 1024 KiB; raise that, or ask for less; "
         "it ends\n$");
+}
+
+// Another thread waits for input that never comes, and has locked its stream.
+TEST(NoMemoryDeathTest, DoesNotWaitForWhoReads) {
+    auto end = [] {
+        int ends[2];
+        if (pipe(ends) != 0 || dup2(ends[0], STDIN_FILENO) < 0) _exit(1);
+        std::thread([] {
+            char line[8];
+            if (std::fgets(line, sizeof line, stdin)) _exit(1);
+        }).detach();
+        while (ftrylockfile(stdin) == 0) {
+            funlockfile(stdin);
+            std::this_thread::yield();
+        }
+        end_where_new_fails("a test", 41);
+        end_without_memory();
+    };
+    EXPECT_EXIT(end(), testing::ExitedWithCode(41), "^a test: this process gets no more memory");
 }
 #endif
 

@@ -2,7 +2,9 @@
 #include "base/processes.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <thread>
@@ -60,6 +62,46 @@ TEST(Processes, KeepTheirNumbersWhateverComes) {
         }
         return true;
     });
+}
+
+// Sets the soft limit of a resource, as far as the hard limit allows, until the end of its scope.
+class Limited {
+public:
+    Limited(__rlimit_resource resource, rlim_t limit) : resource_(resource) {
+        getrlimit(resource, &before_);
+        rlimit lower{std::min(limit, before_.rlim_max), before_.rlim_max};
+        setrlimit(resource, &lower);
+    }
+    ~Limited() { setrlimit(resource_, &before_); }
+    Limited(const Limited &) = delete;
+
+private:
+    __rlimit_resource resource_;
+    rlimit before_{};
+};
+
+// The limit is larger than what any process uses, so it only shows that there is one.
+TEST(Processes, OfALargeJobHaveRoomUnderALimitOfAddresses) {
+    Limited limited(RLIMIT_AS, rlim_t{1} << 60);
+    Processes processes(5000);
+    EXPECT_EQ(processes.count(), 5000u);
+}
+
+// The nodes of these processes fill whole pages, so the next process needs more memory.
+TEST(Processes, AreAsBeforeWhenMemoryIsRefused) {
+    constexpr uint32_t first = 16384;
+    Processes processes(first);
+    uint32_t refused = 0;
+    {
+        Limited limited(RLIMIT_DATA, 4096);
+        refused = processes.append({first, 0}, 7);
+    }
+    if (refused != nobody) GTEST_SKIP() << "this system does not limit memory";
+    EXPECT_EQ(processes.count(), first);
+    EXPECT_EQ(processes.find(ProcessName{first, 0}), nobody);
+    EXPECT_EQ(processes.append({first, 0}, 7), first);
+    EXPECT_EQ(processes.find(ProcessName{first, 0}), first);
+    EXPECT_EQ(processes.node(first), 7u);
 }
 
 struct Heavy {

@@ -1,6 +1,5 @@
 // Creates communicators among ranks that are threads. Tests which rank gets which communicator, ids that
-// agree and never repeat, messages that arrive before their communicator exists, and the return of node
-// memory.
+// agree and never repeat, and messages that arrive before their communicator exists.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -14,33 +13,8 @@ namespace lanyard {
 namespace {
 
 using test::Rank;
+using test::ring;
 using test::run_job;
-
-// Sends this rank's number to the right neighbour and expects the left neighbour's number. This proves that
-// context, peers and ranks agree.
-void ring(Comm &comm) {
-    if (comm.size == 1) return;
-    Universe &universe = *comm.universe;
-    int32_t told = comm.rank, heard = -1;
-    int right = (comm.rank + 1) % comm.size, left = (comm.rank + comm.size - 1) % comm.size;
-    SendOperation send;
-    ReceiveOperation receive;
-    send.context = receive.context = comm.context;
-    send.tag = receive.tag = 5;
-    send.rank = comm.rank;
-    send.peer = comm.peers[right];
-    send.buffer = {reinterpret_cast<std::byte *>(&told), sizeof told, &packed_bytes()};
-    receive.rank = left;
-    receive.peer = comm.peers[left];
-    receive.buffer = {reinterpret_cast<std::byte *>(&heard), sizeof heard, &packed_bytes()};
-    EngineGuard guard(universe.engine);
-    universe.messenger.receive(receive);
-    universe.messenger.send(send);
-    universe.engine.wait_owned(send.completion);
-    universe.engine.wait_owned(receive.completion);
-    EXPECT_EQ(heard, left);
-    EXPECT_FALSE(receive.error);
-}
 
 // The contexts that exist. Every member reports each of its contexts, and all reports of one context must
 // name the same members.
@@ -381,23 +355,6 @@ TEST(CreationErrors, SayWhatIsWrong) {
         release_group(other);
         ASSERT_FALSE(free_comm(copy));
     });
-}
-
-// Whichever rank leaves last, the memory returns to the rank that allocates.
-TEST(NodeAreas, DoNotPileUp) {
-    test::HeapMemory *memory = nullptr;
-    int most = 0;
-    run_job(3, 3, 1, [&](Rank &rank) {
-        if (rank.world().rank == 0) memory = static_cast<test::HeapMemory *>(rank.universe.node_memory);
-        for (int i = 0; i < 50; ++i) {
-            Comm *copy = nullptr;
-            ASSERT_FALSE(duplicate_comm(rank.world(), nullptr, copy));
-            ring(*copy);
-            if (rank.world().rank == 0) most = std::max(most, memory->used());
-            ASSERT_FALSE(free_comm(copy));
-        }
-    });
-    EXPECT_LE(most, 4);  // one in use, and those that some rank has not left yet
 }
 
 TEST(Contexts, AreTheCreatorsOwn) {

@@ -10,6 +10,9 @@
 #include <random>
 #include <thread>
 
+#include <gtest/gtest.h>
+
+#include "coll/block.h"
 #include "comm/create.h"
 
 namespace lanyard::test {
@@ -161,6 +164,32 @@ inline int run_job(uint32_t size, uint32_t ranks_per_node, unsigned seed,
     for (auto &thread : threads) thread.join();
     ranks.clear();
     return memory.used();
+}
+
+// Sends this rank's number to the right neighbour and expects the left neighbour's number. This proves that
+// context, peers and ranks agree.
+inline void ring(Comm &comm) {
+    if (comm.size == 1) return;
+    Universe &universe = *comm.universe;
+    int32_t told = comm.rank, heard = -1;
+    int right = (comm.rank + 1) % comm.size, left = (comm.rank + comm.size - 1) % comm.size;
+    SendOperation send;
+    ReceiveOperation receive;
+    send.context = receive.context = comm.context;
+    send.tag = receive.tag = 5;
+    send.rank = comm.rank;
+    send.peer = comm.peers[right];
+    send.buffer = {reinterpret_cast<std::byte *>(&told), sizeof told, &packed_bytes()};
+    receive.rank = left;
+    receive.peer = comm.peers[left];
+    receive.buffer = {reinterpret_cast<std::byte *>(&heard), sizeof heard, &packed_bytes()};
+    EngineGuard guard(universe.engine);
+    universe.messenger.receive(receive);
+    universe.messenger.send(send);
+    universe.engine.wait_owned(send.completion);
+    universe.engine.wait_owned(receive.completion);
+    EXPECT_EQ(heard, left);
+    EXPECT_FALSE(receive.error);
 }
 
 }  // namespace lanyard::test

@@ -24,7 +24,7 @@ Bytes external(int type, const T &value) {
     T back;
     std::memset(&back, 0xee, sizeof back);
     from_external32(out.data(), {reinterpret_cast<std::byte *>(&back), 1, &datatype});
-    EXPECT_EQ(back, value) << datatype.name;
+    EXPECT_EQ(back, value) << datatype.name.get();
     Bytes bytes;
     for (std::byte b : out) bytes.push_back(static_cast<int>(b));
     return bytes;

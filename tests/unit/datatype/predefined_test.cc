@@ -34,7 +34,7 @@ TEST(Predefined, MatchTheTable) {
     for (const predefined::Type &row : predefined::types) {
         Datatype *type = predefined_datatype(row.value);
         ASSERT_NE(type, nullptr) << row.name;
-        EXPECT_EQ(type->name, row.name);
+        EXPECT_EQ(type->name.get(), row.name);
         EXPECT_EQ(type->size, row.size);
         EXPECT_EQ(type->extent, row.extent);
         EXPECT_EQ(type->abi_value, row.value);

@@ -102,7 +102,7 @@ Made leaf(Random &random) {
                               type_short_int, type_int64_t, type_c_double_complex, type_byte, type_2int};
     int value = values[pick(random, 0, std::size(values) - 1)];
     Datatype *type = lanyard::predefined_datatype(value);
-    return {basic(value), type, type->name};
+    return {basic(value), type, type->name.get()};
 }
 
 Made blocks(Random &random, const Made &old, bool in_bytes) {

@@ -143,6 +143,55 @@ TEST(Engine, WaitsUntilALimit) {
     }
 }
 
+// A thread sleeps until something arrives. Another thread falls asleep later, until its limit.
+TEST(Engine, WakesItsWatcherForAnEarlierDeadline) {
+    Deadline deadline("the thread that fell asleep first does not know the limit of the other");
+    ProcessIdle idle(sleep_at_once);
+    Engine engine(idle);
+    OutsidePath path;
+    engine.set_sink(no_sink);
+    engine.add_path(path);
+    Completion arrives, never;
+    std::thread watcher([&] {
+        EngineGuard guard(engine);
+        engine.wait_owned(arrives);
+    });
+    while (!engine.someone_sleeps()) rest_ms(1);
+    {
+        EngineGuard guard(engine);
+        EXPECT_FALSE(engine.wait_owned(Condition(never), engine.read_now_ns() + 5'000'000));
+    }
+    path.arrive({&arrives}, idle);
+    watcher.join();
+}
+
+// A thread sleeps until something arrives. Another thread sets an alarm, leaves MPI and never returns.
+TEST(Engine, WakesItsWatcherForTheAlarmOfAThreadThatLeaves) {
+    Deadline deadline("the thread that sleeps does not know the alarm of the one that has left");
+    ProcessIdle idle(sleep_at_once);
+    Engine engine(idle);
+    OutsidePath path;
+    engine.set_sink(no_sink);
+    engine.add_path(path);
+    struct Finishing : Task {
+        Completion done;
+    } alarm;
+    alarm.run = [](Task &task) {
+        static_cast<Finishing &>(task).done.finish();
+        return 1;
+    };
+    std::thread watcher([&] {
+        EngineGuard guard(engine);
+        engine.wait_owned(alarm.done);
+    });
+    while (!engine.someone_sleeps()) rest_ms(1);
+    {
+        EngineGuard guard(engine);
+        engine.set_alarm(engine.read_now_ns() + 5'000'000, alarm);
+    }
+    watcher.join();
+}
+
 // Memory is trimmed only now and then, so a process that falls asleep again and again keeps the memory that
 // it needs each time.
 TEST(Engine, RestsNowAndThen) {

@@ -146,6 +146,23 @@ TEST_F(ProgressTest, RingsOneAlarmAtATime) {
     EXPECT_EQ(second.runs, 1);
 }
 
+TEST_F(ProgressTest, IsDueWhenAReadyTaskIs) {
+    CountingTask later(progress), sooner(progress), whenever(progress);
+    later.due_ns = 800;
+    sooner.due_ns = 700;
+    sooner.again = 1;
+    EXPECT_EQ(progress.deadline_ns(), no_deadline) << "no task is ready";
+    for (CountingTask *task : {&later, &sooner, &whenever}) progress.ready(*task);
+    EXPECT_EQ(progress.deadline_ns(), 700u);
+    sooner.hook.unlink();
+    EXPECT_EQ(progress.deadline_ns(), 800u);
+    progress.ready(sooner);
+    EXPECT_EQ(turn(), 3);
+    EXPECT_EQ(progress.deadline_ns(), 700u) << "this task has made itself ready again";
+    EXPECT_EQ(turn(), 1);
+    EXPECT_EQ(progress.deadline_ns(), no_deadline);
+}
+
 TEST_F(ProgressTest, KeepsPathsThatNeedSystemCallsApart) {
     CountedPath memory(-1), socket(7);
     for (CountedPath *path : {&memory, &socket}) progress.paths().add(*path);

@@ -197,8 +197,8 @@ TEST(Mapping, RandomPlacementsKeepTheirPromises) {
             ASSERT_TRUE(!host.max_slots || used[host.name] <= host.max_slots);
             if (host.max_slots) continue;
             int share = mapping.ranks_per_host ? mapping.ranks_per_host : host.slots;
-            least = std::min(least, (used[host.name] + share) / share);  // rounds begun or finished
-            most = std::max(most, (used[host.name] + share - 1) / share);
+            least = std::min(least, used[host.name] / share);                // rounds finished
+            most = std::max(most, (used[host.name] + share - 1) / share);  // rounds begun
         }
         ASSERT_LE(most, least + 1);  // a host gets its next share only when all have had theirs
         std::vector<int> read_back;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <string>
 #include <thread>
 
@@ -14,10 +15,10 @@ namespace lanyard {
 namespace {
 
 // Plays the launcher of a job of two ranks, and answers one of them. It answers at once, except that a
-// barrier ends when the test says so.
+// barrier ends when the test says so. A launcher that `dies` ends when it is asked which ranks share a node.
 class Launcher {
 public:
-    Launcher() {
+    explicit Launcher(bool dies = false) : dies_(dies) {
         EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends_), 0);
         serving_ = std::thread([this] { serve(); });
     }
@@ -51,7 +52,10 @@ private:
             else if (is("get_appnum")) answer("cmd=appnum appnum=0");
             else if (is("get_universe_size")) answer("cmd=universe_size size=2");
             else if (is("get_my_kvsname")) answer("cmd=my_kvsname kvsname=job");
-            else if (line.find("PMI_process_mapping") != std::string::npos)
+            else if (line.find("PMI_process_mapping") != std::string::npos && dies_) {
+                shutdown(ends_[0], SHUT_RDWR);
+                return;
+            } else if (line.find("PMI_process_mapping") != std::string::npos)
                 answer("cmd=get_result rc=0 value=(vector,(0,1,2))");
             else if (is("get ")) answer("cmd=get_result rc=0 value=" + line.substr(line.rfind('=') + 1));
             else if (is("put")) answer("cmd=put_result rc=0");
@@ -62,6 +66,7 @@ private:
     }
 
     int ends_[2];
+    bool dies_;
     std::atomic<bool> in_barrier_{false};
     std::thread serving_;
 };
@@ -82,6 +87,17 @@ TEST(PmiClient, DoesNotKeepWhoAsksForAValueWaitingForABarrier) {
     meeting.join();
     EXPECT_FALSE(job->get("key", value));
     EXPECT_EQ(value, "key");
+}
+
+// The process must not go on with what its environment says about the node.
+TEST(PmiClient, SaysThatTheLauncherHasDied) {
+    Launcher launcher(true);
+    Error error;
+    setenv("MPI_LOCALNRANKS", "2", 1);
+    std::unique_ptr<Bootstrap> job = connect_pmi1(launcher.client(), 0, 2, error);
+    unsetenv("MPI_LOCALNRANKS");
+    ASSERT_FALSE(job);
+    EXPECT_EQ(error.take().sentence.find("rank 0 lost its launcher"), 0u);
 }
 
 TEST(PmiClient, GivesEachThreadItsOwnAnswer) {

@@ -152,6 +152,33 @@ TEST(PmiTree, WhoHasEndedWithinIsMissed) {
     EXPECT_EQ(tree.departures, 0);
 }
 
+// A rank closes its connection, and mpirun sends a release into it before it sees this.
+TEST(PmiServer, ReportsAConnectionThatIsClosedBeforeARelease) {
+    Loop loop;
+    PmiServer server(loop, {{"a"}, {0, 0}, 0}, "job", {}, [](const Abort &) {});
+    std::vector<int> cut_off;
+    server.on_cut_off([&](int rank, pid_t process) {
+        cut_off.push_back(rank);
+        EXPECT_EQ(process, getpid());
+    });
+    int ranks[2] = {server.connect_rank(0, 0, 2), server.connect_rank(1, 0, 2)};
+    auto say = [&](int rank, const std::string &line) {
+        std::string text = line + "\n";
+        ASSERT_EQ(send(ranks[rank], text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+    };
+    auto handle = [&] {
+        for (int i = 0; i < 3; ++i) loop.wait(0);
+    };
+    for (int rank : {0, 1}) say(rank, "cmd=init pmi_version=1 pmi_subversion=1");
+    say(1, "cmd=barrier_in");
+    handle();
+    say(0, "cmd=barrier_in");  // handled first
+    close(ranks[1]);
+    handle();
+    EXPECT_EQ(cut_off, std::vector<int>{1});
+    close(ranks[0]);
+}
+
 TEST(PmiTree, NodesAreTold) {
     Tree tree;
     for (int rank : {0, 3, 5})

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <memory>
@@ -17,17 +18,23 @@
 
 namespace lanyard {
 
+// Spins, or sleeps in no time: the clock goes on to the deadline or, if there is none, by an hour.
 class ScriptedIdle final : public Idle {
 public:
-    Action next(uint32_t, uint64_t, uint64_t) override { return Action::spin; }
+    static constexpr uint64_t hour_ns = 3'600'000'000'000;
+
+    Action next(uint32_t, uint64_t, uint64_t) override { return sleeps ? Action::sleep : Action::spin; }
     void yield() override {}
     void arm() override {}
-    void sleep(uint64_t) override {}
+    void sleep(uint64_t deadline_ns) override {
+        now = deadline_ns == no_deadline ? now + hour_ns : std::max(now, deadline_ns);
+    }
     void disarm() override {}
     void wake() override {}
     uint64_t now_ns() override { return now; }
 
     uint64_t now = 1'000'000;
+    bool sleeps = false;
 };
 
 // Records what it is given. The "peer's memory" is the test's own.

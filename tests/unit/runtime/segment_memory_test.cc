@@ -138,14 +138,18 @@ TEST(SegmentMemory, GivesBackWhatManyAreasHad) {
 TEST(SegmentMemory, SaysWhenThereIsNoMore) {
     Node node;
     constexpr size_t bytes = 1 << 20;
-    uint64_t offset = 0;
+    uint64_t offset = 0, last = 0;
     node.segment().header().limit =
         node.segment().header().appended.load() + node.segment().members() * ring_bytes + 3 * bytes;
     int made = 0;
-    while (node.of(0).allocate(bytes, offset)) ++made;
+    for (; node.of(0).allocate(bytes, offset); ++made) last = offset;
     EXPECT_GE(made, 2);
     EXPECT_LE(made, 3);
-    node.of(0).release(offset, bytes, node.of(0).empty(offset, bytes));
+    // A released area serves the next allocation, and then there is no more again.
+    node.of(0).release(last, bytes, node.of(0).empty(last, bytes));
+    EXPECT_TRUE(node.of(0).allocate(bytes, offset));
+    EXPECT_EQ(offset, last);
+    EXPECT_FALSE(node.of(0).allocate(bytes, offset));
 }
 
 }  // namespace
