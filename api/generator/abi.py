@@ -22,8 +22,7 @@ class StandardAbi:
         self.chapters, self.functions = description.chapters, description.functions
 
     def door_function(self, function):
-        """Returns the function of the front end that does all the work of an entry point without the core, or
-        None."""
+        """Returns the function of the front end that an entry point calls in place of a body, or None."""
         return function.door
 
 
@@ -46,7 +45,8 @@ class ForeignAbi(StandardAbi):
         return self.done_by_door.get(function.name, function.door)
 
     def constants_of(self, kind):
-        """Returns the constants of a kind: name, value in this ABI and value in the standard ABI."""
+        """Returns the constants of a kind: name, value in this ABI (None if it has none) and value in the
+        standard ABI."""
         groups = self.description.constants.values()
         standard = {n: c['value'] for group in groups for n, c in group['values'].items()}
         names = [n for pattern in self.description.kinds[kind]['constants']

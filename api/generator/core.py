@@ -109,6 +109,15 @@ def generate(description, output):
     coverage(description, output)
 
 
+def weak_functions(names, path, output):
+    """Writes the header through which the ABI front ends include core.h."""
+    output.write(path, [
+        '// Declares the typed functions of the core library as weak: one that the library lacks is a null',
+        '// pointer. Nothing may include core.h before this file, as clang ignores the pragma for a function',
+        '// that is already declared in a namespace.', f'// {NOTICE}', '#pragma once', '',
+        *[f'#pragma weak {name}' for name in sorted(names)], '', '#include "api/generated/core.h"'])
+
+
 def coverage(description, output):
     lines = [
         '// Every MPI function with the typed function of liblanyard.so.0 that it needs. An MPI function is',

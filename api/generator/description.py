@@ -48,8 +48,8 @@ class Function:
                         # function, or None
     tell_form: bool     # the typed function has a parameter that is true if the program called the
                         # large-count form
-    starts: bool        # initialises MPI; the process then uses the ABI front end through which the function
-                        # was called
+    starts: bool        # initialises MPI or MPI_T; the process then uses the ABI front end through which the
+                        # function was called
     state: str          # when it may be called. 'active': between initialisation and finalisation; 'always':
                         # at any time
     raises_on: str      # the parameter whose error handler is invoked; '': the handler of MPI_COMM_SELF;

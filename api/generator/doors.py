@@ -30,7 +30,7 @@ def entry_points(abi, description, output):
         if any(functions.has_body(f) for f in members):
             lines.append(f'#include "doors/functions/{stem}.h"')
         else:
-            lines.append('#include "api/generated/core.h"')
+            lines.append('#include "doors/functions/typed_functions.h"')
         lines += [f'#include "doors/{abi.name}/abi.h"', '#include "doors/entry_point.h"', '',
                   'using namespace lanyard;', f'using namespace lanyard::{abi.name};']
         if any(functions.has_body(f) for f in members):

@@ -11,7 +11,7 @@ parameters.
 import re
 
 from .constants import core_name
-from .core import may_be_absent
+from .core import may_be_absent, weak_functions
 from .description import c_parameter, callback_type
 from .text import NOTICE, wrapped
 
@@ -23,21 +23,22 @@ WIDTH = 118
 
 
 def generate(description, chapters, functions, output):
+    called = set()
     for stem, chapter in chapters.items():
         made = [Body(description, chapter, f, form)
                 for f in functions if f.chapter == stem and has_body(f) for form in forms(f)]
         if not made:
             continue
-        names = sorted({f'lanyard_{body.function.core}' for body in made})
+        called |= {f'lanyard_{body.function.core}' for body in made}
         lines = [line for body in made for line in ['', *body.lines()]]
         output.write(f'{FOLDER}{stem}.h', [
             f'// {chapter["title"]}: the bodies of the functions, for every ABI.', f'// {NOTICE}',
-            '#pragma once', '', '// A typed function that the core library lacks is a null pointer.',
-            *[f'#pragma weak {n}' for n in names], '',
-            '#include "api/generated/core.h"', '#include "api/timed_call.h"', '#include "doors/numbers.h"',
+            '#pragma once', '', '#include "api/timed_call.h"',
+            '#include "doors/functions/typed_functions.h"', '#include "doors/numbers.h"',
             '#include "doors/objects.h"', '#include "doors/statuses.h"', '', 'namespace lanyard::doors {', '',
             'template <class Abi>', f'struct {class_name(stem)} {{', *types_of(description, lines),
             *[f'    {line}'.rstrip() for line in lines], '};', '', '}  // namespace lanyard::doors'])
+    weak_functions(called, f'{FOLDER}typed_functions.h', output)
 
 
 def class_name(stem):

@@ -19,7 +19,7 @@ void check_hosts(const HostList &hosts) {
         must(!host.name.empty() && host.name.size() <= 255 && host.name[0] != '-',
              "a name can be given to a remote shell");
         must(host.slots >= 1 && host.slots <= 65536 && host.max_slots >= 0, "slots are what they may be");
-        is_this_host(host.name, "a.site");
+        must(is_this_host(host.name, host.name), "a host is the one with its own name");
     }
     for (const Mapping &mapping : {Mapping{}, Mapping{.by_node = true}, Mapping{.ranks_per_host = 2},
                                    Mapping{.ranks_per_host = 1, .strict = true}}) {

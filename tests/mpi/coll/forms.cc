@@ -161,7 +161,7 @@ private:
     // requires.
     void put_in_place(int k) {
         auto own = static_cast<size_t>(rank_);
-        int length = k == 10   ? std::accumulate(counts_.begin(), counts_.end(), 0)
+        int length = k == 10   ? static_cast<int>(std::reduce(counts_.begin(), counts_.end()))
                      : k == 11 ? size_ * length_
                                : length_;
         if (k == 0 || k == 5) std::copy_n(in(k), length_, out(k) + rank_ * length_);

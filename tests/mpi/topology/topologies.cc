@@ -83,7 +83,7 @@ void parts(MPI_Comm comm, const List &dims, const List &periods) {
     for (unsigned which = 0; which < 1u << dims.size(); ++which) {
         List remain, left_dims, left_periods;
         for (size_t d = 0; d < dims.size(); ++d) {
-            remain.push_back(which >> d & 1);
+            remain.push_back((which >> d & 1) != 0);
             if (!remain.back()) continue;
             left_dims.push_back(dims[d]);
             left_periods.push_back(periods[d]);
