@@ -1,6 +1,7 @@
 """Finds out whether two processors are two threads of one core or two cores at this moment.
 
-Used by `bench/compare` before and after each round, and with --ours before and after each pair of runs.
+Used by `bench/run` and `bench/compare` before and after each round, and with --ours before and after each
+pair of runs.
 
 A virtual machine may change from one state to the other within minutes, and what is faster in one state may
 be slower in the other. Figures are therefore meaningful only together with the state. bench/machine_state.cc

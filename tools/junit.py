@@ -74,10 +74,16 @@ def ctest_tests(build):
                                                       for entry in test.get("properties", ())}
 
 
+def program_of(command, build):
+    """Returns the name of the program that a test's command runs. An emulator before it does not count."""
+    words = [pathlib.Path(word) for word in command]
+    return next((word.name for word in words if build in word.parents), words[0].name if words else "")
+
+
 def read_ctest(path, details, build, suite):
     """Returns the cases of ctest's report. If a GoogleTest program ran as one test, its own cases replace
     this test. They are read from the files in `details`."""
-    programs = {name: (pathlib.Path(command[0]).name if command else "", properties.get("LABELS", ()))
+    programs = {name: (program_of(command, build), properties.get("LABELS", ()))
                 for name, command, properties in ctest_tests(build)}
     times_used = collections.Counter(program for program, _ in programs.values())
     cases = []

@@ -85,6 +85,7 @@ set_tests_properties(hangs PROPERTIES TIMEOUT 1)
 add_test(passes "true")
 add_test(several "{several}")
 add_test(crashes "{crashes}")
+add_test(emulated "env" "{emulated}")
 """
 GTEST_REPORT = '''<testsuites><testsuite name="A"><testcase name="ok" status="run" classname="A"/>
 <testcase name="off" status="run" result="skipped" classname="A">
@@ -93,16 +94,15 @@ GTEST_REPORT = '''<testsuites><testsuite name="A"><testcase name="ok" status="ru
 
 def test_ctest_is_read_with_labels_reasons_and_the_cases_of_googletest(tmp_path):
     """`several` acts as a GoogleTest program with two cases. `crashes` reports a case that passed and then
-    fails."""
+    fails. `emulated` is started by another program, as an emulator would."""
     details = tmp_path / "details"
     details.mkdir()
-    for name, code in (("several", 0), ("crashes", 1)):
-        program = tmp_path / name
-        program.write_text(f"#!/bin/sh\nexit {code}\n")
+    programs = {name: tmp_path / name for name in ("several", "crashes", "emulated")}
+    for name, program in programs.items():
+        program.write_text(f"#!/bin/sh\nexit {int(name == 'crashes')}\n")
         program.chmod(0o755)
         (details / f"{name}.xml").write_text(GTEST_REPORT)
-    (tmp_path / "CTestTestfile.cmake").write_text(CTEST_FILE.format(several=tmp_path / "several",
-                                                                    crashes=tmp_path / "crashes"))
+    (tmp_path / "CTestTestfile.cmake").write_text(CTEST_FILE.format(**programs))
     report = tmp_path / "report.xml"
     subprocess.run(["ctest", "--test-dir", tmp_path, "--output-junit", report], capture_output=True,
                    check=False)
@@ -113,7 +113,8 @@ def test_ctest_is_read_with_labels_reasons_and_the_cases_of_googletest(tmp_path)
     assert found["release", "passes"][0] == "passed"
     assert (found["release several A", "ok"][0] == "passed" and
             found["release several A", "off"] == ("skipped", "no luck"))
-    assert {case.found_by for case in cases} == {("ctest", "release", name) for name in
-                                                 ("skips", "fails", "hangs", "passes", "several", "crashes")}
+    assert found["release emulated A", "ok"][0] == "passed"
+    assert {case.found_by for case in cases} == {
+        ("ctest", "release", name) for name in ("skips", "fails", "hangs", "passes", *programs)}
     assert found["release", "crashes"] == ("failed", "ended badly after its last test")
     assert next(case.labels for case in cases if case.name == "skips") == ("lab",)
