@@ -19,9 +19,9 @@ public:
         SpinGuard guard(lock_);
         return text_;
     }
-    void set(std::string_view text) {
+    void set(std::string_view name) {
         // Memory is allocated before the lock is held, and freed afterwards.
-        std::string other(text);
+        std::string other(name);
         SpinGuard guard(lock_);
         text_.swap(other);
     }
