@@ -1,6 +1,6 @@
 // An ObjectName is the name of an object, such as a communicator or a datatype, that the program can set and
 // read by MPI calls. Messages about the object contain the name. Several threads may use one object at the
-// same time, so a reader gets a copy of the name.
+// same time, so a reader copies the name under a lock.
 // Thread rule: any thread.
 // Tested by: tests/unit/base/object_name_test.cc.
 #pragma once
@@ -18,6 +18,12 @@ public:
     std::string get() const {
         SpinGuard guard(lock_);
         return text_;
+    }
+    // Calls read(const std::string &) with the name, under the lock: for callers that copy it elsewhere.
+    template <class Read>
+    void look(Read read) const {
+        SpinGuard guard(lock_);
+        read(text_);
     }
     void set(std::string_view name) {
         // Memory is allocated before the lock is held, and freed afterwards.

@@ -201,9 +201,7 @@ Error copy_attributes(Attributes *const &from, void *object, Attributes *&to, vo
         if (!to) to = new Attributes;
         to->list.push_back({attribute.key, copied});
     }
-    if (failed) {
-        drop_attributes(to, new_object);
-    }
+    if (failed) drop_attributes(to, new_object);
     return failed;
 }
 

@@ -100,21 +100,21 @@ int UdpPackets::send_batch(Batch &batch, bool first) {
         if (sent > 0) {
             counts_.sent += static_cast<uint64_t>(batch.first_packet[done + sent] - batch.first_packet[done]);
             done += sent;
-        } else if (sent == -EAGAIN || sent == -ENOBUFS) {
-            await_room(socket, true);
-            break;
-        } else if (batch.message[done].msg_hdr.msg_control &&
-                   (sent == -EIO || sent == -EINVAL || sent == -EOPNOTSUPP)) {
+            continue;
+        }
+        bool full = sent == -EAGAIN || sent == -ENOBUFS;
+        if (!full && batch.message[done].msg_hdr.msg_control &&
+            (sent == -EIO || sent == -EINVAL || sent == -EOPNOTSUPP)) {
             cuts_ = false;
             break;
-        } else if (forgive(sent, batch, done)) {
-            ++done;
-        } else if (first && done == 0) {
-            return sent;
-        } else {
-            await_room(socket, true);
-            break;
         }
+        if (!full && forgive(sent, batch, done)) {
+            ++done;
+            continue;
+        }
+        if (!full && first && done == 0) return sent;
+        await_room(socket, true);
+        break;
     }
     return batch.first_packet[done];
 }

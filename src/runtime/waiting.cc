@@ -78,7 +78,10 @@ void Waiting::publish() const {
     WaitRecord &record = *runtime()->record;
     copy_text(record.call, sizeof record.call, call_);
     record.communicator[0] = 0;
-    if (comm_) copy_text(record.communicator, sizeof record.communicator, comm_->name.get().c_str());
+    if (comm_)
+        comm_->name.look([&](const std::string &name) {
+            copy_text(record.communicator, sizeof record.communicator, name.c_str());
+        });
     record.peer = peer_;
     record.tag = tag_;
     record.context = comm_ ? comm_->context : 0;
