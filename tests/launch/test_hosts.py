@@ -192,11 +192,15 @@ def test_reader_that_leaves_ends_the_job_quietly(mpirun):
 
 
 def test_reader_that_leaves_does_not_concern_files(mpirun, hosts):
-    """mpirun prints a note about -x, but nobody reads it. Ranks that write into files must go on."""
+    """mpirun prints a note about -x, but nobody reads it. Ranks that write into files must go on.
+
+    Each line waits until its file has the one before: grep is silent (-s) while there is no file, as its
+    complaint would be a line of the file.
+    """
     reader, writer = os.pipe()
     os.close(reader)
-    command = ("echo one; until grep -q one logs/rank-$PMI_RANK.out; do sleep 0.01; done; sleep 0.2; "
-               "echo two; echo three >&2")
+    command = ("await() { until grep -qs $1 logs/rank-$PMI_RANK.out; do sleep 0.01; done; }; "
+               "echo one; await one; sleep 0.2; echo two; await two; echo three >&2")
     process = hosts.start("a,b", "--output", "logs", "-x", "NOT_SET", "-n", 2, "sh", "-c", command,
                           stdout=writer, stderr=writer)
     os.close(writer)
