@@ -22,11 +22,11 @@ help:
 	@echo "make demo              four processes solve the heat equation; picture in heat.png"
 	@echo "make demo-python       the same in Python, through mpi4py"
 	@echo "make check             the quick tests, for every commit (under 3 minutes after a build)"
-	@echo "make test              all tests but the longest, and a part of them with sanitizers" \
-	  "(35 minutes, of which 20 for the builds)"
+	@echo "make test              all tests but the longest, and a part of them with sanitizers," \
+	  "before a change is sent (35 minutes, of which 20 for the builds)"
 	@echo "make test-all          all rank counts and paths, thread sanitizer, memcheck, long random runs"
 	@echo "make test-containers   the commands of README and docs, as a new user types them, in fresh Debians"
-	@echo "make lint              clang as second compiler, clang-tidy, clang-format of changed lines"
+	@echo "make lint              clang's warnings, clang-tidy, clang-format of changed lines"
 	@echo "make coverage          which lines of src the tests run"
 	@echo "make judges SUITE=S    a suite that others wrote: mpich, mpi4py"
 	@echo "make install PREFIX=D  bin/ lib/ include/ share/ under D (now: $(PREFIX));" \
@@ -94,7 +94,7 @@ install: library
 	@echo "lanyard: installed under $(PREFIX)"
 
 bench: library
-	@tools/setup python
+	@tools/setup python $(findstring hpcc,$(ONLY))
 	@cmake --build $(BUILD) --target scan-idle instruction-loops schedule-cost mpi-cost mpich-cost socket-ways \
 	  >$(BUILD)/scan-idle.log || { cat $(BUILD)/scan-idle.log; exit 1; }
 	@.venv/bin/python bench/run $(if $(ONLY),--only $(ONLY))

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <initializer_list>
 
 namespace {
 

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import machine_state
+import peers
 import proof
 from peers import say
 from tables import size_name
@@ -67,6 +68,16 @@ def run_json(library, ranks, program, arguments=()):
 def run_own(library, command):
     """Does the same for a command that is not an MPI program."""
     return version(library), read_json(run_command(library, command))[1]
+
+
+def pinning(ranks):
+    """Returns the words before a program's own that pin each rank to a processor if there are enough.
+
+    They are for programs that cannot do so themselves, as Lanyard's benchmark programs can.
+    """
+    if ranks > peers.processors():
+        return []
+    return ["sh", "-c", f'exec taskset -c "$((PMI_RANK % {peers.processors()}))" "$0" "$@"']
 
 
 def run_profiled(library, ranks, program, arguments=()):

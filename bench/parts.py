@@ -1,7 +1,9 @@
 """Lists the series of bench/run and their groups: for each series the program, ranks, rounds and
 arguments."""
 import endings
+import hpcc
 import idle
+import imb
 import measure
 import mpi4py_suite
 import peers
@@ -34,6 +36,7 @@ class Part:
         self.packets = packets
         self.grid = grid  # the table has one line for each figure, with all libraries side by side
         self.outcomes = {}  # outcomes of mpi4py's tests, by library
+        self.path = None    # of a program in OUTSIDE
 
     def choose(self, libraries):
         """Returns the libraries that take part."""
@@ -44,6 +47,11 @@ class Part:
                     for key, (title, _) in DOORS.items()}
         if self.program == "mpi4py":
             return mpi4py_suite.choose(libraries)
+        if self.program in OUTSIDE:
+            if "lanyard" not in libraries:
+                return {}
+            self.path = OUTSIDE[self.program].program(libraries)
+            return OUTSIDE[self.program].choose(libraries, self.ranks)
         return peers.with_oversubscribed_settings(libraries) if self.ranks > peers.processors() else libraries
 
     def measure_once(self, library, build):
@@ -59,6 +67,8 @@ class Part:
             return idle.run_idle(library, self.ranks)
         if self.program == "mpi4py":
             return mpi4py_suite.run_suite(library, self.ranks, self.outcomes)
+        if self.program in OUTSIDE:
+            return OUTSIDE[self.program].run(library, self.ranks, self.path)
         if self.program in OWN:
             return measure.run_own(library, [build / "bin" / self.own_program(library.key), "--json"])
         if self.program == "memory":
@@ -85,12 +95,13 @@ class Part:
     def pictured(self):
         """Returns whether RESULTS.md has a picture of this part."""
         return not self.grid and self.program not in ("mpi4py", "memory", "many", "collectives", "endings",
-                                                      "rails", *OWN)
+                                                      "rails", *OWN, *OUTSIDE)
 
     def own_program(self, key):
         return DOORS[key][1] if self.program == "abi-cost" else self.program
 
 
+OUTSIDE = {"imb": imb, "hpcc": hpcc}  # programs that others wrote, which have modules of their own
 OWN = ("scan-idle", "schedule-cost", "abi-cost")  # programs for Lanyard alone, which are not installed
 # For abi-cost, these take the place of the libraries: Lanyard with the standard's ABI and with MPICH's, each
 # with its library and program.
@@ -117,6 +128,10 @@ THREADS = Part("rate-threads", "rate", 2, 15, [*TEN, "--threads", "1,2,4,8"], 60
 COLLECTIVES = [Part(f"collectives-{ranks}", "collectives", ranks, 5, [], seconds, grid=True)
                for ranks, seconds in ((2, 200), (4, 300), (8, 500))]
 MPI4PY = [Part(f"mpi4py-{ranks}", "mpi4py", ranks, 3, [], 420) for ranks in (2, 3)]
+# Each with 2 and 4 ranks, in shared memory and over TCP.
+IMB, HPCC = ([Part(f"{name}-{'tcp-' if route else ''}{ranks}", name, ranks, 5, [], 450, route=route,
+                   grid=name == "imb")
+              for route in (None, "tcp") for ranks in (2, 4)] for name in OUTSIDE)
 # The kernels on all libraries, and on Lanyard with several settings on all routes.
 KERNELS = ["--parts", "ep,mg,cg,ft,is", "--class", "A"]
 SETTINGS = "progress=caller,helper+write-protocol=off,on"
@@ -195,16 +210,19 @@ DATAGRAMS = [
 ]
 NAMES = ["limits", "instructions"] + [part.name for part in PARTS]
 NETWORK_NAMES = [part.name for part in NETWORK]
-ALL_PARTS = [*PARTS, THREADS, *COLLECTIVES, *MPI4PY, *APPLICATIONS, *POSTED, *NETWORK, *DATAGRAMS]
+ALL_PARTS = [*PARTS, THREADS, *COLLECTIVES, *MPI4PY, *IMB, *HPCC, *APPLICATIONS, *POSTED, *NETWORK,
+             *DATAGRAMS]
 # Some figures of a network are compared with figures of shared memory. These are measured in the same group.
 GROUPS = {"collectives": ["schedule", *(part.name for part in COLLECTIVES)], "threads": [THREADS.name],
-          "mpi4py": [part.name for part in MPI4PY], "applications": [part.name for part in APPLICATIONS],
+          "mpi4py": [part.name for part in MPI4PY], "imb": [part.name for part in IMB],
+          "hpcc": [part.name for part in HPCC], "applications": [part.name for part in APPLICATIONS],
           "posted": [part.name for part in POSTED],
           "datagrams": [part.name for part in DATAGRAMS],
           "network": [*NETWORK_NAMES[:7], "allreduce", *NETWORK_NAMES[7:]],
           "overlap": [name for name in NETWORK_NAMES if name.startswith("overlap-")]}
 # The sections of bench/RESULTS.md (page.py) of the series whose section is not that of their list above.
-SECTIONS = {"schedule": "collectives", "abi-cost": "abi", **dict.fromkeys(GROUPS["posted"], "applications")}
+SECTIONS = {"schedule": "collectives", "abi-cost": "abi",
+            **dict.fromkeys([*GROUPS["posted"], *GROUPS["imb"], *GROUPS["hpcc"]], "applications")}
 
 
 def section_of(name):

@@ -16,6 +16,7 @@ from pathlib import Path
 
 BENCH = Path(__file__).resolve().parent
 SOURCE = BENCH / "programs"
+CACHE = BENCH.parent / "build" / "peers"  # where the other libraries are installed
 ALL = ("lanyard", "mpich", "impi", "openmpi")
 
 # Variables of an outer job or of the user that would make a comparison unfair or impossible.

@@ -1,6 +1,7 @@
 """Finds the lines of a page that are text, not code or table rows. Used by tools/tidy.py.
 
 Code is what is between two fences, and indented code: lines with four spaces or more after an empty line.
+A line that begins with two braces is an instruction for bench/report.
 """
 import re
 
@@ -19,5 +20,5 @@ def text_lines(page):
         is_blank = not line.strip()
         is_code = line.startswith(INDENT) and (is_code or is_after_blank) or (is_blank and is_code)
         is_after_blank = is_blank
-        if not (fence or is_code or line.lstrip().startswith("|")):
+        if not (fence or is_code or line.lstrip().startswith(("|", "{{"))):
             yield number, line

@@ -22,7 +22,7 @@ void measure(const Job& job, Report&) {
     }
     char byte = 0;
     MPI_Recv(&byte, 1, MPI_BYTE, (job.rank + 1) % job.size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    fail(job, "a message came that nobody sent");
+    fail(job, "a message arrived that nobody sent");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
-// bench-limits measures what this machine can achieve without MPI: a bounced cache line, copies, TCP and UDP.
-// A figure of MPI should be compared with these figures, taken in the same minute on the same machine.
-// Started by `lanyard bench limits`, never through mpirun. It uses two processes; see limits.h.
+// bench-limits measures what this machine can achieve without MPI: a bounced cache line, copies, messages
+// through shared memory, TCP and UDP. A figure of MPI should be compared with these figures, taken in the
+// same minute on the same machine. Started by `lanyard bench limits`, never through mpirun. It uses two
+// processes; see limits.h.
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -52,6 +53,7 @@ int complain(const std::exception& problem) {
     pin_to_processor(1);
     try {
         answer_memory(shared);
+        answer_slots(shared, first);
         while (shared.step.load(std::memory_order_acquire) < Step::network) {}
         answer_network(endpoints);
     } catch (const std::exception& problem) {
@@ -60,7 +62,7 @@ int complain(const std::exception& problem) {
     _exit(0);
 }
 
-void measure(Shared& shared, const Endpoints& endpoints, bool json) {
+void measure(Shared& shared, const Endpoints& endpoints, const LimitsOptions& options) {
     char host[256] = "";
     gethostname(host, sizeof host - 1);
     signal(SIGCHLD, on_child_death);
@@ -72,20 +74,22 @@ void measure(Shared& shared, const Endpoints& endpoints, bool json) {
     if (second == 0) be_second(shared, endpoints, first);
     pin_to_processor(0);
     while (shared.step.load(std::memory_order_acquire) < Step::memory) {}
-    Report report("limits", "", host, 1, {"what this machine allows", "", false}, json, true);
-    measure_memory(shared, second, report);
+    Report report("limits", "", host, 1, {"what this machine allows", "", true}, options.json, true);
+    bool reads = measure_memory(shared, second, report);
+    measure_slots(shared, second, options.all_copies, reads, report);
     shared.step.store(Step::network, std::memory_order_release);
     // From now on, the second process may end. If it ends too early, the first process sees this at its
     // sockets.
     signal(SIGCHLD, SIG_DFL);
+    alarm(give_up_after_seconds);
     measure_network(endpoints, report);
     report.finish();
     waitpid(second, nullptr, 0);
 }
 
 int run(int argc, char** argv) {
-    std::string address = "127.0.0.1";
-    Parsed parsed = parse_limits_command_line(argc, argv, address);
+    LimitsOptions options;
+    Parsed parsed = parse_limits_command_line(argc, argv, options);
     if (!parsed.run) {
         std::fputs(parsed.text.c_str(), parsed.exit_code == 0 ? stdout : stderr);
         return parsed.exit_code;
@@ -100,7 +104,7 @@ int run(int argc, char** argv) {
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);  // some systems (Yama) otherwise forbid process_vm_readv
     void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw_errno("mmap of shared memory");
-    measure(*new (memory) Shared, bind_endpoints(address.c_str()), parsed.settings.json);
+    measure(*new (memory) Shared, bind_endpoints(options.address.c_str()), options);
     return 0;
 }
 

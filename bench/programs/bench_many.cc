@@ -43,7 +43,7 @@ std::vector<int> peers_of(const Job& job) {
     std::vector<int> peers;
     int most = static_cast<int>(std::min<long>(job.settings.peers, job.size - 1));
     for (int distance = 1; distance <= most / 2; ++distance)
-        for (int way : {distance, job.size - distance}) peers.push_back((job.rank + way) % job.size);
+        for (int shift : {distance, job.size - distance}) peers.push_back((job.rank + shift) % job.size);
     if (most == job.size - 1 && most % 2) peers.push_back((job.rank + job.size / 2) % job.size);
     return peers;
 }

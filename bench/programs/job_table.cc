@@ -1,3 +1,5 @@
+// Measures the tables by the growth of the process's private memory, which Linux reports in
+// /proc/self/smaps_rollup. See job_table.h.
 #include "bench/programs/job_table.h"
 
 #include <sys/mman.h>
@@ -120,8 +122,8 @@ public:
         return count;
     }
     int receive(Arrived *list, int) override {
-        if (!other || !other->answer(come_, now)) return 0;
-        list[0] = {come_.data(), come_.size()};
+        if (!other || !other->answer(arrived_, now)) return 0;
+        list[0] = {arrived_.data(), arrived_.size()};
         return 1;
     }
     int descriptor() const override { return -1; }
@@ -133,7 +135,7 @@ public:
 
 private:
     UdpPackets &udp_;
-    std::vector<std::byte> come_;
+    std::vector<std::byte> arrived_;
 };
 
 struct Nobody final : Sink {

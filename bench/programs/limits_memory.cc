@@ -54,26 +54,28 @@ bool read_from(pid_t process, char* to, char* from) {
     return process_vm_readv(process, &here, 1, &there, 1, 0) == static_cast<ssize_t>(big_bytes);
 }
 
-void measure_cma(pid_t second, char* to, char* from, Report& report) {
+// Returns whether the kernel allows it.
+bool measure_cma(pid_t second, char* to, char* from, Report& report) {
     if (!read_from(second, to, from)) {
         std::fprintf(stderr, "bench-limits: process_vm_readv is refused here (%s): no line for cma\n",
                      std::strerror(errno));
-        return;
+        return false;
     }
     auto samples = time_blocks(copy_blocks, copies_per_block, [&](std::uint32_t rounds) {
         for (std::uint32_t i = 0; i < rounds; ++i)
             if (!read_from(second, to, from)) throw_errno("process_vm_readv");
     });
     report.add_named("cma", "GB/s", bandwidth(std::move(samples)));
+    return true;
 }
 
 }  // namespace
 
-void measure_memory(Shared& shared, pid_t second, Report& report) {
+bool measure_memory(Shared& shared, pid_t second, Report& report) {
     measure_line(shared.line, report);
     auto from = filled_buffer(2), to = filled_buffer(3);
     measure_memcpy(to.get(), from.get(), report);
-    measure_cma(second, to.get(), shared.second_buffer, report);
+    return measure_cma(second, to.get(), shared.second_buffer, report);
 }
 
 void answer_memory(Shared& shared) {

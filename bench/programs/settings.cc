@@ -234,12 +234,15 @@ Parsed parse_bare_command_line(const std::string& transport, const Program& prog
     return parse_program(app, program, argc, argv);
 }
 
-Parsed parse_limits_command_line(int argc, char** argv, std::string& address) {
+Parsed parse_limits_command_line(int argc, char** argv, LimitsOptions& options) {
     Parsed parsed;
-    CLI::App app("What this machine allows without MPI: a bounced cache line, copies, TCP and UDP.",
+    CLI::App app("What this machine allows without MPI: a bounced cache line, copies, messages through "
+                 "shared memory, TCP and UDP.",
                  "limits");
-    app.add_flag("--json", parsed.settings.json, "Print one JSON object instead of a table");
-    app.add_option("address", address, "IPv4 address of this machine for the TCP and UDP parts")
+    app.add_flag("--json", options.json, "Print one JSON object instead of a table");
+    app.add_flag("--copies", options.all_copies,
+                 "Print the times of every copy loop and slot size, not only the shortest");
+    app.add_option("address", options.address, "IPv4 address of this machine for the TCP and UDP parts")
         ->capture_default_str();
     parse(app, argc, argv, parsed, [] {});
     return parsed;

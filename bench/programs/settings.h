@@ -82,9 +82,13 @@ struct Ends {
 };
 Parsed parse_bare_command_line(const std::string& transport, const Program& program, int argc, char** argv,
                                Ends& ends);
-// Parses the options of bench-limits, which differ from the others. If no address is given, `address` keeps
-// its value.
-Parsed parse_limits_command_line(int argc, char** argv, std::string& address);
+// Parses the options of bench-limits, which differ from the others.
+struct LimitsOptions {
+    bool json = false;
+    bool all_copies = false;  // report every copy loop and slot size
+    std::string address = "127.0.0.1";
+};
+Parsed parse_limits_command_line(int argc, char** argv, LimitsOptions& options);
 
 // Parses sizes such as "8", "64k" and "1M" (powers of 1024), lists such as "8,1k", and ranges such as "1-4M",
 // in which each size is twice the size before it. Throws std::invalid_argument with a sentence.

@@ -117,13 +117,15 @@ Error begin(const char *call) {
     return {};
 }
 
-bool all_sent(const void *subject) { return static_cast<const Messenger *>(subject)->quiet(); }
-bool all_settled(const void *subject) { return static_cast<const Network *>(subject)->path->settled(); }
+bool all_sent(const void *subject) { return static_cast<const Messenger *>(subject)->nothing_pending(); }
+bool all_acknowledged(const void *subject) {
+    return static_cast<const Network *>(subject)->path->all_acknowledged();
+}
 
 // Makes progress until everything that this process has sent has left. Returns an error if messages to failed
 // peers were perhaps lost and no call has reported this. The caller owns the engine.
 Error finish_sending(Runtime &ending, const char *call, const Comm *comm) {
-    if (!ending.messenger->quiet()) {
+    if (!ending.messenger->nothing_pending()) {
         WaitParts parts;
         ending.messenger->each_offered([&](const SendOperation &send) {
             if (!(send.context & collective_bit)) parts.add(WaitPart::send, send.destination, send.tag);
@@ -147,7 +149,7 @@ Error meet_all(Runtime &ending) {
 // not need messages that are still on their way.) The caller owns the engine.
 Error leave_network(Runtime &ending) {
     NetworkPath &path = *ending.network.path;
-    ending.engine->wait_owned(Condition{all_settled, &ending.network});
+    ending.engine->wait_owned(Condition{all_acknowledged, &ending.network});
     if (Error error = ending.messenger->untold_loss()) return error;
     if (!activity().sessions) path.leave(true);
     return meet_all(ending);
@@ -164,7 +166,7 @@ void await_answers(Runtime &ending) {
     };
     uint64_t limit_ns = ending.engine->read_now_ns() + patience_ns;
     ending.engine->wait_owned(Condition{written, &ending.network});
-    ending.engine->wait_owned(Condition{all_settled, &ending.network}, limit_ns);
+    ending.engine->wait_owned(Condition{all_acknowledged, &ending.network}, limit_ns);
     ending.network.path->answer_all();
 }
 

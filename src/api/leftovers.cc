@@ -94,7 +94,7 @@ void report_leftovers(Runtime &ending, const char *call) {
     }
     if (messages)
         log(LogLevel::warn, "check",
-            "%s: %zu message%s sent to this rank, but never received; the first came %s", call, messages,
+            "%s: %zu message%s sent to this rank, but never received; the first is %s", call, messages,
             messages == 1 ? " was" : "s were", first.c_str());
     size_t taken = 0;
     message_pool().each([&](Message &message) { taken += !message.predefined(); });
@@ -120,8 +120,10 @@ void report_leftovers(Runtime &ending, const char *call) {
 void report_what_is_waited_for(Runtime &ending, const char *call) {
     constexpr uint64_t patience_ns = 1'000'000'000;
     EngineGuard guard(*ending.engine);
-    auto quiet = [](const void *messenger) { return static_cast<const Messenger *>(messenger)->quiet(); };
-    ending.engine->wait_owned(Condition{quiet, ending.messenger.get()},
+    auto nothing_pending = [](const void *messenger) {
+        return static_cast<const Messenger *>(messenger)->nothing_pending();
+    };
+    ending.engine->wait_owned(Condition{nothing_pending, ending.messenger.get()},
                               ending.engine->read_now_ns() + patience_ns);
     size_t open = 0;
     std::string first;

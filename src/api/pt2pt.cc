@@ -37,7 +37,7 @@ constexpr int looks_at_once = 100;
     describe(operation, receive);
     operation.in_call = true;
     messenger.receive(operation);
-    if (!operation.completion.complete() && !comes_soon(*runtime(), operation.completion)) {
+    if (!operation.completion.complete() && !met_soon(*runtime(), operation.completion)) {
         Waiting waiting("MPI_Recv", tool::WaitFor::message, &receive.comm, receive.source, receive.tag);
         messenger.engine().wait_owned(operation.completion);
     }

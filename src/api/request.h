@@ -92,6 +92,7 @@ constexpr size_t most_open = size_t{1} << 23;
 // error.
 [[noreturn]] void end_for_lack(const char *object);
 
+// The memory of all requests. Any thread. It exists until the process ends.
 ObjectPool<Request> &request_pool();
 
 // Returns an active request with one reference, which belongs to the handle.

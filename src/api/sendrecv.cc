@@ -41,7 +41,7 @@ Error exchange(const Send &send, const Receive &receive, Status *status) {
         waiter.remaining.fetch_add(1);
         if (!out.completion.await(waiter)) waiter.remaining.fetch_sub(1);
     }
-    if (!waiter.done() && !comes_soon(*runtime(), waiter)) {
+    if (!waiter.done() && !met_soon(*runtime(), waiter)) {
         Waiting waiting("MPI_Sendrecv", receives ? tool::WaitFor::message : tool::WaitFor::receiver,
                         &send.comm, receives ? receive.source : send.dest, receives ? receive.tag : send.tag);
         engine.wait_owned(waiter);

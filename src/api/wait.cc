@@ -40,7 +40,7 @@ Error wait_for(Request *request, const char *call) {
         if (request->complete()) return {};
     }
     runtime()->messenger->withdraw_claims();
-    if (comes_soon(*runtime(), request->completion())) return {};
+    if (met_soon(*runtime(), request->completion())) return {};
     WaitParts parts;
     add_part(*request, parts);
     Waiting waiting(call, request->comm, parts);
@@ -52,7 +52,7 @@ Error wait_for(Request *request, const char *call) {
 // caller owns the engine.
 template <class Awaited>
 void wait_for_several(int count, Request *const *requests, Awaited &awaited, const char *call) {
-    if (comes_soon(*runtime(), awaited)) return;
+    if (met_soon(*runtime(), awaited)) return;
     WaitParts parts;
     const Comm *comm = nullptr;
     bool several = false;

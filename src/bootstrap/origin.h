@@ -18,7 +18,7 @@
 // can find out that it is not the rank, because the rank exists already. Connections to this name are never
 // accepted: connecting alone shows which process holds the name. After most_questions connections, connecting
 // only shows that some process holds it.
-// Tested by: tests/launch/test_origin.py, tests/unit/launch/origin_test.cc.
+// Tested by: tests/launch/test_origin.py, tests/unit/bootstrap/origin_test.cc.
 #pragma once
 
 #include <sys/types.h>

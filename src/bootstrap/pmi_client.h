@@ -1,7 +1,7 @@
 // Implements the client side of PMI-1: text lines "cmd=... key=value ..." over the socket that the launcher
 // left open (PMI_FD). Only bootstrap.cc uses this header. Each request except abort has exactly one answer.
 // Thread rule: that of bootstrap.h.
-// Tested by: tests/fuzz/pmi_client.cc, tests/unit/launch/pmi_client_test.cc, tests/launch/test_pmi.py.
+// Tested by: tests/fuzz/pmi_client.cc, tests/unit/bootstrap/pmi_client_test.cc, tests/launch/test_pmi.py.
 #pragma once
 
 #include <memory>

@@ -79,7 +79,7 @@ void allreduce_linear(const ReduceShape &s, Schedule &schedule) {
 
 Work allreduce_linear_work(const Crew &crew, int64_t bytes) {
     int size = crew.size, messages = 2 * (size - 1);
-    Far way = far_star(crew, double(bytes));
+    Far half = far_star(crew, double(bytes));
     auto all = static_cast<double>(messages * bytes);
     return {.rounds = messages,
             .messages = messages,
@@ -90,7 +90,7 @@ Work allreduce_linear_work(const Crew &crew, int64_t bytes) {
             .path_reduced = all / 2,
             .reduced_in_all = all / 2,
             .fresh_bytes = double(bytes),
-            .far = {2 * way.rounds, 2 * way.turns, 2 * way.messages, 2 * way.path_bytes}};
+            .far = {2 * half.rounds, 2 * half.turns, 2 * half.messages, 2 * half.path_bytes}};
 }
 
 namespace {
@@ -113,9 +113,9 @@ void reduce_bcast_along(const Tree &tree, const ReduceShape &s, Schedule &schedu
         [&](int child, int, int) { schedule.send(child, s.result, have, down_label); });
 }
 
-// The work of a reduce up a tree and a broadcast down the tree, with `rounds` rounds each. `way`: the part of
-// the reduce that crosses nodes. The same part of the broadcast crosses nodes.
-Work reduce_bcast_work(int size, int64_t bytes, int rounds, const Far &way) {
+// The work of a reduce up a tree and a broadcast down the tree, with `rounds` rounds each. `half`: the part
+// of the reduce that crosses nodes. The same part of the broadcast crosses nodes.
+Work reduce_bcast_work(int size, int64_t bytes, int rounds, const Far &half) {
     int messages = 2 * (size - 1);
     double path = double(rounds) * double(bytes);
     return {.rounds = 2 * rounds,
@@ -126,7 +126,7 @@ Work reduce_bcast_work(int size, int64_t bytes, int rounds, const Far &way) {
             .path_reduced = path,
             .reduced_in_all = double(size - 1) * double(bytes),
             .fresh_bytes = 2 * path,
-            .far = {2 * way.rounds, 2 * way.turns, 2 * way.messages, 2 * way.path_bytes}};
+            .far = {2 * half.rounds, 2 * half.turns, 2 * half.messages, 2 * half.path_bytes}};
 }
 
 }  // namespace

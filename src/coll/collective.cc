@@ -257,7 +257,7 @@ void Collective::arrived(Completion &completion) {
     Collective &self = *flight.collective;
     Error &error =
         std::visit([](MessageOperation &operation) -> Error & { return operation.error; }, flight.operation);
-    if (error.is_mismatch()) self.doubt(error, self.call_.place());
+    if (error.is_mismatch()) self.doubt(error, self.call_.own_call());
     self.keep(error);
     const auto *receive = std::get_if<ReceiveOperation>(&flight.operation);
     if (receive && !self.error && !self.queue_.stopped() && receive->received != receive->buffer.bytes())
@@ -315,7 +315,7 @@ bool Collective::agrees_with_early_messages() {
 bool Collective::agrees_with_area() {
     uint32_t other = 0;
     int rank = called_by_another(call_.team(), number_of(call_.tag()), call_.word(), other);
-    if (rank >= 0) abandon(disagreement(call_.word(), other, rank), call_.place());
+    if (rank >= 0) abandon(disagreement(call_.word(), other, rank), call_.own_call());
     return rank < 0;
 }
 
@@ -330,17 +330,17 @@ void Collective::tell_awaited() {
         if (rank != team.index) call_.tell(messenger, rank, kind_awaiting);
 }
 
-void Collective::abandon(Error reason, const TeamCall::Place &place) {
-    doubt(reason, place);
+void Collective::abandon(Error reason, const TeamCall::OwnCall &own) {
+    doubt(reason, own);
     keep(reason);
     if (!draining_ && !withdrawn_) withdraw();
 }
 
 // Starts no more steps, and reports the two different calls to all other ranks.
-void Collective::doubt(const Error &reason, const TeamCall::Place &place) {
+void Collective::doubt(const Error &reason, const TeamCall::OwnCall &own) {
     if (queue_.stopped()) return;
     queue_.stop();
-    call_.tell_mismatch(executor_.messenger_, reason, place);
+    call_.tell_mismatch(executor_.messenger_, reason, own);
 }
 
 // Ends the exchanges that have not ended, so that the node area can be used further.

@@ -72,8 +72,8 @@ private:
     bool agrees_with_area();
     void look_for_posts();
     void tell_awaited();
-    void abandon(Error reason, const TeamCall::Place &place);
-    void doubt(const Error &reason, const TeamCall::Place &place);
+    void abandon(Error reason, const TeamCall::OwnCall &own);
+    void doubt(const Error &reason, const TeamCall::OwnCall &own);
     void withdraw();
     void abandon_exchanges();
     int drain();

@@ -21,7 +21,7 @@ constexpr uint8_t told_after_alarms = 2;
 Executor::Executor(Messenger &messenger, NodeReach *reach) : messenger_(messenger), reach_(reach) {
     messenger.set_observer(this);
     for (EnvelopeKind kind : {kind_awaiting, kind_calls}) messenger.dispatch().bind(kind, *this);
-    Task::run = [](Task &task) { return static_cast<Executor &>(task).look_for_patient_ones(); };
+    Task::run = [](Task &task) { return static_cast<Executor &>(task).report_long_waits(); };
 }
 
 Executor::~Executor() {
@@ -68,7 +68,7 @@ Error Executor::judge_early_messages(const Team &team) {
 // Lets collectives that wait long report their call to the ranks for which they wait. A collective does so
 // when the executor's timer fires for the second time since its start, so that it has waited for at least one
 // whole interval.
-int Executor::look_for_patient_ones() {
+int Executor::report_long_waits() {
     bool untold = false;
     for (Collective *one = under_way_.front(); one; one = under_way_.after(*one)) {
         if (one->alarms_ < told_after_alarms && ++one->alarms_ == told_after_alarms) one->tell_awaited();

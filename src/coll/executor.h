@@ -96,7 +96,7 @@ private:
     void heard(const Envelope &envelope);
     Error compared(uint32_t own, uint32_t other, int32_t other_rank) override;
     void answer(const Envelope &envelope);
-    int look_for_patient_ones();
+    int report_long_waits();
 
     Messenger &messenger_;
     NodeReach *reach_;

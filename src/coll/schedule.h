@@ -71,7 +71,7 @@ struct Exchange {
     // parts, and the rank takes the part that begins at byte `skip`. Take::copy from every rank copies into
     // the blocks listed from copied_each on, by rank. Nothing is taken from a rank whose block has no
     // datatype. Take::reduce combines what the ranks up to `last` have posted, in rank order, into `into`.
-    // Each of these ranks has posted as many bytes as `data` has. Of these, as many bytes as `into` has are
+    // Each of these ranks has posted as many bytes as `data` has. Only as many of them as `into` has are
     // combined, from byte `skip` on. If `aside` is set, `into` overlaps what this rank posts. The result is
     // then kept in `aside` as long as other ranks may read `into`.
     Block into = {};

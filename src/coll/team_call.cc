@@ -29,14 +29,14 @@ void TeamCall::tell(Messenger &messenger, int rank, EnvelopeKind kind) const {
         tell_call(messenger, peer, kind, {team_->context, team_->index, tag_of(made_, false)}, word_);
 }
 
-void TeamCall::tell_mismatch(Messenger &messenger, const Error &mismatch, const Place &place) const {
+void TeamCall::tell_mismatch(Messenger &messenger, const Error &mismatch, const OwnCall &own) const {
     for (int rank = 0; rank < team_->size; ++rank) {
         if (rank == team_->index) continue;
         uint32_t peer = team_->peers[rank];
         auto tell_there = [&](int who, uint32_t word) {
-            tell_call(messenger, peer, kind_calls, {team_->context, who, place.tag}, word);
+            tell_call(messenger, peer, kind_calls, {team_->context, who, own.tag}, word);
         };
-        if (place.tag >> label_bits != tag_ >> label_bits) tell_there(team_->index, place.word);
+        if (own.tag >> label_bits != tag_ >> label_bits) tell_there(team_->index, own.word);
         tell(messenger, rank, kind_calls);
         if (mismatch.other_rank() >= 0 && mismatch.other_rank() != rank)
             tell_there(mismatch.other_rank(), mismatch.other_word());

@@ -23,9 +23,8 @@ void tell_call(Messenger &messenger, uint32_t peer, EnvelopeKind kind, const Mat
 
 class TeamCall {
 public:
-    // A place in the sequence at which this rank and another rank make different calls. `word` encodes this
-    // rank's call there (agreement.h).
-    struct Place {
+    // This rank's call at a place in the sequence. `word` encodes the call (agreement.h).
+    struct OwnCall {
         int32_t tag;
         uint32_t word;
     };
@@ -49,7 +48,7 @@ public:
     // Counted from 1; 0 for persistent operations, because ranks may start them in different orders.
     uint32_t number() const { return number_; }
     bool persistent() const { return persistent_; }
-    Place place() const { return {tag_, word_}; }
+    OwnCall own_call() const { return {tag_, word_}; }
     // `label`: as in Step, below max_labels.
     MatchKey message_from(int rank, int label = 0) const {
         return {team_->context, rank, tag_ | label};
@@ -57,11 +56,11 @@ public:
 
     // Reports this call to another rank.
     void tell(Messenger &messenger, int rank, EnvelopeKind kind) const;
-    // Two ranks make different calls at `place`: this rank, and the rank that `mismatch` names. Reports both
-    // calls to all other ranks, because a rank may wait for either of these two ranks. If `mismatch` names no
-    // rank, reports only this rank's call. If `place` is the place of an earlier call, the call that this
-    // rank makes now is reported as well, because other ranks may wait in the present call.
-    void tell_mismatch(Messenger &messenger, const Error &mismatch, const Place &place) const;
+    // Two ranks make different calls at a place in the sequence: this rank the call `own`, and the rank that
+    // `mismatch` names. Reports both calls to all other ranks, because a rank may wait for either of these
+    // two ranks. If `mismatch` names no rank, reports only this rank's call. If `own` is an earlier call, the
+    // call that this rank makes now is reported as well, because other ranks may wait in the present call.
+    void tell_mismatch(Messenger &messenger, const Error &mismatch, const OwnCall &own) const;
 
 private:
     Team *team_ = nullptr;

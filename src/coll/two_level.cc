@@ -81,8 +81,8 @@ void barrier(const Members &m, Schedule &schedule, BarrierAmong leaders) {
 }
 
 Work barrier_work(const Crew &crew, const Work &leaders) {
-    Work way = tree_in_nodes(crew, 0);
-    return way + leaders + way;
+    Work in_nodes = tree_in_nodes(crew, 0);
+    return in_nodes + leaders + in_nodes;
 }
 
 void bcast(const BcastShape &s, Schedule &schedule, BcastAmong leaders) {

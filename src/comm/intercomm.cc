@@ -33,7 +33,7 @@ struct Offer {
 };
 
 // How a leader reaches the other leader.
-struct Way {
+struct LeaderLink {
     uint64_t context = 0;
     int32_t tag = 0;
     int own_name = 0, other_name = 0;
@@ -67,20 +67,20 @@ Error check_disjoint(const Peers &first, const Peers &second) {
 }
 
 // Sends `out` to the other leader and receives `in` from it, at the same time.
-Error swap_with(const Way &way, Universe &universe, const void *out, size_t out_bytes, void *in,
+Error swap_with(const LeaderLink &link, Universe &universe, const void *out, size_t out_bytes, void *in,
                 size_t in_bytes) {
     ReceiveOperation received;
     SendOperation sent;
-    received.rank = way.other_name;
-    sent.rank = way.own_name;
+    received.rank = link.other_name;
+    sent.rank = link.own_name;
     received.buffer = {static_cast<std::byte *>(in), static_cast<int64_t>(in_bytes), &packed_bytes()};
     sent.buffer = {static_cast<std::byte *>(const_cast<void *>(out)), static_cast<int64_t>(out_bytes),
                    &packed_bytes()};
     for (MatchKey *key : {static_cast<MatchKey *>(&received), static_cast<MatchKey *>(&sent)}) {
-        key->context = way.context;
-        key->tag = way.tag;
+        key->context = link.context;
+        key->tag = link.tag;
     }
-    received.peer = sent.peer = way.other;
+    received.peer = sent.peer = link.other;
     EngineGuard guard(universe.engine);
     universe.messenger.receive(received);
     universe.messenger.send(sent);
@@ -103,13 +103,13 @@ Error find_peers(const Processes &processes, const std::vector<ProcessName> &nam
 
 // Called at both leaders, which exchange offers and the lists of their members. On return, `remote` has the
 // members of the other group.
-Error agree(const Way &way, Group &local, Peers &remote, Birth &birth) {
+Error agree(const LeaderLink &link, Group &local, Peers &remote, Birth &birth) {
     Universe &universe = *local.universe;
     Offer own{universe.new_context(), universe.processors, local.size()}, other;
-    if (Error error = swap_with(way, universe, &own, sizeof own, &other, sizeof other)) return error;
+    if (Error error = swap_with(link, universe, &own, sizeof own, &other, sizeof other)) return error;
     std::vector<ProcessName> own_names, names(static_cast<size_t>(other.size));
     for (uint32_t peer : local.peers) own_names.push_back(universe.processes.name(peer));
-    Error error = swap_with(way, universe, own_names.data(), own_names.size() * sizeof(ProcessName),
+    Error error = swap_with(link, universe, own_names.data(), own_names.size() * sizeof(ProcessName),
                             names.data(), names.size() * sizeof(ProcessName));
     if (!error) error = find_peers(universe.processes, names, remote);
     if (error) return error;
@@ -173,14 +173,14 @@ Error accepted(Comm *&made, const Birth &birth) {
     return error;
 }
 
-// Called by all members of both groups. `way`: nullptr except at the leader. `failed`: an error that the
+// Called by all members of both groups. `link`: nullptr except at the leader. `failed`: an error that the
 // leader has found before.
-Error connect(Group &local, const Spread &spread, const Way *way, Error failed, Errhandler &errhandler,
-              Comm *&made) {
+Error connect(Group &local, const Spread &spread, const LeaderLink *link, Error failed,
+              Errhandler &errhandler, Comm *&made) {
     Universe &universe = *local.universe;
     News news;
     Peers remote;
-    if (way && !failed) failed = agree(*way, local, remote, news.birth);
+    if (link && !failed) failed = agree(*link, local, remote, news.birth);
     if (Error error = spread_news(universe.processes, spread, failed, news, remote)) return error;
     Group *remote_group = make_group(universe, std::move(remote), local.session);
     if (!remote_group) return no_memory_for_comm();
@@ -193,17 +193,17 @@ Error connect(Group &local, const Spread &spread, const Way *way, Error failed, 
 // The source number for messages of a leader, which differs from every rank.
 int as_leader(int rank) { return INT32_MIN + rank; }
 
-Error way_in_comm(Comm &comm, int remote_leader, int tag, Way &way) {
+Error link_in_comm(Comm &comm, int remote_leader, int tag, LeaderLink &link) {
     if (remote_leader < 0 || remote_leader >= comm.size)
         return {ErrorClass::rank, "remote_leader is " + std::to_string(remote_leader) +
                                       ", but peer_comm has " + std::to_string(comm.size) + " ranks"};
-    way = {comm.context | creation_bit | collective_bit, tag, as_leader(comm.rank), as_leader(remote_leader),
-           comm.peers[remote_leader]};
+    link = {comm.context | creation_bit | collective_bit, tag, as_leader(comm.rank), as_leader(remote_leader),
+            comm.peers[remote_leader]};
     return {};
 }
 
-Error way_between_groups(Group &local, Group &remote, int remote_leader, std::string_view stringtag,
-                         Way &way) {
+Error link_between_groups(Group &local, Group &remote, int remote_leader, std::string_view stringtag,
+                          LeaderLink &link) {
     if (remote_leader < 0 || remote_leader >= remote.size())
         return {ErrorClass::rank, "remote_leader is " + std::to_string(remote_leader) +
                                       ", but remote_group has " + std::to_string(remote.size()) + " ranks"};
@@ -212,9 +212,9 @@ Error way_between_groups(Group &local, Group &remote, int remote_leader, std::st
     bool first = comes_first(processes, local.peers, remote.peers);
     Peers both = first ? union_of(local.peers, remote.peers) : union_of(remote.peers, local.peers);
     uint32_t other = remote.peers[static_cast<size_t>(remote_leader)];
-    way = {derived_context(stringtag, processes, both) | creation_bit, leaders_tag,
-           as_leader(name_of(processes, local.universe->own_peer)), as_leader(name_of(processes, other)),
-           other};
+    link = {derived_context(stringtag, processes, both) | creation_bit, leaders_tag,
+            as_leader(name_of(processes, local.universe->own_peer)), as_leader(name_of(processes, other)),
+            other};
     return {};
 }
 
@@ -225,11 +225,11 @@ Error create_intercomm(Comm &local, int local_leader, Comm *peer_comm, int remot
     made = nullptr;
     if (local.remote_group) return {ErrorClass::comm, "local_comm is an intercommunicator"};
     if (Error error = check_leader(*local.group, local_leader)) return error;
-    Way way;
+    LeaderLink link;
     Error failed;
     bool leads = local.rank == local_leader;
-    if (leads) failed = way_in_comm(*peer_comm, remote_leader, tag, way);
-    return connect(*local.group, in_comm(local, local_leader), leads ? &way : nullptr, failed,
+    if (leads) failed = link_in_comm(*peer_comm, remote_leader, tag, link);
+    return connect(*local.group, in_comm(local, local_leader), leads ? &link : nullptr, failed,
                    *KeptErrhandler(local.errhandler), made);
 }
 
@@ -243,11 +243,11 @@ Error create_intercomm_from_groups(Group &local, int local_leader, Group *remote
     const Processes &processes = local.universe->processes;
     Meeting meeting = led_by(local_leader, local, names_of(processes, local.peers),
                              derived_context(stringtag, processes, local.peers) | creation_bit, group_tag);
-    Way way;
+    LeaderLink link;
     Error failed;
     bool leads = meeting.own == 0;
-    if (leads) failed = way_between_groups(local, *remote, remote_leader, stringtag, way);
-    if (Error error = connect(local, in_group(*local.universe, meeting), leads ? &way : nullptr, failed,
+    if (leads) failed = link_between_groups(local, *remote, remote_leader, stringtag, link);
+    if (Error error = connect(local, in_group(*local.universe, meeting), leads ? &link : nullptr, failed,
                               errhandler, made))
         return error;
     return set_hints(*made, hints);

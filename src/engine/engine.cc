@@ -10,7 +10,7 @@ constexpr int frames_per_poll = 64;
 constexpr int frames_per_help = 1;  // a thread that returns to MPI waits for at most this many frames
 // Memory is trimmed at most this often, since memory that is returned and requested again costs a page fault
 // for each page.
-constexpr uint64_t rest_every_ns = 50'000'000;
+constexpr uint64_t trim_every_ns = 50'000'000;
 constexpr int soon_turns = 16;
 }  // namespace
 
@@ -29,7 +29,7 @@ int Engine::step() {
     return turn(frames_per_poll, true);
 }
 
-bool Engine::comes_soon(const Condition &met) {
+bool Engine::met_soon(const Condition &met) {
     check_owner();
     int turns = oversubscribed_ ? 1 : soon_turns;
     for (int turn = 0; turn < turns && !met() && !paths().prefer_sleep() && !lock_.is_wanted(); ++turn) {
@@ -123,8 +123,8 @@ void Engine::step_for_test() {
 
 void Engine::leave_nothing_out() {
     paths().prepare_to_sleep(true);
-    if (!sink() || now_ns() - rested_ns_ < rest_every_ns || unsettled()) return;
-    rested_ns_ = now_ns();
+    if (!sink() || now_ns() - trimmed_ns_ < trim_every_ns || has_unacknowledged()) return;
+    trimmed_ns_ = now_ns();
     sink()->trim_memory();
 }
 
@@ -133,9 +133,9 @@ void Engine::sleep(const Condition &met) {
     Sleeper self(met);
     sleepers_.enter(self);
     leave_nothing_out();
-    bool quiet = step() == 0 && !met();
+    bool nothing_moved = step() == 0 && !met();
     uint64_t since_ns = 0;
-    if (quiet) {
+    if (nothing_moved) {
         sleepers_.set_deadline(self, deadline_ns());
         ++counts_.sleeps;
         since_ns = idle_.now_ns();
@@ -143,7 +143,7 @@ void Engine::sleep(const Condition &met) {
         sleepers_.sleep(self);
     }
     sleepers_.leave(self);
-    if (!quiet) return;
+    if (!nothing_moved) return;
     take();
     counts_.slept_ns += idle_.now_ns() - since_ns;
 }
@@ -199,7 +199,7 @@ void Engine::leave_to_helper() {
     }
     if (going_on) helper_->begin_absence();
     else helper_->end_spell();
-    bool open = going_on || unsettled();
+    bool open = going_on || has_unacknowledged();
     give_up_as(going_on ? EngineLock::left_open : EngineLock::free);
     if (open || helper_->listens()) helper_->program_leaves(going_on, open);
 }

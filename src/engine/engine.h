@@ -74,8 +74,9 @@ public:
     void set_single_threaded(bool single) { lock_.set_single_threaded(single); }
     bool single_threaded() const { return lock_.single_threaded(); }
 
-    // In builds for tests, fails if the caller has not taken the engine. Functions marked [owner] call
-    // check_owner(), as do the public functions of the messenger and of the collectives.
+    // In builds for tests, fails if the caller has not taken the engine. Functions that begin an operation,
+    // wait or make turns call check_owner(), here and in the messenger and the collectives. Functions that
+    // only these call, and short ones that read or set one value, do not.
     void check_owner() const { assert(lock_.allows_caller() && "the caller has not taken the engine"); }
 
     // For the helper, and for code that pauses its ownership: such callers do not enter or leave MPI by the
@@ -109,7 +110,7 @@ public:
     // [owner] Makes a few steps for a condition that is likely to be met soon. They take less than a
     // microsecond if the paths poll only memory, and some microseconds with sockets. Returns whether the
     // condition is met. If so, the caller need not write a wait record.
-    bool comes_soon(const Condition &condition);
+    bool met_soon(const Condition &condition);
     // [owner] Makes steps until the completion is done. Gives the engine up while it sleeps or yields, and
     // when other threads want the engine. No other thread may wait for this completion.
     void wait_owned(Completion &completion);
@@ -180,7 +181,7 @@ private:
     bool helping_ = false, helped_by_memory_ = false, oversubscribed_ = false;
     uint32_t attentions_ = 0;  // how often attention is held; each counts as something under way
     uint32_t fruitless_tests_ = 0, glances_ = 0;
-    uint64_t rested_ns_ = 0;
+    uint64_t trimmed_ns_ = 0;
     uint64_t wait_limit_ns_ = no_deadline;
     std::atomic<void (*)()> after_leaving_{nullptr};
     EngineCounts counts_;

@@ -57,10 +57,10 @@ void Helper::start() {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void Helper::program_leaves(bool under_way, bool unsettled) {
+void Helper::program_leaves(bool under_way, bool unacknowledged) {
     if (period_ns_) return;
     uint32_t departures = departures_.fetch_add(1, std::memory_order_seq_cst) + 1;
-    if (!under_way && !unsettled) return;
+    if (!under_way && !unacknowledged) return;
     if (!started_.load(std::memory_order_relaxed)) start();
     if (under_way && !armed_.load(std::memory_order_relaxed) && expects_absence()) arm(departures);
     if (!dozing_.load(std::memory_order_seq_cst) && !dozing_.exchange(true)) bell_.ring();
@@ -75,7 +75,7 @@ void Helper::task_posted() {
 
 // Has the program been away for a long time although it was expected back at once?
 bool Helper::stays_away() const {
-    return !expects_absence() && absences_.lasts(patient_ ? doze_ns : Absences::brief_ns);
+    return !expects_absence() && absences_.lasts(prefers_dozing_ ? doze_ns : Absences::brief_ns);
 }
 
 void Helper::arm(uint32_t departures) {
@@ -116,7 +116,7 @@ void Helper::run() {
         } else {
             armed_.store(false, std::memory_order_relaxed);
             nap_ns = shortest_nap_ns;
-            limit_ns = expects_absence() || patient_ ? doze_ns : lookout_ns;
+            limit_ns = expects_absence() || prefers_dozing_ ? doze_ns : lookout_ns;
         }
     }
 }
@@ -147,12 +147,12 @@ uint64_t Helper::serve(uint32_t departures) {
     armed_.store(false, std::memory_order_relaxed);
     absences_.cut_short();  // since the engine will not be left open, program_enters() will not be called
     bool all = engine_.help();
-    bool left = engine_.under_way() || engine_.unsettled();
+    bool left = engine_.under_way() || engine_.has_unacknowledged();
     uint64_t deadline_ns = engine_.deadline_ns();
     engine_.give_up();
     if (!all) return doze_ns;
     if (!left) return pause(departures);
-    if (patient_ && !attentive()) return doze_ns;
+    if (prefers_dozing_ && !attentive()) return doze_ns;
     arm(departures);
     uint64_t now_ns = clock_ns();
     return std::min(doze_ns, deadline_ns > now_ns ? deadline_ns - now_ns : 0);

@@ -20,15 +20,15 @@
 //   is inside MPI. The helper takes the engine like any thread, handles one frame at a time, and gives the
 //   engine up when another thread wants it.
 // - Where ranks outnumber processors, a program is mostly away because other ranks run, and a helper that
-//   wakes would take the processor from these ranks. The set is therefore not armed there (be_patient). The
-//   helper dozes (sleeps for 10 ms at a time), and continues the work itself when the program has been away
-//   for a whole doze.
+//   wakes would take the processor from these ranks. The set is therefore not armed there (prefer_dozing).
+//   The helper dozes (sleeps for 10 ms at a time), and continues the work itself when the program has been
+//   away for a whole doze.
 // - While the process holds attention (Engine::attend), none of these heuristics applies. Every thread that
 //   leaves MPI arms the set, and the helper takes the engine as soon as something arrives, unless a thread is
 //   inside MPI.
-// - Work that only lacks an acknowledgement (Engine::unsettled) arms nothing. The helper dozes instead, and
-//   arms the set when the program has stayed away for a whole doze. It stops dozing when a thread sleeps
-//   inside MPI, or when nothing is left to do.
+// - Work that only lacks an acknowledgement (Engine::has_unacknowledged) arms nothing. The helper dozes
+//   instead, and arms the set when the program has stayed away for a whole doze. It stops dozing when a
+//   thread sleeps inside MPI, or when nothing is left to do.
 //
 // A helper with a period works differently. It wakes at that interval in any case, and continues what is
 // under way unless a thread is inside MPI. It listens to no sockets and receives no notice from other
@@ -69,8 +69,9 @@ public:
     Helper(const Helper &) = delete;
     Helper &operator=(const Helper &) = delete;
 
-    // States that ranks outnumber processors. Must be called before any thread leaves MPI.
-    void be_patient() { patient_ = true; }
+    // States that ranks outnumber processors, so that the helper dozes instead of arming the set. Must be
+    // called before any thread leaves MPI.
+    void prefer_dozing() { prefers_dozing_ = true; }
     // Returns false if the system gave the constructor no descriptors; errno has the reason right after the
     // constructor. Such a helper must not be used.
     bool usable() const { return bell_.usable(); }
@@ -82,7 +83,7 @@ public:
     // expected back at once, or if ranks outnumber processors.
     bool expects_absence() const {
         if (attentive()) return true;
-        return !period_ns_ && !patient_ && absences_.are_long();
+        return !period_ns_ && !prefers_dozing_ && absences_.are_long();
     }
     // [owner of the engine] true: from now on, every absence of the program is expected to be long. false:
     // absences are judged by their past length again.
@@ -94,7 +95,7 @@ public:
     void begin_absence() { absences_.begin(); }
     void program_enters() { absences_.end(); }
     // Called by a thread of the program that has given up the engine. May start the helper's thread.
-    void program_leaves(bool under_way, bool unsettled);
+    void program_leaves(bool under_way, bool unacknowledged);
     // [owner of the engine] Called when a thread of the program begins to wait. This thread polls the sockets
     // itself.
     void program_waits() {
@@ -131,7 +132,7 @@ private:
     Absences absences_;
     const uint64_t period_ns_;
     const int process_ = getpid();
-    bool patient_ = false;
+    bool prefers_dozing_ = false;
     std::atomic<uint32_t> departures_{0};
     std::atomic<uint32_t> armed_at_{0};  // value of departures_ when the set was last armed
     std::atomic<bool> armed_{false}, dozing_{false}, stopped_{false}, started_{false}, attentive_{false};

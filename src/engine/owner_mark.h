@@ -1,6 +1,6 @@
 // In builds for tests (LANYARD_OWNER_CHECKS: presets debug and tsan), an OwnerMark records which thread owns
-// the engine. Functions marked [owner] use it to check that their caller is the owner. In other builds the
-// class is empty.
+// the engine. Functions that begin an operation, wait or make turns use it to check that their caller is the
+// owner (Engine::check_owner()). In other builds the class is empty.
 //
 // Only the owner writes the record, after taking the engine and before giving it up. A caller that is not the
 // owner therefore never reads its own mark, even while it races with the owner. An engine that was never

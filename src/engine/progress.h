@@ -51,13 +51,13 @@ public:
     // peers. Each begin_under_way() needs one end_under_way().
     void begin_under_way() { ++under_way_; }
     void end_under_way() { --under_way_; }
-    // under_way(): do turns advance anything now without the program? unsettled(): must peers still
+    // under_way(): do turns advance anything now without the program? has_unacknowledged(): must peers still
     // acknowledge anything, or may they still wait for an acknowledgement from here?
     bool under_way() const {
         return under_way_ > 0 || !tasks_.empty() || has_posted() ||
                paths_.any([](const PathActivity &activity) { return activity.io_pending; });
     }
-    bool unsettled() const {
+    bool has_unacknowledged() const {
         return paths_.any([](const PathActivity &activity) { return activity.unacknowledged; });
     }
 
@@ -73,6 +73,7 @@ public:
     uint64_t now_ns() const { return now_ns_; }
     // Any thread: the current time, read from the clock.
     uint64_t read_now_ns() const { return idle_.now_ns(); }
+    // Reads the clock, for now_ns().
     void read_clock() {
         now_ns_ = read_now_ns();
         turns_since_clock_ = 0;

@@ -67,7 +67,7 @@ void FrameLink::dispatch() {
     bool broken = false;
     while (is_open()) {
         std::optional<Frame> frame = take_frame(received_, at, broken);
-        if (broken) return lose("what came is not of Lanyard's protocol");
+        if (broken) return lose("the received bytes do not follow Lanyard's protocol");
         if (!frame) break;
         if (frame->kind != Kind::alive) handlers_.frame(*frame);
     }

@@ -42,7 +42,7 @@ struct Child {
     const InheritedState *inherited;
     pid_t guard;
     std::vector<char *> words, shell_words, environment;
-    GuardReport::Stage stage = GuardReport::executing;
+    GuardReport::Phase phase = GuardReport::executing;
     int trouble = 0;
 };
 
@@ -61,7 +61,7 @@ int become_rank(void *argument) {
     if (start.processors) sched_setaffinity(0, sizeof *start.processors, &*start.processors);
     setrlimit(RLIMIT_NOFILE, &child.inherited->descriptors);
     if (!start.folder.empty() && chdir(start.folder.c_str()) != 0) {
-        child.stage = GuardReport::entering_folder;
+        child.phase = GuardReport::entering_folder;
         child.trouble = errno;
         _exit(127);
     }
@@ -124,12 +124,12 @@ bool GuardProcess::start_rank(size_t rank, char *stack_top) {
     }
     pid_t pid = clone(become_rank, stack_top, CLONE_VM | CLONE_VFORK | SIGCHLD, &child);
     if (pid < 0) {
-        child.stage = GuardReport::making_process;
+        child.phase = GuardReport::making_process;
         child.trouble = errno;
     }
     if (child.trouble) {
         if (pid > 0) waitpid(pid, nullptr, 0);
-        report({GuardReport::failed_to_start, static_cast<int32_t>(rank), pid, child.trouble, child.stage});
+        report({GuardReport::failed_to_start, static_cast<int32_t>(rank), pid, child.trouble, child.phase});
         return false;
     }
     pids_[rank] = pid;

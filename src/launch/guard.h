@@ -48,12 +48,12 @@ struct InheritedState {
 
 struct GuardReport {
     enum Kind : int32_t { failed_to_start, ended };
-    enum Stage : int32_t { making_process, entering_folder, executing };
+    enum Phase : int32_t { making_process, entering_folder, executing };
     Kind kind;
     int32_t rank;         // the rank's place among the ranks that the guard was given
     int32_t pid;
     int32_t status;       // for ended: the status from waitpid; for failed_to_start: the errno value
-    Stage stage;          // for failed_to_start: what was being done
+    Phase phase;          // for failed_to_start: what was being done
 };
 
 struct GuardCommand {

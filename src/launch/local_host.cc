@@ -155,10 +155,10 @@ void LocalHost::on_failed_start(const GuardReport &report) {
     int rank = prepared_.ranks[static_cast<size_t>(report.rank)];
     std::string reason = system_text(report.status);
     std::string who = rank_text(local_.plan, rank, 0);
-    if (report.stage == GuardReport::making_process)
+    if (report.phase == GuardReport::making_process)
         return fail(exit_own_trouble,
                     fmt::format("{} cannot be started: no new process could be made: {}", who, reason));
-    if (report.stage == GuardReport::entering_folder)
+    if (report.phase == GuardReport::entering_folder)
         return fail(exit_usage, fmt::format("{}: -wdir {}: {}", short_rank_text(local_.plan, rank),
                                             start.folder, reason));
     if (report.status == ENOENT) reason = "the interpreter or loader it names in its first bytes is missing";

@@ -48,7 +48,7 @@ bool RemoteHost::leads_to(int node) const {
 }
 
 void RemoteHost::prepare() {
-    if (stage_ != Stage::idle) return;
+    if (phase_ != Phase::idle) return;
     std::vector<std::string> words = remote_shell_words(job_.plan, host_, job_.agent);
     shell_name_ = words[0];
     ProgramFile file = find_program(words[0], getenv("PATH"), "");
@@ -62,7 +62,7 @@ void RemoteHost::prepare() {
         fail(file.exit_code ? file.exit_code : exit_own_trouble, wrong);
         return be_over();
     }
-    stage_ = Stage::greeting;
+    phase_ = Phase::greeting;
     limit_ns_ = clock_ns() + silence_ns_;
     in_ = shell_.take_in();
     out_ = shell_.take_out();
@@ -108,7 +108,7 @@ bool RemoteHost::read_hello() {
 }
 
 void RemoteHost::link(std::string rest) {
-    stage_ = Stage::linked;
+    phase_ = Phase::linked;
     limit_ns_ = ask_at_ns_ = UINT64_MAX;
     heard_.clear();
     int out = std::exchange(out_, -1), in = std::exchange(in_, -1);
@@ -137,15 +137,15 @@ void RemoteHost::on_lost(const std::string &why) {
 }
 
 void RemoteHost::on_shell_end() {
-    if (stage_ == Stage::greeting) {
-        while (stage_ == Stage::greeting && out_ >= 0) {
+    if (phase_ == Phase::greeting) {
+        while (phase_ == Phase::greeting && out_ >= 0) {
             size_t before = heard_.size();
             hear();
             if (heard_.size() == before) break;
         }
-        if (stage_ == Stage::greeting) fail_start(false);
-        if (stage_ == Stage::linked) limit_ns_ = clock_ns() + last_words_ns;
-    } else if (stage_ == Stage::linked) {
+        if (phase_ == Phase::greeting) fail_start(false);
+        if (phase_ == Phase::linked) limit_ns_ = clock_ns() + last_words_ns;
+    } else if (phase_ == Phase::linked) {
         limit_ns_ = clock_ns() + last_words_ns;  // the shell's last bytes are read until then
     } else {
         be_over();
@@ -164,8 +164,8 @@ void RemoteHost::fail(int exit_code, const std::string &sentence) {
 
 // Ends the connection. The shell is killed if it does not end by itself within `patience_ns`.
 void RemoteHost::close_shell(uint64_t patience_ns) {
-    if (stage_ == Stage::over) return;
-    stage_ = Stage::closing;
+    if (phase_ == Phase::over) return;
+    phase_ = Phase::closing;
     link_.close();
     if (out_ >= 0) {
         loop_.remove(out_);
@@ -183,7 +183,7 @@ void RemoteHost::close_shell(uint64_t patience_ns) {
 }
 
 void RemoteHost::command(const Frame &frame) {
-    if (stage_ == Stage::linked) {
+    if (phase_ == Phase::linked) {
         Signal signal;
         if (frame.kind == Kind::signal && read_frame(frame, signal) && signal.number == SIGTSTP)
             link_.expect_silence();
@@ -197,21 +197,21 @@ void RemoteHost::abandon() {
     std::string note = fmt::format(
         "host {} has not confirmed that the job's processes there have ended; they end when they miss mpirun",
         host_);
-    if (stage_ == Stage::linked) report_(make_frame(Kind::note, Text{note}));
-    if (stage_ == Stage::idle) be_over();
-    else if (stage_ != Stage::over) close_shell(0);
+    if (phase_ == Phase::linked) report_(make_frame(Kind::note, Text{note}));
+    if (phase_ == Phase::idle) be_over();
+    else if (phase_ != Phase::over) close_shell(0);
 }
 
 void RemoteHost::tick(uint64_t now_ns) {
     link_.tick(now_ns);
-    if (stage_ == Stage::greeting) {
+    if (phase_ == Phase::greeting) {
         bool asks = asks_for_secret(shell_.said()) || asks_for_secret(heard_);
         if (!asks) ask_at_ns_ = UINT64_MAX;
         else if (ask_at_ns_ == UINT64_MAX) ask_at_ns_ = now_ns + question_ns;
         if (now_ns >= ask_at_ns_ || now_ns >= limit_ns_) fail_start(true);
     } else if (now_ns >= limit_ns_) {
         limit_ns_ = UINT64_MAX;
-        if (stage_ == Stage::linked) on_lost("its remote shell has ended");
+        if (phase_ == Phase::linked) on_lost("its remote shell has ended");
         else close_shell(0);
     }
 }
@@ -219,8 +219,8 @@ void RemoteHost::tick(uint64_t now_ns) {
 uint64_t RemoteHost::deadline_ns() const { return std::min({limit_ns_, ask_at_ns_, link_.deadline_ns()}); }
 
 void RemoteHost::be_over() {
-    if (stage_ == Stage::over) return;
-    stage_ = Stage::over;
+    if (phase_ == Phase::over) return;
+    phase_ = Phase::over;
     limit_ns_ = ask_at_ns_ = UINT64_MAX;
     report_({Kind::over, {}});
 }

@@ -31,7 +31,7 @@ public:
     bool leads_to(int node) const;
 
 private:
-    enum class Stage { idle, greeting, linked, closing, over };
+    enum class Phase { idle, greeting, linked, closing, over };
 
     void hear();
     bool read_hello();
@@ -51,15 +51,15 @@ private:
     char **environment_;
     const InheritedState &inherited_;
     Report report_;
-    Stage stage_ = Stage::idle;
+    Phase phase_ = Phase::idle;
     ShellProcess shell_;
     FrameLink link_;
     std::string shell_name_;
-    int in_ = -1, out_ = -1;      // the standard input and output of the shell, in the stage greeting
-    std::string heard_;           // what has arrived on out_ in the stage greeting
+    int in_ = -1, out_ = -1;  // the standard input and output of the shell, in the phase greeting
+    std::string heard_;       // what has arrived on out_ in the phase greeting
     uint64_t silence_ns_;
-    // The time by which the stage greeting or closing must end. Once the shell has ended, it is also the time
-    // by which the stage linked must end.
+    // The time by which the phase greeting or closing must end. Once the shell has ended, it is also the time
+    // by which the phase linked must end.
     uint64_t limit_ns_ = UINT64_MAX;
     uint64_t ask_at_ns_ = UINT64_MAX;  // when an unfinished line of output counts as a question
 };

@@ -52,11 +52,11 @@ int FabricPackets::open_queues() {
     attributes.wait_obj = FI_WAIT_FD;
     auto open_arrivals = [&] {
         return make<fid_cq>(
-            come_, [&](fid_cq **made) { return fi_cq_open(domain_.get(), &attributes, made, nullptr); });
+            arrived_, [&](fid_cq **made) { return fi_cq_open(domain_.get(), &attributes, made, nullptr); });
     };
-    wakes_ = open_arrivals() == 0 && open_wait(come_.get()) == 0;
+    wakes_ = open_arrivals() == 0 && open_wait(arrived_.get()) == 0;
     if (wakes_) return 0;
-    come_.reset();
+    arrived_.reset();
     attributes.wait_obj = FI_WAIT_NONE;
     return open_arrivals();
 }
@@ -100,7 +100,7 @@ int FabricPackets::learn_name() {
 int FabricPackets::open_endpoint(const char *&what) {
     fi_info &info = *info_.list;
     endpoint_.reset();
-    come_.reset();
+    arrived_.reset();
     sent_.reset();
     peers_.reset();
     region_.reset();
@@ -131,7 +131,7 @@ int FabricPackets::open_endpoint(const char *&what) {
     step("an endpoint with its completion queues",
          [&] { return fi_ep_bind(endpoint_.get(), &sent_->fid, FI_TRANSMIT); });
     step("an endpoint with its completion queues",
-         [&] { return fi_ep_bind(endpoint_.get(), &come_->fid, FI_RECV); });
+         [&] { return fi_ep_bind(endpoint_.get(), &arrived_->fid, FI_RECV); });
     step("an endpoint that is enabled", [&] { return fi_enable(endpoint_.get()); });
     step("an endpoint with a name", [&] { return learn_name(); });
     step("an endpoint that receives",
@@ -194,8 +194,8 @@ Error FabricPackets::open(const FabricLibrary &library, const FabricChoice &choi
 }
 
 FabricPackets::~FabricPackets() {
-    endpoint_.reset();  // these two are closed before the epoll set, which has a descriptor of come_
-    come_.reset();
+    endpoint_.reset();  // these two are closed before the epoll set, which has a descriptor of arrived_
+    arrived_.reset();
     if (epoll_ >= 0) close(epoll_);
     if (timer_ >= 0) close(timer_);
 }

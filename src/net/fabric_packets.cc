@@ -160,10 +160,11 @@ int FabricPackets::take(Arrived *list, int most) {
     int lent = 0;
     while (lent < most) {
         fi_cq_msg_entry received[batch];
-        ssize_t count = fi_cq_read(come_.get(), received, std::min(batch, static_cast<size_t>(most - lent)));
+        ssize_t count =
+            fi_cq_read(arrived_.get(), received, std::min(batch, static_cast<size_t>(most - lent)));
         if (count == -FI_EAGAIN || count == 0) break;
         if (count == -FI_EAVAIL) {
-            Slot *failed = failed_one(come_.get());
+            Slot *failed = failed_one(arrived_.get());
             if (!failed) return lent ? lent : -EIO;
             to_post_.push_back(failed);
             continue;
@@ -190,7 +191,7 @@ uint64_t FabricPackets::now_ns() { return clock_ns(); }
 bool FabricPackets::prepare_sleep() {
     bool posted = post_receives(), over = timer_due_ns_ != 0 && clock_ns() >= timer_due_ns_;
     if (wakes_ && !may_sleep_) {
-        fid *queue = &come_->fid;
+        fid *queue = &arrived_->fid;
         may_sleep_ = fi_trywait(fabric_.get(), &queue, 1) == 0;
     }
     bool sure = may_sleep_ && posted;

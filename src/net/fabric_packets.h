@@ -109,7 +109,7 @@ private:
     Own<fid_domain> domain_;
     Own<fid_mr> region_;
     Own<fid_av> peers_;
-    Own<fid_cq> sent_, come_;
+    Own<fid_cq> sent_, arrived_;
     Own<fid_ep> endpoint_;
     size_t sends_ = 0, receives_ = 0;  // numbers of slots for sending and for receiving
     std::vector<Slot *> free_;         // unused slots for sending

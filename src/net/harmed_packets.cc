@@ -79,8 +79,8 @@ int HarmedPackets::receive(Arrived *list, int most) {
 
 std::string HarmedPackets::describe() const {
     return beneath_->describe() + ", harmed on purpose: " + std::to_string(counts_.lost) + " lost, " +
-           std::to_string(counts_.doubled) + " doubled, " + std::to_string(counts_.overtaken) +
-           " overtaken, " + std::to_string(counts_.damaged) + " damaged, seed " + std::to_string(harm_.seed);
+           std::to_string(counts_.doubled) + " duplicated, " + std::to_string(counts_.overtaken) +
+           " reordered, " + std::to_string(counts_.damaged) + " damaged, seed " + std::to_string(harm_.seed);
 }
 
 }  // namespace lanyard

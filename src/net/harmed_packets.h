@@ -27,7 +27,7 @@ public:
 
     std::string name() const override { return beneath_->name(); }
     int64_t destination(std::string_view name) override { return beneath_->destination(name); }
-    std::vector<uint64_t> ways(std::string_view name) override { return beneath_->ways(name); }
+    std::vector<uint64_t> routes(std::string_view name) override { return beneath_->routes(name); }
     int64_t origin(const Arrived &packet) override { return beneath_->origin(packet); }
     bool note_origins(bool on) override { return beneath_->note_origins(on); }
     size_t largest(uint64_t destination) const override;
@@ -43,8 +43,8 @@ public:
     const Counts &counts() const { return counts_; }
 
 private:
-    // A packet that is held back so that others overtake it. It is sent at the second call of send() or
-    // receive() after the call that held it back.
+    // A packet that is held back so that it is reordered behind others. It is sent at the second call of
+    // send() or receive() after the call that held it back.
     struct Held {
         uint64_t destination;
         std::vector<std::byte> bytes;

@@ -79,7 +79,7 @@ public:
     virtual int64_t destination(std::string_view name) = 0;
     // The destinations of all routes to this name, including the one that destination() returns. The name
     // must be one that destination() accepts.
-    virtual std::vector<uint64_t> ways(std::string_view name) {
+    virtual std::vector<uint64_t> routes(std::string_view name) {
         return {static_cast<uint64_t>(destination(name))};
     }
     // The route back to the sender of a packet that is lent now; -1 if the packet's origin was not noted.

@@ -24,7 +24,7 @@ public:
     };
 
     // What a connection has delivered.
-    struct Traffic {
+    struct Delivery {
         uint64_t acked = 0;        // bytes that the other host has acknowledged
         uint64_t rate = 0;         // bytes/s, over about the latest round trip
         bool held_back = false;    // too little was written for `rate` to show what the network can carry
@@ -58,7 +58,7 @@ public:
     virtual uint64_t silence_ns(int) { return 0; }
     // The address of the other end; its version is 0 if it is unknown.
     virtual Address other_end(int socket) = 0;
-    virtual Traffic traffic(int socket) = 0;
+    virtual Delivery delivery(int socket) = 0;
 
     // Lets ready() report the socket under this token from now on: when it is readable, and, if `writable` is
     // true, also when it is writable. May be called again to change `writable` or the token.

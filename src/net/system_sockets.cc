@@ -129,7 +129,7 @@ Address SystemSockets::other_end(int socket) {
                                                                                    : Address();
 }
 
-Sockets::Traffic SystemSockets::traffic(int socket) {
+Sockets::Delivery SystemSockets::delivery(int socket) {
     tcp_info info{};  // a kernel older than the header leaves the last fields 0
     socklen_t length = sizeof info;
     if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return {};

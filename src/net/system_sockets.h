@@ -32,7 +32,7 @@ public:
     bool has_unread(int socket) override;
     uint64_t silence_ns(int socket) override;
     Address other_end(int socket) override;
-    Traffic traffic(int socket) override;
+    Delivery delivery(int socket) override;
     void watch(int socket, uint64_t token, bool writable) override;
     void unwatch(int socket) override { epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, nullptr); }
     void wake_at(int socket, size_t bytes) override;

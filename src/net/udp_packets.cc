@@ -113,28 +113,29 @@ std::string UdpPackets::name() const {
     return name;
 }
 
-// Returns a Way to each address in a name that this process can reach. Empty if the name is not that of a UDP
-// endpoint.
-std::vector<UdpPackets::Way> UdpPackets::find_ways(std::string_view name) const {
-    std::vector<Way> ways;
+// Returns a route to each address in a name that this process can reach. Empty if the name is not that of a
+// UDP endpoint.
+std::vector<UdpPackets::UdpRoute> UdpPackets::find_routes(std::string_view name) const {
+    std::vector<UdpRoute> routes;
     for (std::string_view left = name; !left.empty();) {
         std::string_view one = left.substr(0, left.find(','));
         left.remove_prefix(std::min(left.size(), one.size() + 1));
         Address address;
         if (!parse_address_with_port(one, address) || address.port == 0) return {};
-        Way way{{}, -1};
+        UdpRoute route{{}, -1};
         for (size_t i = 0; i < sockets_.size(); ++i)
-            if (int bits = kinship(sockets_[i].bound, address); bits > way.kinship) {
-                way.kinship = bits;
-                way.to.socket = static_cast<uint16_t>(i);
+            if (int bits = kinship(sockets_[i].bound, address); bits > route.kinship) {
+                route.kinship = bits;
+                route.to.socket = static_cast<uint16_t>(i);
             }
-        if (way.kinship < 0) continue;
+        if (route.kinship < 0) continue;
         sockaddr_storage place{};
         to_system(address, place);
-        std::memcpy(&way.to.any, &place, sizeof way.to.six);  // all bytes, because place_of() compares all
-        ways.push_back(way);
+        // All bytes, because place_of() compares all.
+        std::memcpy(&route.to.any, &place, sizeof route.to.six);
+        routes.push_back(route);
     }
-    return ways;
+    return routes;
 }
 
 // The entry of the hash table for this destination. The entry is 0 if the destination is not known yet.
@@ -170,14 +171,14 @@ uint64_t UdpPackets::number_of(Destination destination) {
 }
 
 int64_t UdpPackets::destination(std::string_view name) {
-    std::vector<Way> all = find_ways(name);
-    auto closest = std::ranges::max_element(all, {}, &Way::kinship);  // the first, if several are equal
+    std::vector<UdpRoute> all = find_routes(name);
+    auto closest = std::ranges::max_element(all, {}, &UdpRoute::kinship);  // the first, if several are equal
     return closest == all.end() ? -EINVAL : static_cast<int64_t>(number_of(closest->to));
 }
 
-std::vector<uint64_t> UdpPackets::ways(std::string_view name) {
+std::vector<uint64_t> UdpPackets::routes(std::string_view name) {
     std::vector<uint64_t> numbers;
-    for (const Way &way : find_ways(name)) numbers.push_back(number_of(way.to));
+    for (const UdpRoute &route : find_routes(name)) numbers.push_back(number_of(route.to));
     return numbers;
 }
 
@@ -186,7 +187,7 @@ std::vector<uint64_t> UdpPackets::ways(std::string_view name) {
 bool UdpPackets::may_note_origins() const {
     bool within_host =
         std::ranges::all_of(sockets_, [](const Socket &socket) { return socket.bound.is_loopback(); });
-    return options_.ways_within_host || !within_host;
+    return options_.routes_within_host || !within_host;
 }
 
 bool UdpPackets::note_origins(bool on) {

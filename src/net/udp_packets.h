@@ -55,7 +55,7 @@ public:
     struct Options {
         int buffer = 4 << 20;  // bytes of the kernel's receive buffer to request; the kernel may grant less
         bool join = true;      // let the kernel join and separate packets if it can
-        bool ways_within_host = false;  // note origins even if all addresses are loopback addresses
+        bool routes_within_host = false;  // note origins even if all addresses are loopback addresses
     };
 
     UdpPackets() : UdpPackets(Options{}) {}
@@ -72,7 +72,7 @@ public:
     // A name as in "10.0.1.2:4711,[fd00::1]:4711".
     std::string name() const override;
     int64_t destination(std::string_view name) override;
-    std::vector<uint64_t> ways(std::string_view name) override;
+    std::vector<uint64_t> routes(std::string_view name) override;
     int64_t origin(const Arrived &packet) override;
     bool note_origins(bool on) override;
     size_t largest(uint64_t destination) const override { return destinations_[destination].largest; }
@@ -123,11 +123,11 @@ private:
     void learn_largest(Destination &destination) const;
     // One of the addresses in a name, with the socket of this process that is closest to the address.
     // `kinship` is the number of leading bits that the address and the socket's address share.
-    struct Way {
+    struct UdpRoute {
         Destination to;
         int kinship;
     };
-    std::vector<Way> find_ways(std::string_view name) const;
+    std::vector<UdpRoute> find_routes(std::string_view name) const;
     uint64_t number_of(Destination destination);
     uint32_t &place_of(const Destination &destination);
     void make_room();

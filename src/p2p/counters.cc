@@ -13,12 +13,12 @@ using Counts = MessageCounts;
 using Queue = UnexpectedQueue;
 
 // A counter that shows the best rate of one copy method, by size class (copy_methods.h).
-CounterRow<CopyMethods> rate_row(CopyMethods::Kind kind, CopyMethods::Method way, const char *name,
+CounterRow<CopyMethods> rate_row(CopyMethods::Kind kind, CopyMethods::Method method, const char *name,
                                  const char *sentence) {
     CounterRow<CopyMethods> row{name, level, expert, "MB/s", sentence, nullptr};
     row.places = CopyMethods::sizes;
-    row.value_at = [kind, way](const CopyMethods &ways, int size) {
-        return ways.seen(kind, size).rate[static_cast<int>(way)].bytes_per_us;
+    row.value_at = [kind, method](const CopyMethods &methods, int size) {
+        return methods.seen(kind, size).rate[static_cast<int>(method)].bytes_per_us;
     };
     return row;
 }

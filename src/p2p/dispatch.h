@@ -27,6 +27,8 @@ public:
 
     // A kind has one handler. The handler must live until it is unbound or MPI ends.
     void bind(EnvelopeKind kind, Handler &handler);
+    // Unbinds the handler from all its kinds. Allowed within a handler too; envelopes of these kinds that
+    // arrive later go to the target that they name.
     void unbind(const Handler &handler);
 
     void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
@@ -40,7 +42,7 @@ public:
     void sent(uint64_t token) override;
     void undelivered(uint32_t peer, const Envelope &envelope) override;
     void lost(uint32_t peer, Error reason) override;
-    bool sated() const override { return endpoint_.engine.wait_is_over(); }
+    bool wait_is_over() const override { return endpoint_.engine.wait_is_over(); }
     void trim_memory() override { receiver_.unexpected().give_back(); }
 
 private:

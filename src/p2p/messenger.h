@@ -141,6 +141,7 @@ public:
     // To be called when an operation has ended and no caller will query its result. If the operation failed
     // because its peer has failed, a later error reports the messages that may be lost.
     void unasked(MessageOperation &operation, bool is_send);
+    // Has the peer failed?
     bool has_lost(uint32_t peer) const { return endpoint_.peers[peer].closed; }
     // The error that states why that peer cannot be reached and how many messages it perhaps did not receive.
     // These messages count as reported afterwards.
@@ -150,7 +151,7 @@ public:
     Error untold_loss() { return endpoint_.losses.untold(); }
 
     // True if nothing waits to be sent and no answer of a peer is outstanding.
-    bool quiet() const {
+    bool nothing_pending() const {
         return endpoint_.channels.waiting() == 0 &&
                endpoint_.targets.count() == receiver_.rendezvous().named();
     }
@@ -159,11 +160,15 @@ public:
     void each_offered(Visit visit) {
         rendezvous_.each_offered(visit);
     }
+    // The counts since the start. They change whenever the owner of the engine makes a turn.
     const MessageCounts &counts() const { return endpoint_.counts; }
+    // Sets the observer of collectives' messages; nullptr: there is none. It must live until it is replaced.
     void set_observer(CollectiveObserver *observer) { receiver_.set_observer(observer); }
     // Counts traffic in `traffic` from now on; nullptr: does not count any more. The object must live until
     // it is replaced.
     void set_traffic(Traffic *traffic);
+    // The posted receives, with the promises about them (promises.h), and the stored messages. Layers above
+    // read them and set promises. Operations begin and end by the functions above only.
     MatchQueue &posted() { return receiver_.posted(); }
     UnexpectedQueue &unexpected() { return receiver_.unexpected(); }
 

@@ -247,8 +247,8 @@ void PartitionedSend::end_if_done() {
         busy_ = false;
     }
     bool open = channel_ || ends_.peer == no_peer;
-    bool nobody_comes = newest_.load(std::memory_order_acquire) == nobody;
-    bool done = nobody_comes && (failed_ || (all_ready && open));
+    bool none_enters = newest_.load(std::memory_order_acquire) == nobody;
+    bool done = none_enters && (failed_ || (all_ready && open));
     set_under_way(messenger_, under_way_, !done && !open && (waiting_count_ > 0 || all_ready));
     if (!done || pieces_.in_use()) return;
     active_ = false;

@@ -35,17 +35,17 @@ bool worth_announcing(const Settings &settings, Peer &peer) {
     return settings.write_protocol != "auto" || peer.announcing.ask(announced_in_vain, try_every);
 }
 
-void announce(Endpoint &endpoint, RendezvousReceives &receives, ReceiveOperation &receive) {
-    Peer &peer = endpoint.peers[receive.peer];
-    if (!worth_announcing(endpoint.settings, peer)) return;
+void ReceiveAdverts::announce(ReceiveOperation &receive) {
+    Peer &peer = endpoint_.peers[receive.peer];
+    if (!worth_announcing(endpoint_.settings, peer)) return;
     peer.announcing.in_vain();  // taken back when a message names the receive
-    ++endpoint.counts.announced;
-    AdvertPayload payload{receives.name(receive), peer.messages_received};
+    ++endpoint_.counts.announced;
+    AdvertPayload payload{receives_.name(receive), peer.messages_received};
     Envelope envelope = message_envelope(receive, EnvelopeKind::announcement, receive.buffer.bytes(), 0);
     envelope.flags = receive.buffer.contiguous() ? flag_in_place : 0;
     log(LogLevel::trace, "p2p", "peer %u: receive %#llx of %lld bytes announced", receive.peer,
         static_cast<unsigned long long>(payload.receive_id), static_cast<long long>(receive.buffer.bytes()));
-    endpoint.channels.post(peer, envelope, &payload, sizeof payload);
+    endpoint_.channels.post(peer, envelope, &payload, sizeof payload);
 }
 
 bool hear_advert(Announcements &known, const Envelope &envelope, const std::byte *payload) {

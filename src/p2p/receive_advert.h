@@ -45,7 +45,7 @@
 // travels with an offer (LANYARD_FIRST_BYTES). With `auto`, if several announcements in a row to a peer were
 // not used, only every 64th receive from this peer is announced, as a trial.
 // Thread rule: the owner of the engine.
-// Tested by: tests/sim/write_test.cc, tests/unit/p2p/rendezvous_send_test.cc.
+// Tested by: tests/unit/p2p/rendezvous_send_test.cc, tests/sim/write_test.cc.
 #pragma once
 
 #include "p2p/announcements.h"
@@ -61,9 +61,21 @@ void set_announcing(const Endpoint &endpoint, Peer &peer);
 // Should a receive from this peer be announced? False: the announcement would most likely not be used.
 bool worth_announcing(const Settings &settings, Peer &peer);
 
-// Announces a receive that has just been posted, if this is worthwhile. The receive must name its source (not
-// MPI_ANY_SOURCE).
-void announce(Endpoint &endpoint, RendezvousReceives &receives, ReceiveOperation &receive);
+// The receiver's half of the protocol. The state of an announced receive is its Incoming
+// (rendezvous_receive.h), whose id the announcement names.
+class ReceiveAdverts {
+public:
+    ReceiveAdverts(Endpoint &endpoint, RendezvousReceives &receives)
+        : endpoint_(endpoint), receives_(receives) {}
+
+    // Announces a receive that has just been posted, if this is worthwhile. The receive must name its source
+    // (not MPI_ANY_SOURCE) and must not be announced yet.
+    void announce(ReceiveOperation &receive);
+
+private:
+    Endpoint &endpoint_;
+    RendezvousReceives &receives_;
+};
 
 // Called at the sender when an announcement arrives: stores it in `known`. False: the announcement is not
 // stored, because it arrived too late or the list is full.

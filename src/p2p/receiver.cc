@@ -7,7 +7,6 @@
 #include "base/events.h"
 #include "base/log.h"
 #include "datatype/signature.h"
-#include "p2p/receive_advert.h"
 
 namespace lanyard {
 
@@ -117,7 +116,7 @@ void Receiver::receive_taken(ReceiveOperation &receive, Unexpected &message) {
 
 void Receiver::announce_posted(ReceiveOperation &receive, const Peer &peer) {
     if (peer.claims) shm_adverts_.announce(receive);
-    else announce(endpoint_, rendezvous_, receive);
+    else adverts_.announce(receive);
 }
 
 // Removes and returns the posted receive that takes the message with this key. Passes over claimed receives,

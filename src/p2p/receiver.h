@@ -18,6 +18,7 @@
 #include "p2p/endpoint.h"
 #include "p2p/handler.h"
 #include "p2p/match.h"
+#include "p2p/receive_advert.h"
 #include "p2p/rendezvous_receive.h"
 #include "p2p/shm_advert.h"
 #include "p2p/unexpected.h"
@@ -40,7 +41,8 @@ protected:
 class Receiver final : public Handler {
 public:
     explicit Receiver(Endpoint &endpoint)
-        : endpoint_(endpoint), rendezvous_(endpoint), shm_adverts_(endpoint, posted_) {}
+        : endpoint_(endpoint), rendezvous_(endpoint), adverts_(endpoint, rendezvous_),
+          shm_adverts_(endpoint, posted_) {}
     Receiver(const Receiver &) = delete;
     Receiver &operator=(const Receiver &) = delete;
 
@@ -118,6 +120,7 @@ private:
     MatchQueue posted_;
     UnexpectedQueue unexpected_;
     RendezvousReceives rendezvous_;
+    ReceiveAdverts adverts_;
     ShmAdverts shm_adverts_;
     CollectiveObserver *observer_ = nullptr;
 };

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/copy_loops.h"
 #include "base/log.h"
-#include "base/streaming_copy.h"
 
 namespace lanyard {
 

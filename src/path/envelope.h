@@ -27,16 +27,16 @@ enum class EnvelopeKind : uint8_t {
 constexpr size_t kinds_of_envelopes = 64;
 
 struct Envelope {
-    // Communicator; bit 0 is set for collective traffic. In answers and in `cancel`: the id of a send or
-    // receive.
+    // Communicator; bit 0 is set for collective traffic. Answers and `cancel` have the id of a send or
+    // receive here.
     uint64_t context;
-    int32_t source;  // rank of the sender in the communicator; of an announcement: the receive's source
+    int32_t source;  // rank of the sender in the communicator; in an announcement: the receive's source
     int32_t tag;
     uint64_t length;  // bytes of the whole message
     EnvelopeKind kind;
     uint8_t flags;
     uint16_t credit;  // returned to the peer: how much more eager payload it may send, in units of 64 bytes
-    // Of an announcement within a node, and with flag_if_unclaimed: the name of a shared word
+    // In an announcement within a node, and with flag_if_unclaimed: the name of a shared word
     // (p2p/shared_words.h). Otherwise: signature of collective and types, to detect mismatched calls; 0 if
     // unused.
     uint32_t check;
@@ -44,17 +44,17 @@ struct Envelope {
 static_assert(sizeof(Envelope) == 32);
 
 constexpr uint8_t flag_ready = 1;  // the program promised that the receive is posted (ready mode)
-// Of an offer within a node: the sender stays inside the MPI call until the message is complete, so it
+// In an offer within a node: the sender stays inside the MPI call until the message is complete, so it
 // answers at once.
 constexpr uint8_t flag_attended = 2;
 
-constexpr uint8_t flag_announced = 4;  // of an offer: names an announced receive instead of an address
-constexpr uint8_t flag_in_place = 8;   // of an announcement: the receive's buffer is contiguous
-constexpr uint8_t flag_sole = 32;      // of an announcement: no other receive announced to this peer is open
-// Of a clear-to-send: the sender sends the bytes only if it can claim the shared word that `check` names
+constexpr uint8_t flag_announced = 4;  // in an offer: it names an announced receive instead of an address
+constexpr uint8_t flag_in_place = 8;   // in an announcement: the receive's buffer is contiguous
+constexpr uint8_t flag_sole = 32;      // in an announcement: no other receive announced to this peer is open
+// In a clear-to-send: the sender sends the bytes only if it can claim the shared word that `check` names
 // (p2p/push_request.h).
 constexpr uint8_t flag_if_unclaimed = 64;
-// Of an offer: the offer is only for the receive that it names. The sender has claimed this receive
+// In an offer: the offer is only for the receive that it names. The sender has claimed this receive
 // (p2p/shm_advert.h).
 constexpr uint8_t flag_claimed = 16;
 

@@ -155,7 +155,7 @@ public:
     virtual void prepare_to_sleep(bool /*process_sleeps*/) {}
     // Has every envelope that was sent arrived in its peer's library? Unlike activity(), this call speeds up
     // the acknowledgements.
-    virtual bool settled() { return true; }
+    virtual bool all_acknowledged() { return true; }
 
     // Returns one line for reports. It begins with the path's name: "shm: 4 processes on this node, rings of
     // 8 KiB".

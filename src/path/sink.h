@@ -56,7 +56,7 @@ public:
     // Does the owner of the engine have what it waited for? If so, the path may keep what it has read and
     // deliver it in the next poll. This gives the program time to post the receive of a message before the
     // path delivers the message.
-    virtual bool sated() const { return false; }
+    virtual bool wait_is_over() const { return false; }
     // Called when nothing is under way: unused memory may be returned to the system.
     virtual void trim_memory() {}
 };

@@ -276,7 +276,7 @@ void make_helper(Runtime &made) {
         return;
     }
     bool memory = made.settings.progress == "helper" && !periodic;
-    if (made.engine->oversubscribed() && !memory && !periodic) helper->be_patient();
+    if (made.engine->oversubscribed() && !memory && !periodic) helper->prefer_dozing();
     made.engine->set_helper(helper.get(), memory);
     if (periodic) helper->start();
     made.helper = std::move(helper);

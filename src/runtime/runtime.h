@@ -87,8 +87,8 @@ Error make_runtime(const char *call);
 // [owner] Polls for a short time. True if the wait is over. Always false if a profile was requested, because
 // a profile counts every wait.
 template <class Awaited>
-bool comes_soon(const Runtime &runtime, const Awaited &awaited) {
-    return !runtime.profile && runtime.engine->comes_soon(awaited);
+bool met_soon(const Runtime &runtime, const Awaited &awaited) {
+    return !runtime.profile && runtime.engine->met_soon(awaited);
 }
 
 }  // namespace lanyard

@@ -23,10 +23,10 @@ namespace {
 constexpr int options_are_good = 100;  // must equal the number in bench/programs/settings.h
 const std::string prefix_of_programs = "bench-";
 
-std::vector<std::string> benchmarks(const Place &place) {
+std::vector<std::string> benchmarks(const Installation &installation) {
     std::vector<std::string> names;
     std::error_code ignored;
-    for (const auto &entry : std::filesystem::directory_iterator(place.helper(""), ignored)) {
+    for (const auto &entry : std::filesystem::directory_iterator(installation.helper(""), ignored)) {
         std::string file = entry.path().filename().string();
         if (file.rfind(prefix_of_programs, 0) == 0) names.push_back(file.substr(prefix_of_programs.size()));
     }
@@ -162,8 +162,8 @@ int run_sweep(const Sweep &sweep, const std::vector<std::string> &words, const s
 }
 
 // The purpose of a benchmark, which is the first line of its help.
-std::string purpose_of(const Place &place, const std::string &name) {
-    std::string program = place.helper(prefix_of_programs + name),
+std::string purpose_of(const Installation &installation, const std::string &name) {
+    std::string program = installation.helper(prefix_of_programs + name),
                 check = needs_ranks(name) ? "--check-options " : "";
     FILE *output = popen(fmt::format("exec '{}' {}--help 2>/dev/null", program, check).c_str(), "r");
     char line[512] = "";
@@ -198,24 +198,24 @@ bool misplaced(const std::vector<std::string> &words, const std::vector<std::str
 
 }  // namespace
 
-std::string list_benchmarks(const Place &place) {
+std::string list_benchmarks(const Installation &installation) {
     std::string text;
-    for (const std::string &name : benchmarks(place))
-        text += fmt::format("{:<14} {}\n", name, purpose_of(place, name));
+    for (const std::string &name : benchmarks(installation))
+        text += fmt::format("{:<14} {}\n", name, purpose_of(installation, name));
     return text;
 }
 
-int run_bench(const Place &place, int ranks, std::vector<std::string> words) {
-    std::vector<std::string> names = benchmarks(place);
+int run_bench(const Installation &installation, int ranks, std::vector<std::string> words) {
+    std::vector<std::string> names = benchmarks(installation);
     if (names.empty()) {
         fmt::print(
             stderr,
             "lanyard: there are no benchmark programs in {}; they are built unless LANYARD_BENCH is OFF\n",
-            place.helper(""));
+            installation.helper(""));
         return 1;
     }
     if (words.empty()) {
-        fmt::print("{}", list_benchmarks(place));
+        fmt::print("{}", list_benchmarks(installation));
         return 0;
     }
     if (words == std::vector<std::string>{"--sweep"}) {
@@ -234,10 +234,10 @@ int run_bench(const Place &place, int ranks, std::vector<std::string> words) {
     }
     Sweep sweep;
     if (!take_sweep(words, sweep) || !values_are_good(sweep)) return usage_error;
-    words.front() = place.helper(prefix_of_programs + name);
+    words.front() = installation.helper(prefix_of_programs + name);
     if (needs_ranks(name) && !inside_a_job()) {
         if (int code = check_options(words, shown); code != options_are_good) return code;
-        words.insert(words.begin(), {place.program("mpirun"), "-n", std::to_string(ranks)});
+        words.insert(words.begin(), {installation.program("mpirun"), "-n", std::to_string(ranks)});
         shown = words.front();
     }
     return sweep.values.empty() ? become(std::move(words), shown) : run_sweep(sweep, words, shown);

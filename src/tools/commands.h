@@ -19,15 +19,15 @@ struct InfoOptions {
     std::string collective;  // the only operation to report; "" for all operations
     int ranks = 2, hosts = 1;
 };
-int run_info(const Place &place, const InfoOptions &options);
+int run_info(const Installation &installation, const InfoOptions &options);
 
-int run_doctor(const Place &place, bool json);
+int run_doctor(const Installation &installation, bool json);
 
 // Returns one line for each benchmark, with its name and its purpose.
-std::string list_benchmarks(const Place &place);
+std::string list_benchmarks(const Installation &installation);
 // Runs a benchmark as a job of `ranks` ranks. `ranks` is ignored inside a job, and for programs that do not
 // use MPI. `words` contains the benchmark's name and its own options. If there are no words, lists the
 // benchmarks. A single job replaces this process. After a sweep, returns the highest exit code of its jobs.
-int run_bench(const Place &place, int ranks, std::vector<std::string> words);
+int run_bench(const Installation &installation, int ranks, std::vector<std::string> words);
 
 }  // namespace lanyard::tools

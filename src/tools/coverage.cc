@@ -33,10 +33,10 @@ private:
 
 }  // namespace
 
-Error find_coverage(const Place &place, Coverage &coverage) {
-    Library core(place.library("liblanyard.so.0"));
+Error find_coverage(const Installation &installation, Coverage &coverage) {
+    Library core(installation.library("liblanyard.so.0"));
     if (!core.reason().empty()) return Error(ErrorClass::other, core.reason());
-    Library door(place.library("libmpi_abi.so.1"));
+    Library door(installation.library("libmpi_abi.so.1"));
     if (!door.reason().empty()) return Error(ErrorClass::other, door.reason());
     for (const CoverageEntry &entry : coverage_table) {
         bool exported = door.has(entry.name);

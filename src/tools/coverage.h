@@ -20,7 +20,7 @@ struct Coverage {
 
 // Opens liblanyard.so.0 and the ABI front end, and looks up the symbols of every function. An error names the
 // file that could not be opened.
-Error find_coverage(const Place &place, Coverage &coverage);
+Error find_coverage(const Installation &installation, Coverage &coverage);
 
 // A table with totals for each chapter. If `names` is true, the table also names every missing function.
 std::string coverage_table_text(const Coverage &coverage, bool names);

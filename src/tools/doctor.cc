@@ -15,15 +15,15 @@ namespace lanyard::tools {
 
 namespace {
 
-Findings examine_all(const Place &place) {
+Findings examine_all(const Installation &installation) {
     Settings settings;
     std::vector<std::string> warnings;
     read_all_settings(environ, settings, warnings);  // examine_environment() reports wrong settings
     Findings findings = {
-        examine_library(place),          examine_compiler(place),         examine_processors(),
+        examine_library(installation),   examine_compiler(installation),  examine_processors(),
         examine_shared_memory(settings), examine_long_messages(settings), examine_datagrams(settings),
         examine_checksums(settings)};
-    for (const Findings &more : {examine_others(place), examine_environment()})
+    for (const Findings &more : {examine_others(installation), examine_environment()})
         findings.insert(findings.end(), more.begin(), more.end());
     return findings;
 }
@@ -32,11 +32,11 @@ const char *word(Verdict verdict) {
     return verdict == Verdict::good ? "good" : verdict == Verdict::note ? "note" : "problem";
 }
 
-void print_text(const Place &place, const Findings &findings) {
+void print_text(const Installation &installation, const Findings &findings) {
     utsname machine{};
     uname(&machine);
-    fmt::print("Lanyard {} in {}, on {} (Linux {}, {})\n\n", LANYARD_VERSION, place.prefix, machine.nodename,
-               machine.release, machine.machine);
+    fmt::print("Lanyard {} in {}, on {} (Linux {}, {})\n\n", LANYARD_VERSION, installation.prefix,
+               machine.nodename, machine.release, machine.machine);
     for (const Finding &finding : findings) {
         fmt::print("{:<8} {}: {}\n", word(finding.verdict), finding.subject, finding.sentence);
         if (!finding.instead.empty()) fmt::print("{:<8} Instead: {}\n", "", finding.instead);
@@ -57,10 +57,10 @@ void print_json(const Findings &findings) {
 
 }  // namespace
 
-int run_doctor(const Place &place, bool json) {
-    Findings findings = examine_all(place);
+int run_doctor(const Installation &installation, bool json) {
+    Findings findings = examine_all(installation);
     if (json) print_json(findings);
-    else print_text(place, findings);
+    else print_text(installation, findings);
     return std::any_of(findings.begin(), findings.end(),
                        [](const Finding &one) { return one.verdict == Verdict::problem; })
                ? 1

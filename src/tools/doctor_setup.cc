@@ -35,22 +35,23 @@ std::string program_of(const std::string &command) {
 
 // Finds commands for which PATH does not lead to this installation. Returns one finding. It names all
 // commands for which PATH leads elsewhere, or if there are none, all that PATH does not find.
-Finding examine_path(const Place &place) {
+Finding examine_path(const Installation &installation) {
     std::string absent, others;
     for (const char *name : {"mpirun", "mpiexec", "mpicc"}) {
         std::string found = find_on_path(name, variable("PATH"));
         if (found.empty()) absent += (absent.empty() ? "" : ", ") + std::string(name);
-        else if (!same_file(found, place.program(name))) others += (others.empty() ? "" : ", ") + found;
+        else if (!same_file(found, installation.program(name)))
+            others += (others.empty() ? "" : ", ") + found;
     }
     std::string sentence;
     if (!others.empty()) sentence = "it finds another MPI first: " + others;
     else if (!absent.empty()) sentence = "it does not find " + absent;
     else return {Verdict::good, "PATH", "mpirun, mpiexec and mpicc are those of this Lanyard", "", ""};
     return {Verdict::note, "PATH", sentence, "",
-            fmt::format("export PATH={0}/bin:$PATH, or call {0}/bin/mpirun", place.prefix)};
+            fmt::format("export PATH={0}/bin:$PATH, or call {0}/bin/mpirun", installation.prefix)};
 }
 
-void examine_library_path(const Place &place, Findings &findings) {
+void examine_library_path(const Installation &installation, Findings &findings) {
     for (const char *name : {"libmpi_abi.so.1", "libmpi.so.12"}) {
         std::istringstream folders(variable("LD_LIBRARY_PATH"));
         for (std::string folder; std::getline(folders, folder, ':');) {
@@ -58,11 +59,11 @@ void examine_library_path(const Place &place, Findings &findings) {
             std::string library = folder + "/" + name;
             std::error_code ignored;
             if (!std::filesystem::exists(library, ignored)) continue;
-            if (!same_file(library, place.library(name)))
+            if (!same_file(library, installation.library(name)))
                 findings.push_back({Verdict::problem, "LD_LIBRARY_PATH",
                                     fmt::format("programs will use {}, not this Lanyard", library),
                                     "that library is used; mpirun does not change the order",
-                                    "unset LD_LIBRARY_PATH, or put " + place.prefix + "/lib first"});
+                                    "unset LD_LIBRARY_PATH, or put " + installation.prefix + "/lib first"});
             break;
         }
     }
@@ -90,23 +91,23 @@ bool is_ours(const Launcher &launcher) {
 
 }  // namespace
 
-Finding examine_library(const Place &place) {
+Finding examine_library(const Installation &installation) {
     for (const char *name : {"liblanyard.so.0", "libmpi_abi.so.1", "libmpi.so.12"}) {
-        void *handle = dlopen(place.library(name).c_str(), RTLD_NOW | RTLD_LOCAL);
+        void *handle = dlopen(installation.library(name).c_str(), RTLD_NOW | RTLD_LOCAL);
         if (!handle)
             return {Verdict::problem, "library", dlerror(), "",
                     "build and install Lanyard again: make install PREFIX=..."};
         dlclose(handle);
     }
     return {Verdict::good, "library",
-            place.library("libmpi_abi.so.1") +
+            installation.library("libmpi_abi.so.1") +
                 " and, for programs built with MPICH or Intel MPI, libmpi.so.12 can be loaded",
             "", ""};
 }
 
-Finding examine_compiler(const Place &place) {
-    if (access(place.program("mpicc").c_str(), X_OK) != 0)
-        return {Verdict::problem, "compiler", place.program("mpicc") + " is missing", "",
+Finding examine_compiler(const Installation &installation) {
+    if (access(installation.program("mpicc").c_str(), X_OK) != 0)
+        return {Verdict::problem, "compiler", installation.program("mpicc") + " is missing", "",
                 "build and install Lanyard again: make install PREFIX=..."};
     std::string wanted = variable("LANYARD_CC");
     std::string command = wanted.empty() ? "cc" : wanted;
@@ -121,9 +122,9 @@ Finding examine_compiler(const Place &place) {
     return {Verdict::good, "compiler", "mpicc uses " + found, "", ""};
 }
 
-Findings examine_others(const Place &place) {
-    Findings findings = {examine_path(place)};
-    examine_library_path(place, findings);
+Findings examine_others(const Installation &installation) {
+    Findings findings = {examine_path(installation)};
+    examine_library_path(installation, findings);
     std::string preload = variable("LD_PRELOAD");
     if (preload.find("mpi") != std::string::npos)
         findings.push_back({Verdict::note, "LD_PRELOAD",

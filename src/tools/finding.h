@@ -34,10 +34,10 @@ Finding examine_long_messages(const Settings &settings);
 Finding examine_datagrams(const Settings &settings);
 // Loads the library that LANYARD_CHECKSUM=on needs.
 Finding examine_checksums(const Settings &settings);
-Finding examine_library(const Place &place);
-Finding examine_compiler(const Place &place);
+Finding examine_library(const Installation &installation);
+Finding examine_compiler(const Installation &installation);
 // Finds other MPI libraries that take precedence over Lanyard, by PATH, LD_LIBRARY_PATH or LD_PRELOAD.
-Findings examine_others(const Place &place);
+Findings examine_others(const Installation &installation);
 // Finds invalid variables of Lanyard, and variables that show that this shell runs inside the job of another
 // launcher.
 Findings examine_environment();

@@ -64,9 +64,9 @@ int show_settings(bool json) {
     return good ? 0 : 1;
 }
 
-int show_coverage(const Place &place, bool names, bool json) {
+int show_coverage(const Installation &installation, bool names, bool json) {
     Coverage coverage;
-    if (Error error = find_coverage(place, coverage)) return fail(error.take().sentence);
+    if (Error error = find_coverage(installation, coverage)) return fail(error.take().sentence);
     fmt::print("{}", json ? coverage_json(coverage) : coverage_table_text(coverage, names));
     return 0;
 }
@@ -112,9 +112,9 @@ struct Copies {
 };
 // Measures the rates by a short job of two processes on this machine. If that is not possible, `why` becomes
 // the reason.
-std::vector<Copies> learn_copies(const Place &place, std::string &why) {
-    std::string command = fmt::format("'{}' --timeout 20 -n 2 '{}' 2>&1", place.program("mpirun"),
-                                      place.helper("long-messages"));
+std::vector<Copies> learn_copies(const Installation &installation, std::string &why) {
+    std::string command = fmt::format("'{}' --timeout 20 -n 2 '{}' 2>&1", installation.program("mpirun"),
+                                      installation.helper("long-messages"));
     std::vector<Copies> learned;
     FILE *output = popen(command.c_str(), "r");
     if (!output) why = system_text(errno);
@@ -172,9 +172,9 @@ JsonList copies_as_json(const std::vector<Copies> &copies) {
     return list;
 }
 
-// Prints the paths. `place` is the installation whose mpirun starts a job that measures the copy methods. If
-// `place` is nullptr, nothing is measured.
-int show_paths(const Place *place, bool json) {
+// Prints the paths. `installation` is the one whose mpirun starts a job that measures the copy methods. If
+// `installation` is nullptr, nothing is measured.
+int show_paths(const Installation *installation, bool json) {
     Settings settings;
     if (!settings_now(settings)) return 1;
     std::vector<std::string> wanted = split_words(settings.paths);
@@ -185,10 +185,10 @@ int show_paths(const Place *place, bool json) {
         report.push_back(
             {{{"name", std::string(row.name)}, {"sentence", std::string(row.sentence)}, {"chosen", chosen}}});
         bool over_network = std::string_view(row.name) == "tcp",
-             copies = place && chosen && std::string_view(row.name) == "shm";
+             copies = installation && chosen && std::string_view(row.name) == "shm";
         std::string why;
         std::vector<Copies> learned;
-        if (copies) learned = learn_copies(*place, why);
+        if (copies) learned = learn_copies(*installation, why);
         if (over_network) report.back().members.push_back({"addresses", addresses});
         if (copies) report.back().members.push_back({"copies", copies_as_json(learned)});
         if (!json) fmt::print("{:<5} {:<4} {}\n", row.name, chosen ? "used" : "off", row.sentence);
@@ -271,10 +271,10 @@ int show_collectives(const InfoOptions &asked) {
     return 0;
 }
 
-int show_all(const Place &place) {
-    fmt::print("Lanyard {}, in {}\n", LANYARD_VERSION, place.prefix);
+int show_all(const Installation &installation) {
+    fmt::print("Lanyard {}, in {}\n", LANYARD_VERSION, installation.prefix);
     Coverage coverage;
-    if (Error error = find_coverage(place, coverage)) return fail(error.take().sentence);
+    if (Error error = find_coverage(installation, coverage)) return fail(error.take().sentence);
     size_t implemented = 0;
     for (const Coverage::Function &function : coverage.functions) implemented += function.implemented;
     fmt::print("MPI-5.0: {} of {} functions are implemented (lanyard info --coverage)\n", implemented,
@@ -289,13 +289,13 @@ int show_all(const Place &place) {
 
 }  // namespace
 
-int run_info(const Place &place, const InfoOptions &chosen) {
+int run_info(const Installation &installation, const InfoOptions &chosen) {
     if (chosen.settings) return show_settings(chosen.json);
-    if (chosen.coverage || chosen.missing) return show_coverage(place, chosen.missing, chosen.json);
-    if (chosen.paths) return show_paths(&place, chosen.json);
+    if (chosen.coverage || chosen.missing) return show_coverage(installation, chosen.missing, chosen.json);
+    if (chosen.paths) return show_paths(&installation, chosen.json);
     if (chosen.collectives) return show_collectives(chosen);
     if (chosen.json) return fail("--json goes with --settings, --coverage, --paths or --coll", usage_error);
-    return show_all(place);
+    return show_all(installation);
 }
 
 }  // namespace lanyard::tools

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <exception>
 
+#include "base/no_memory.h"
 #include "config/settings.h"
 #include "launch/plan.h"
 #include "tools/command_line.h"
@@ -72,7 +74,7 @@ void add_options(const CLI::App &app, std::string &page) {
 // Makes the manual page, in the language of man(7). It is made from the text of --help, so the two never
 // differ.
 std::string manual_page(const CLI::App &app, const std::string &version) {
-    std::string name = app.get_name();
+    const std::string &name = app.get_name();
     std::string page = ".TH " + name + " 1 \"\" \"Lanyard " + version + "\"\n.SH NAME\n" + name +
                        " \\- report on Lanyard and this machine\n";
     page += ".SH SYNOPSIS\n";
@@ -135,7 +137,7 @@ void add_commands(CLI::App &app, Asked &asked) {
         "bench --sweep' lists these settings.");
     bench->add_option("-n", asked.ranks, "number of ranks, before NAME (default: 2)")->type_name("N");
     bench->prefix_command();
-    bench->footer([] { return "NAME is one of:\n" + list_benchmarks(find_place()); });
+    bench->footer([] { return "NAME is one of:\n" + list_benchmarks(find_installation()); });
 
     for (CLI::App *command : app.get_subcommands({})) command->set_version_flag("-V,--version", version);
 }
@@ -153,7 +155,8 @@ int run_nothing(const CLI::App &app) {
 
 }  // namespace
 
-int main(int count, char **words) {
+int main(int count, char **words) try {
+    lanyard::end_where_new_fails("lanyard", 1);
     CLI::App app(about, "lanyard");
     Asked asked;
     add_commands(app, asked);
@@ -175,12 +178,12 @@ int main(int count, char **words) {
     std::vector<std::string> rest = chosen.remaining();
     if (!rest.empty() && chosen.get_name() != "bench") return refuse_option(chosen, rest);
     if (std::vector<std::string> outer = app.remaining(); !outer.empty()) return refuse_option(app, outer);
-    Place place = find_place();
+    Installation installation = find_installation();
     if (chosen.get_name() == "info") {
         asked.info.collectives = chosen.count("--coll") > 0;
-        return run_info(place, asked.info);
+        return run_info(installation, asked.info);
     }
-    if (chosen.get_name() == "doctor") return run_doctor(place, asked.doctor_json);
+    if (chosen.get_name() == "doctor") return run_doctor(installation, asked.doctor_json);
     int ranks = 0;
     auto [end, trouble] = std::from_chars(asked.ranks.data(), asked.ranks.data() + asked.ranks.size(), ranks);
     // These limits are the same as those of mpirun.
@@ -189,5 +192,8 @@ int main(int count, char **words) {
                      launch::most_ranks, asked.ranks.c_str());
         return usage_error;
     }
-    return run_bench(place, ranks, std::move(rest));
+    return run_bench(installation, ranks, std::move(rest));
+} catch (const std::exception &error) {
+    std::fprintf(stderr, "lanyard: %s\n", error.what());
+    return 1;
 }

@@ -10,7 +10,7 @@ namespace lanyard::tools {
 
 namespace files = std::filesystem;
 
-Place find_place() {
+Installation find_installation() {
     std::error_code ignored;
     files::path program = files::read_symlink("/proc/self/exe", ignored);
     return {program.parent_path().parent_path().string()};

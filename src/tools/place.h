@@ -1,5 +1,5 @@
-// Finds the place of this installation, or of the build folder, which has the same form. The place is found
-// from the path of the running program, so an installation still works after it was moved.
+// Finds this installation, or the build folder, which has the same form. It is found from the path of the
+// running program, so an installation still works after it was moved.
 // Tested by: tests/command/test_install.py.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace lanyard::tools {
 
-struct Place {
+struct Installation {
     std::string prefix;  // the folder that contains bin, lib, include and libexec
 
     std::string program(const std::string &name) const { return prefix + "/bin/" + name; }
@@ -15,8 +15,9 @@ struct Place {
     std::string helper(const std::string &name) const { return prefix + "/libexec/lanyard/" + name; }
 };
 
-// Finds the place: the parent of the folder that contains the running program (/proc/self/exe).
-Place find_place();
+// Finds the installation: its prefix is the parent of the folder that contains the running program
+// (/proc/self/exe).
+Installation find_installation();
 
 // The first executable file called `name` in a list of folders in the form of PATH; "" if there is none.
 std::string find_on_path(const std::string &name, const std::string &folders);

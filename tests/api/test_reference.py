@@ -114,8 +114,9 @@ def anchors(path):
 
 
 def test_links_lead_somewhere():
-    pages = sorted(REFERENCE.rglob("*.md")) + [ROOT / "README.md", ROOT / "CONTRIBUTING.md",
-                                               ROOT / "ARCHITECTURE.md", ROOT / "api" / "README.md"]
+    others = ("*.md", ".github/*.md", "*/README.md", "src/*/README.md", "tests/*/README.md",
+              "bench/RESULTS.md", "docs/*.md", "docs/internals/*.md")
+    pages = sorted({*REFERENCE.rglob("*.md"), *(page for names in others for page in ROOT.glob(names))})
     found, cache = 0, {}
     for page in pages:
         text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL)

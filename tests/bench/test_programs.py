@@ -323,9 +323,23 @@ def test_limits_has_every_part():
     done = run(BUILD / "libexec" / "lanyard" / "bench-limits", "--json")
     assert done.returncode == 0, done.stderr
     rows = {row["name"]: row for row in json.loads(done.stdout)["results"]}
-    assert {"line", "memcpy", "tcp", "udp", "tcp-64", "tcp-1048576"} <= set(rows)
+    assert {"line", "memcpy", "tcp", "udp", "tcp-64", "tcp-1048576", "through slots",
+            "through slots, both ways at once"} <= set(rows)
     assert all(row["median"] > 0 for row in rows.values())
     assert ("cma" in rows) != ("process_vm_readv is refused" in done.stderr)
+    sizes = [row["bytes"] for row in json.loads(done.stdout)["results"] if row["name"] == "through slots"]
+    assert sizes == [1 << power for power in range(12, 23)]
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="limits bounces a line between two processors")
+def test_limits_with_copies_has_every_method():
+    done = run(BUILD / "libexec" / "lanyard" / "bench-limits", "--copies")
+    assert done.returncode == 0, done.stderr
+    for method in ("memcpy, slots of 4 KiB", "memcpy, slots of 64 KiB"):
+        lines = [line for line in done.stdout.splitlines() if line.endswith(f"through slots, {method}")]
+        assert len(lines) == 11, method
+    assert "# through slots, fastest:" in done.stdout
 
 
 @pytest.mark.parametrize(("arguments", "code", "words"), [

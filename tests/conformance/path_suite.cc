@@ -1,3 +1,5 @@
+// Contains the tests of the conformance suite, and the functions of the fixture that they share. See
+// path_suite.h.
 #include "conformance/path_suite.h"
 
 #include <algorithm>
@@ -123,7 +125,7 @@ void PathSuite::poll_all() {
     for (uint32_t peer = 0; peer < peers(); ++peer) poll(peer);
 }
 
-bool PathSuite::settled() {
+bool PathSuite::all_arrived() {
     for (auto &[pair, count] : envelopes_sent_)
         if (recorder(pair.second).next_envelope[pair.first] != count) return false;
     uint64_t bulk_sent = 0, bulk_seen = 0;
@@ -135,10 +137,10 @@ bool PathSuite::settled() {
     return bulk_sent == bulk_seen;
 }
 
-void PathSuite::settle() {
+void PathSuite::poll_until_all_arrived() {
     Patience patience;
     for (int turn = 0; !patience.ends(turn); ++turn) {
-        if (settled()) return;
+        if (all_arrived()) return;
         poll_all();
         if (HasFailure()) return;
     }
@@ -177,7 +179,7 @@ TEST_P(PathSuite, CarriesEveryPayloadSize) {
     }
     size_t bulk = path(0).info.max_bulk;
     for (size_t size : {bulk, bulk - 1, bulk / 3 * 3}) deliver_bulk(0, other(0), size, true);
-    settle();
+    poll_until_all_arrived();
 }
 
 TEST_P(PathSuite, KeepsTheOrderOfEnvelopes) {
@@ -189,7 +191,7 @@ TEST_P(PathSuite, KeepsTheOrderOfEnvelopes) {
         if (random_.chance(5)) poll(other(from), static_cast<int>(random_.between(1, 9)));
         if (HasFatalFailure()) return;
     }
-    settle();
+    poll_until_all_arrived();
 }
 
 TEST_P(PathSuite, RecoversFromFull) {
@@ -202,9 +204,9 @@ TEST_P(PathSuite, RecoversFromFull) {
         for (size_t sent = 0; sent < most && send(0, to, size, false) == Sent::done; ++sent) {}
         // If the path is full, it must take no further frame.
         for (int again = 0; again < 3; ++again) send(0, to, size, true);
-        settle();
+        poll_until_all_arrived();
         deliver(0, to, size, false);
-        settle();
+        poll_until_all_arrived();
         if (HasFailure()) return;
     }
 }
@@ -216,9 +218,9 @@ TEST_P(PathSuite, RecoversFromFullOfBulk) {
         for (int sent = 0; sent < 400 && send_bulk(0, to, path(0).info.max_bulk, false) != Sent::full;
              ++sent) {
         }
-        settle();
+        poll_until_all_arrived();
         deliver_bulk(0, to, 1, false);
-        settle();
+        poll_until_all_arrived();
         if (HasFailure()) return;
     }
 }
@@ -241,7 +243,7 @@ TEST_P(PathSuite, SendsFromInsideHandlers) {
         for (; owed > 0 && send(to, 0, 77, false) == Sent::done; --owed) {}
     }
     EXPECT_GT(answered, replies);
-    settle();
+    poll_until_all_arrived();
 }
 
 TEST_P(PathSuite, RespectsTheBudget) {
@@ -254,7 +256,7 @@ TEST_P(PathSuite, RespectsTheBudget) {
         // The fixture's poll() checks that the path keeps to its budget. This loop polls with a small budget.
         // No frame must be lost, and no peer must be forgotten.
         for (int turn = 0; turn < some(3000); ++turn) poll(to, static_cast<int>(random_.between(1, 3)));
-        settle();
+        poll_until_all_arrived();
         if (HasFailure()) return;
     }
 }
@@ -271,7 +273,7 @@ TEST_P(PathSuite, ForgetsNobodyUnderASmallBudget) {
         poll(2);
     }
     EXPECT_EQ(recorder(0).next_envelope[2], 1u) << "peer 2 is never looked at while peer 1 has something";
-    settle();
+    poll_until_all_arrived();
 }
 
 TEST_P(PathSuite, TouchesMemoryWhereItSaysSo) {
@@ -302,7 +304,7 @@ TEST_P(PathSuite, ReportsALostPeerOnce) {
     deliver(1, 2, 10, false);
     deliver(0, 1, 10, false);
     deliver(0, 2, 10, false);
-    settle();
+    poll_until_all_arrived();
     if (!connected_->kill(1)) GTEST_SKIP() << "this path cannot notice that a peer has died";
     auto poll_both = [&] {
         poll(0);
@@ -348,7 +350,7 @@ TEST_P(PathSuite, LosesNothingInRandomInterleavings) {
             if (random_.chance(polls))
                 poll(static_cast<uint32_t>(random_.below(peers())), static_cast<int>(random_.between(1, 20)));
         }
-        settle();
+        poll_until_all_arrived();
         if (HasFailure()) return;
     }
 }

@@ -55,7 +55,7 @@ protected:
     void poll_all();
     // Polls until everything that was sent has arrived and nothing is pending. The test fails if this takes
     // too long.
-    void settle();
+    void poll_until_all_arrived();
 
     std::unique_ptr<Connected> connected_;
     std::vector<std::unique_ptr<Recorder>> recorders_;
@@ -63,7 +63,7 @@ protected:
     sim::Random random_;
 
 private:
-    bool settled();
+    bool all_arrived();
 
     uint64_t next_token_ = 1;
     std::map<std::pair<uint32_t, uint32_t>, uint64_t> envelopes_sent_, bulk_sent_;

@@ -1,3 +1,4 @@
+// Implements the two sides of a put: the Put at the origin and the Landing at the target. See put_protocol.h.
 #include "conformance/put_protocol.h"
 
 #include <algorithm>

@@ -82,15 +82,15 @@ public:
         size_t whole = bulk_size(peer, header.receive_id);
         uint64_t first = header.receive_id * 5 + whole;
         ASSERT_TRUE(size > 0 && header.offset >= first && header.offset + size <= first + whole)
-            << "bulk of another place came";
+            << "bulk of another place arrived";
         size_t begin = header.offset - first;
         check(key_of(peer, own_, header.receive_id), payload, size, begin);
-        std::vector<uint8_t> &received = bulk_come_[{peer, header.receive_id}];
+        std::vector<uint8_t> &received = bulk_arrived_[{peer, header.receive_id}];
         received.resize(whole);
         auto from = received.begin() + static_cast<std::ptrdiff_t>(begin),
              until = from + static_cast<std::ptrdiff_t>(size);
         EXPECT_TRUE(repeats_bulk || std::find(from, until, 1) == until)
-            << "bulk frame " << header.receive_id << " came twice";
+            << "bulk frame " << header.receive_id << " arrived twice";
         std::fill(from, until, uint8_t{1});
         if (std::find(received.begin(), received.end(), 0) == received.end())
             bulk_seen.insert({peer, header.receive_id});
@@ -127,7 +127,7 @@ private:
 
     uint32_t own_;
     // One element for each byte of a bulk, 1 if the byte has arrived.
-    std::map<std::pair<uint32_t, uint64_t>, std::vector<uint8_t>> bulk_come_;
+    std::map<std::pair<uint32_t, uint64_t>, std::vector<uint8_t>> bulk_arrived_;
 };
 
 }  // namespace lanyard::conformance

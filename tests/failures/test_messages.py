@@ -28,7 +28,7 @@ def test_truncation_is_fatal_by_default(mpirun, program):
 
 @pytest.mark.parametrize(("what", "words"), [
     ("short",
-     "rank 1 .*MPI_Finalize: 2 messages were sent to this rank, but never received; the first came from rank "
+     "rank 1 .*MPI_Finalize: 2 messages were sent to this rank, but never received; the first is from rank "
      "0 with tag 5, 12 bytes"),
     ("probed",
      r"rank 0 .*MPI_Finalize: 1 message was taken by MPI_Mprobe or MPI_Improbe, but never received\n"),

@@ -41,7 +41,7 @@ struct Counter final : Sink {
     void sent(uint64_t) override { must(false, "nothing was pending"); }
     void lost(uint32_t peer, Error reason) override {
         reason.discard();
-        must(peer == liar, "who keeps to the protocol is not lost");
+        must(peer == liar, "a peer that keeps to the protocol is not lost");
     }
 };
 

@@ -105,7 +105,7 @@ def test_messages_survive_flipped_bits(hosts, torture):
         flips = one.counts()["flips"] + other.counts()["flips"]
     assert process.returncode == 0 and out.endswith(" rounds\n"), out + err
     assert int(out.split()[0]) > 0
-    damaged = err.count("what came was damaged on its way")
+    damaged = err.count("what arrived was damaged on its way")
     assert 5 < damaged <= flips, (flips, err)  # several flips may be in one connection, or in greetings
 
 

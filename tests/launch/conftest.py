@@ -189,7 +189,7 @@ class Launcher:
         end = time.monotonic() + timeout
         while not enough(text):
             assert select.select([stream], [], [], max(0, end - time.monotonic()))[0], (
-                f"nothing more came than {text}")
+                f"nothing more arrived than {text}")
             chunk = os.read(stream.fileno(), 4096)
             assert chunk, f"the stream ended after {text}"
             text += chunk
@@ -211,7 +211,8 @@ class Launcher:
 def pytest_configure(config):
     config.addinivalue_line("markers",
                             "one_host(reason): not with the ranks on two hosts (LANYARD_TEST_ACROSS)")
-    config.addinivalue_line("markers", "own_paths(reason): not over harmed datagrams (LANYARD_TEST_HARMED)")
+    config.addinivalue_line("markers",
+                            "own_paths(reason): not with datagrams as the only path (LANYARD_TEST_HARMED)")
 
 
 def pytest_runtest_setup(item):

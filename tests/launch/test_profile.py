@@ -106,7 +106,7 @@ def test_datagrams_that_were_lost(mpirun, program, tmp_path):
     again = sum(total[f"given up by {why}"] for why in ("order", "time", "probe"))
     assert 0 < total["missing"] < total["received"]
     assert total["missing"] - 3 <= again, (
-        "what never came went again; the last packets may not have been missed by anybody")
+        "what never arrived went again; the last packets may not have been missed by anybody")
     assert 0 < total["doubled"] < total["packets"] and 0 < total["damaged"] < total["packets"]
     assert total["strangers"] == total["stale"] == total["garbage"] == 0
     assert total["acknowledgements alone"] > 0 and total["acknowledgements carried"] > 0

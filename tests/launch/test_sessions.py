@@ -96,7 +96,7 @@ def test_what_a_session_leaves_behind_is_told_in_debug_mode(mpirun, program):
     code, _, err = mpirun.run("-n", 2, program, "left", env={"LANYARD_CHECK": "on"})
     assert code == 0
     told = ("rank 1 [check] MPI_Session_finalize: 1 message was sent to this rank, but never received; the "
-            "first came from rank 0 with tag 9")
+            "first is from rank 0 with tag 9")
     assert told in err, err
     assert mpirun.run("-n", 2, program, "again again", env={"LANYARD_CHECK": "on"}) == (0, "", "")
 

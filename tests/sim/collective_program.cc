@@ -1,3 +1,4 @@
+// Plans the random collectives and computes the results that each rank must get. See collective_program.h.
 #include "sim/collective_program.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Implements the endpoints of the simulated processes, and the thread that drives their network. See
+// datagrams.h.
 #include "sim/datagrams.h"
 
 #include "sim/known_secret.h"

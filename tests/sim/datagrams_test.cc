@@ -27,7 +27,7 @@ struct Totals {
     uint64_t lost = 0, doubled = 0, damaged = 0, held_up = 0, overflowed = 0;
 };
 
-void expect_all_came(Job &job) {
+void expect_all_arrived(Job &job) {
     for (uint32_t own = 0; own < job.shape.ranks; ++own) {
         EXPECT_EQ(job.rank(own).messenger.unexpected().count(), 0u);
         EXPECT_EQ(job.rank(own).messenger.posted().count(), 0u);
@@ -56,7 +56,7 @@ uint64_t play(uint64_t seed, Totals &totals) {
         rank.finish();
     });
     baton.run();
-    expect_all_came(job);
+    expect_all_arrived(job);
     check_credit(job);
     const PacketNetwork::Counts &counts = job.datagrams->network.counts();
     totals.lost += counts.lost;
@@ -101,7 +101,7 @@ TEST(Datagrams, CarryCollectivesOfTwoHundredAndFiftySixRanks) {
         rank.finish();
     });
     baton.run();
-    expect_all_came(job);
+    expect_all_arrived(job);
     EXPECT_GT(job.datagrams->network.counts().lost, 20u);
 }
 
@@ -127,7 +127,7 @@ TEST(Datagrams, WaitForACableThatIsCutForThirtySeconds) {
     };
     baton.add("cable", cable, [] { return std::string(); });
     baton.run();
-    expect_all_came(job);
+    expect_all_arrived(job);
     EXPECT_GT(network.counts().cut_off, 0u);
     EXPECT_GT(baton.now_ns(), 30 * second_ns);
     EXPECT_LT(baton.now_ns(), 32 * second_ns);

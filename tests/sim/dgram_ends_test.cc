@@ -22,7 +22,7 @@ TEST(DgramEnds, FarewellThatIsLostIsNotMissed) {
     send(hosts, 0, 1);
     send(hosts, 1, 0);
     hosts.run_until(second_ns);
-    EXPECT_TRUE(hosts.paths[0]->settled() && hosts.paths[1]->settled());
+    EXPECT_TRUE(hosts.paths[0]->all_acknowledged() && hosts.paths[1]->all_acknowledged());
     for (auto &path : hosts.paths) path->leave(true);
     hosts.network.cut(0, 1);
     hosts.paths[0]->close();
@@ -30,7 +30,7 @@ TEST(DgramEnds, FarewellThatIsLostIsNotMissed) {
     EXPECT_GT(hosts.network.counts().cut_off, 0u);
     hosts.network.heal_all();
     hosts.run_until(300 * second_ns, 50'000'000);
-    EXPECT_TRUE(hosts.paths[1]->settled());
+    EXPECT_TRUE(hosts.paths[1]->all_acknowledged());
     EXPECT_FALSE(hosts.paths[1]->activity().io_pending);
     EXPECT_TRUE(hosts.heard[1].losses.empty());
     hosts.paths[1]->close();
@@ -115,13 +115,13 @@ TEST(DgramEnds, AnswerGoesWithTheReplyOrInTime) {
         EXPECT_EQ(counts.packets_out, packets + 1);
         EXPECT_EQ(counts.acknowledgements_out, alone + !replies);
         hosts.run_until(2 * second_ns);
-        EXPECT_TRUE(hosts.paths[0]->settled());
+        EXPECT_TRUE(hosts.paths[0]->all_acknowledged());
     }
 }
 
 // When nothing has arrived for 50 ms, memory is trimmed once. A sleeping process wakes at that time. Until
 // then, the path reports that a peer may still wait for an acknowledgement (`unacknowledged`).
-TEST(DgramEnds, WhoHearsNothingForLongRestsOnce) {
+TEST(DgramEnds, WhoHearsNothingForLongTrimsOnce) {
     DgramHosts hosts(first_seed(), {}, 2);
     EXPECT_FALSE(hosts.paths[1]->activity().unacknowledged);
     for (int times = 1; times <= 2; ++times) {
@@ -129,13 +129,13 @@ TEST(DgramEnds, WhoHearsNothingForLongRestsOnce) {
         uint64_t quiet_ns = hosts.network.now_ns() + 48'000'000;
         hosts.run_until(quiet_ns);
         for (int own : {0, 1}) {
-            EXPECT_EQ(hosts.heard[own].rested, times - 1);
+            EXPECT_EQ(hosts.heard[own].trims, times - 1);
             EXPECT_TRUE(hosts.paths[own]->activity().unacknowledged);
             EXPECT_LE(hosts.paths[own]->deadline_ns(), quiet_ns + 3'000'000);
         }
         hosts.run_until(quiet_ns + 10'000'000);
         for (int own : {0, 1}) {
-            EXPECT_EQ(hosts.heard[own].rested, times);
+            EXPECT_EQ(hosts.heard[own].trims, times);
             EXPECT_FALSE(hosts.paths[own]->activity().unacknowledged);
             EXPECT_GT(hosts.paths[own]->deadline_ns(), quiet_ns + second_ns);
         }

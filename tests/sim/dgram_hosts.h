@@ -20,9 +20,9 @@ struct Heard final : Sink {
     void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t) override {}
     void sent(uint64_t) override {}
     void lost(uint32_t, Error error) override { losses.push_back(error.take().sentence); }
-    void trim_memory() override { ++rested; }
+    void trim_memory() override { ++trims; }
 
-    int envelopes = 0, rested = 0;
+    int envelopes = 0, trims = 0;
     std::vector<std::string> losses;
 };
 

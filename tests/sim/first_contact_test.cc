@@ -69,8 +69,8 @@ TEST(FirstContact, lacksAnAnswerAtBothEndsOfAWayThatIsClosed) {
         Hosts hosts(random.next(), some_network(random), count);
         auto a = static_cast<uint32_t>(random.below(count)),
              b = (a + 1 + static_cast<uint32_t>(random.below(count - 1))) % count;
-        hosts.network.cut_way(a, b);
-        if (random.chance(50)) hosts.network.cut_way(b, a);
+        hosts.network.cut_direction(a, b);
+        if (random.chance(50)) hosts.network.cut_direction(b, a);
         hosts.meet(random);
         for (uint32_t own = 0; own < count; ++own) {
             std::optional<uint32_t> silent = hosts.contacts[own]->silent(), expected;

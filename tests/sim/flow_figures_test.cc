@@ -28,7 +28,7 @@ double bandwidth(PacketBehaviour behaviour, uint32_t lost_ppm, int count) {
         while (!conversation.bulk[static_cast<size_t>(i - 1)].delivered)
             if (!world.run_until(world.now_ns() + 100'000)) return 0;
     }
-    EXPECT_TRUE(world.run_until_bulk_came(1, world.now_ns() + 100 * second_ns)) << world.describe();
+    EXPECT_TRUE(world.run_until_bulk_arrived(1, world.now_ns() + 100 * second_ns)) << world.describe();
     uint64_t took_ns = world.now_ns();
     double share = line_share(mib * static_cast<size_t>(count), took_ns, behaviour);
     std::printf("lost %.1f %%: %.3f of the line\n%s", lost_ppm / 1e4, share, world.describe().c_str());
@@ -63,7 +63,7 @@ TEST(FlowFigures, incastOfSevenFillsTheLine) {
         uint64_t rounds = 16 * mib / size / 7 + 1;
         for (uint64_t round = 0; round < rounds; ++round) {
             for (uint32_t from = 1; from < 8; ++from) world.send_bulk(from, 0, size);
-            ASSERT_TRUE(world.run_until_bulk_came(0, world.now_ns() + 10 * second_ns)) << world.describe();
+            ASSERT_TRUE(world.run_until_bulk_arrived(0, world.now_ns() + 10 * second_ns)) << world.describe();
         }
         double share = line_share(rounds * 7 * size, world.now_ns(), behaviour);
         std::printf("incast of %zu bytes: %.3f of the line\n%s", size, share, world.describe().c_str());
@@ -81,7 +81,7 @@ TEST(FlowFigures, incastOfEnvelopesHasNoTimeouts) {
         for (uint32_t from = 1; from < 8; ++from) world.send(from, 0, size);
     auto received = [&] {
         for (uint32_t from = 1; from < 8; ++from)
-            if (world.conversation(from, 0).came < each) return false;
+            if (world.conversation(from, 0).arrived < each) return false;
         return true;
     };
     while (!received()) ASSERT_TRUE(world.run_until(world.now_ns() + 100'000)) << world.describe();
@@ -102,8 +102,8 @@ void check_late_looks(uint32_t lost_ppm, uint64_t most_ns) {
         FlowWorld world(seed + run, behaviour, 2, {});
         world.look_every(1, 10'000'000);
         world.send_bulk(0, 1, mib);
-        ASSERT_TRUE(world.run_until_bulk_came(1, 10 * second_ns)) << "seed " << seed + run << '\n'
-                                                                  << world.describe();
+        ASSERT_TRUE(world.run_until_bulk_arrived(1, 10 * second_ns)) << "seed " << seed + run << '\n'
+                                                                     << world.describe();
         longest_ns = std::max(longest_ns, world.now_ns());
         sum_ns += world.now_ns();
         EXPECT_LT(world.now_ns(), most_ns) << "seed " << seed + run << '\n' << world.describe();
@@ -124,7 +124,7 @@ TEST(FlowFigures, alltoallOfEightFillsTheLine) {
     for (uint32_t from = 0; from < 8; ++from)
         for (uint32_t step = 1; step < 8; ++step) world.send_bulk(from, (from + step) % 8, mib / 2);
     for (uint32_t to = 0; to < 8; ++to)
-        ASSERT_TRUE(world.run_until_bulk_came(to, 10 * second_ns)) << world.describe();
+        ASSERT_TRUE(world.run_until_bulk_arrived(to, 10 * second_ns)) << world.describe();
     double share = line_share(7 * mib / 2, world.now_ns(), behaviour);
     std::printf("alltoall: %.3f of the line\n%s", share, world.network().describe().c_str());
     EXPECT_GT(share, 0.85);
@@ -140,7 +140,7 @@ protected:
 
     bool is_acknowledged(uint32_t to, uint64_t each) {
         for (uint32_t from = 0; from < hosts; ++from)
-            if (from != to && world_.conversation(from, to).came < each) return false;
+            if (from != to && world_.conversation(from, to).arrived < each) return false;
         return true;
     }
     bool all_have(uint64_t each) {
@@ -184,7 +184,7 @@ TEST_F(EightHosts, GatherAfterEachSentAlone) {
     constexpr uint64_t each = 48;
     for (uint32_t from = 1; from < hosts; ++from) {
         for (uint64_t i = 0; i < each; ++i) world_.send(from, 0, block);
-        run_until([&] { return world_.conversation(from, 0).came == each; });
+        run_until([&] { return world_.conversation(from, 0).arrived == each; });
     }
     gather(30, each);
 }
@@ -210,7 +210,7 @@ TEST(FlowFigures, latencyWithLosses) {
         for (auto [from, to] : {std::pair{0u, 1u}, std::pair{1u, 0u}}) {
             world.send(from, to, 1024);
             Conversation &conversation = world.conversation(from, to);
-            while (conversation.came < conversation.log.size())
+            while (conversation.arrived < conversation.log.size())
                 ASSERT_TRUE(world.run_until(world.now_ns() + 1'000)) << world.describe();
         }
         took.push_back((world.now_ns() - begin) / 2);
@@ -225,7 +225,7 @@ TEST(FlowFigures, latencyWithLosses) {
 TEST(FlowFigures, shortMessagesSharePackets) {
     FlowWorld world(first_seed(), {}, 2, {});
     for (int i = 0; i < 20'000; ++i) world.send(0, 1, 8);
-    ASSERT_TRUE(world.run_until_settled(second_ns)) << world.describe();
+    ASSERT_TRUE(world.run_until_idle(second_ns)) << world.describe();
     EXPECT_LT(world.network().counts().sent, 1'000u) << world.describe();
 }
 

@@ -49,7 +49,7 @@ void live(FlowWorld &world, uint32_t hosts, Random &random) {
     }
     if (random.chance(30) && !world.run_until(world.now_ns() + random.below(20 * second_ns))) return;
     world.network().heal_all();
-    world.run_until_settled(world.now_ns() + 50'000 * second_ns);
+    world.run_until_idle(world.now_ns() + 50'000 * second_ns);
 }
 
 std::string scenario(uint64_t seed) {
@@ -84,7 +84,7 @@ TEST(Flow, outlivesAPartitionOfThirtySeconds) {
     world.send(1, 0, 50);
     ASSERT_TRUE(world.run_until(30 * second_ns)) << world.describe();
     world.network().heal_all();
-    ASSERT_TRUE(world.run_until_settled(30 * second_ns + second_ns)) << world.describe();
+    ASSERT_TRUE(world.run_until_idle(30 * second_ns + second_ns)) << world.describe();
     EXPECT_EQ(world.conversation(0, 1).ended, 0);
 }
 
@@ -111,20 +111,20 @@ TEST(Flow, tellsOnceOfAPeerThatIsSilent) {
 // from another source that the peer lives.
 TEST(Flow, waitsForAPeerThatIsSilentButLives) {
     FlowWorld world(first_seed(), {}, 2, {});
-    world.know(dgram::Life::lives);
+    world.know(dgram::PeerState::alive);
     world.send_bulk(0, 1, 3'000'000);
     ASSERT_TRUE(world.run_until(5'000'000)) << world.describe();
     world.network().cut(0, 1);
     world.send(0, 1, 1000);
     ASSERT_TRUE(world.run_until(600 * second_ns)) << world.describe();
     world.network().heal_all();
-    ASSERT_TRUE(world.run_until_settled(601 * second_ns)) << world.describe();
+    ASSERT_TRUE(world.run_until_idle(601 * second_ns)) << world.describe();
     EXPECT_EQ(world.conversation(0, 1).ended, 0);
 }
 
 TEST(Flow, tellsOnceAndSoonerOfAPeerThatIsGone) {
     FlowWorld world(first_seed(), {}, 2, {});
-    world.know(dgram::Life::gone);
+    world.know(dgram::PeerState::gone);
     world.send_bulk(0, 1, 3'000'000);
     ASSERT_TRUE(world.run_until(5'000'000)) << world.describe();
     EXPECT_EQ(world.conversation(0, 1).ended, 0);
@@ -194,7 +194,7 @@ TEST(Flow, keepsToWhatTheEndpointLearns) {
     ASSERT_TRUE(world.run_until(5'000'000)) << world.describe();
     world.network().behaviour().largest = 1000;
     world.flow(0, 1).set_largest(1000);
-    ASSERT_TRUE(world.run_until_settled(second_ns)) << world.describe();
+    ASSERT_TRUE(world.run_until_idle(second_ns)) << world.describe();
     EXPECT_LT(world.network().counts().too_long, 300u);
 }
 
@@ -207,7 +207,7 @@ TEST(Flow, noticesEachDamagedPacketOfAThousand) {
         FlowWorld world(seed, behaviour, 2, {});
         for (int i = 0; i < 500; ++i) world.send(0, 1, static_cast<size_t>(i * 7));
         for (int i = 0; i < 4; ++i) world.send_bulk(0, 1, 20'000'000);
-        EXPECT_TRUE(world.run_until_settled(100 * second_ns))
+        EXPECT_TRUE(world.run_until_idle(100 * second_ns))
             << world.describe() << "Repeat with LANYARD_TEST_SEED=" << seed;
         const PacketNetwork::Counts &counts = world.network().counts();
         EXPECT_LE(world.counts().damaged, counts.damaged);
@@ -227,7 +227,7 @@ TEST(Flow, noticesEveryDamagedPacket) {
     behaviour.damaged_ppm = 100'000;
     FlowWorld world(first_seed(), behaviour, 2, {});
     for (int i = 0; i < 2000; ++i) world.send(0, 1, static_cast<size_t>(i));
-    ASSERT_TRUE(world.run_until_settled(100 * second_ns)) << world.describe();
+    ASSERT_TRUE(world.run_until_idle(100 * second_ns)) << world.describe();
     EXPECT_GT(world.network().counts().damaged, 100u);
     // receives what was still under way
     ASSERT_TRUE(world.run_until(world.now_ns() + second_ns)) << world.describe();

@@ -1,3 +1,5 @@
+// Implements the simulated processes, and the comparison of all that arrives with all that was sent. See
+// flow_world.h.
 #include "sim/flow_world.h"
 
 #include <algorithm>
@@ -58,7 +60,7 @@ public:
     }
     void delivered(Flow &flow, uint64_t below) override {
         Conversation &conversation = to(flow);
-        if (below <= conversation.delivered || below > conversation.came)
+        if (below <= conversation.delivered || below > conversation.arrived)
             world_.complain("envelopes are said to be delivered that are not");
         conversation.delivered = below;
     }
@@ -70,34 +72,35 @@ public:
     }
     void envelope(Flow &flow, const dgram::Piece &piece, const std::byte *payload) override {
         Conversation &conversation = from(flow);
-        if (conversation.came >= conversation.log.size())
-            return world_.complain("an envelope came that nobody sent");
-        const SentMessage &message = conversation.log[conversation.came];
-        bool right = piece.at.sequence == conversation.came && piece.at.offset == conversation.came_of_next &&
+        if (conversation.arrived >= conversation.log.size())
+            return world_.complain("an envelope arrived that nobody sent");
+        const SentMessage &message = conversation.log[conversation.arrived];
+        bool right = piece.at.sequence == conversation.arrived &&
+                     piece.at.offset == conversation.arrived_of_next &&
                      piece.total == message.payload.size() && piece.at.offset + piece.size <= piece.total &&
                      std::equal(payload, payload + piece.size, message.payload.begin() + piece.at.offset);
         if (piece.first())
             right = right && std::memcmp(&piece.envelope, &message.envelope, sizeof(Envelope)) == 0;
         if (!right) return world_.complain("an envelope is not the next one that was sent");
-        conversation.came_of_next += piece.size;
-        if (conversation.came_of_next < message.payload.size()) return;
-        conversation.came_of_next = 0;
-        ++conversation.came;
+        conversation.arrived_of_next += piece.size;
+        if (conversation.arrived_of_next < message.payload.size()) return;
+        conversation.arrived_of_next = 0;
+        ++conversation.arrived;
     }
     void bulk(Flow &flow, const BulkHeader &header, const std::byte *payload, size_t size) override {
         Conversation &conversation = from(flow);
         uint64_t begin = header.offset - bulk_base;
         if (header.receive_id >= conversation.bulk.size() ||
             begin + size > conversation.bulk[header.receive_id].bytes.size())
-            return world_.complain("bulk came that nobody sent");
+            return world_.complain("bulk arrived that nobody sent");
         Conversation::Bulk &item = conversation.bulk[header.receive_id];
         if (std::memcmp(payload, item.bytes.data() + begin, size) != 0)
-            return world_.complain("bulk came with other bytes");
+            return world_.complain("bulk arrived with other bytes");
         uint64_t again = item.add(begin, begin + size);
-        conversation.came_twice += again;
+        conversation.arrived_twice += again;
         item.missing -= size - again;
     }
-    dgram::Life life(Flow &) override { return world_.life_; }
+    dgram::PeerState peer_state(Flow &) override { return world_.peer_state_; }
     void ended(Flow &flow, dgram::FlowEnd how) override {
         Conversation &conversation = to(flow);
         if (conversation.ended++) world_.complain("a flow ended twice");
@@ -252,15 +255,15 @@ bool FlowWorld::run_until(uint64_t ns) {
     return complaint_.empty();
 }
 
-bool FlowWorld::settled() {
+bool FlowWorld::is_idle() {
     for (auto &host : hosts_)
         for (auto &flow : host->flows)
             if (flow->active()) return false;
     return true;
 }
 
-bool FlowWorld::run_until_settled(uint64_t limit_ns) {
-    while (!settled())
+bool FlowWorld::run_until_idle(uint64_t limit_ns) {
+    while (!is_idle())
         if (!step(limit_ns)) {
             complain("not all was delivered, or not all memory given back, in time");
             return false;
@@ -273,7 +276,7 @@ bool FlowWorld::run_until_settled(uint64_t limit_ns) {
     return complaint_.empty();
 }
 
-bool FlowWorld::run_until_bulk_came(uint32_t to, uint64_t limit_ns) {
+bool FlowWorld::run_until_bulk_arrived(uint32_t to, uint64_t limit_ns) {
     auto missing = [&] {
         for (uint32_t from = 0; from < hosts_.size(); ++from)
             for (const Conversation::Bulk &bulk : conversation(from, to).bulk)
@@ -305,7 +308,7 @@ std::string FlowWorld::describe() {
             const Flow &flow = this->flow(from, to);
             if (!flow.active() && had.log.empty() && had.bulk.empty()) continue;
             text += std::to_string(from) + " to " + std::to_string(to) + ": " +
-                    std::to_string(had.log.size()) + " envelopes, came " + std::to_string(had.came) +
+                    std::to_string(had.log.size()) + " envelopes, arrived " + std::to_string(had.arrived) +
                     ", delivered " + std::to_string(had.delivered) + ", bulk missing " +
                     std::to_string(missing) + ", window " + std::to_string(flow.congestion().window()) +
                     ", round trip " + std::to_string(flow.trip().smoothed_ns()) +

@@ -23,8 +23,8 @@ struct SentMessage {
 struct Conversation {
     std::vector<SentMessage> log;
     uint64_t delivered = 0;  // number of messages that the flow has reported to the sender as delivered
-    uint64_t came = 0;       // number of messages that have arrived completely
-    size_t came_of_next = 0;
+    uint64_t arrived = 0;    // number of messages that have arrived completely
+    size_t arrived_of_next = 0;
     struct Bulk {
         std::vector<std::byte> bytes;
         std::map<uint64_t, uint64_t> received;  // the ranges that have arrived: begin to end
@@ -35,7 +35,7 @@ struct Conversation {
         bool delivered = false;
     };
     std::vector<Bulk> bulk;  // indexed by receive id
-    uint64_t came_twice = 0;  // bytes of bulk that have arrived more than once
+    uint64_t arrived_twice = 0;  // bytes of bulk that have arrived more than once
     int ended = 0;
     dgram::FlowEnd how{};
 };
@@ -59,14 +59,14 @@ public:
     // passes in between.
     void look_every(uint32_t host, uint64_t ns);
     // Sets what all processes know about whether a peer that does not answer still lives.
-    void know(dgram::Life life) { life_ = life; }
+    void know(dgram::PeerState state) { peer_state_ = state; }
     // Runs until the time `ns`. Returns false if there is a complaint().
     bool run_until(uint64_t ns);
     // Runs until no flow is active: everything has been delivered, and every flow has returned its
     // memory. Returns false if this takes until `limit_ns`, or if there is a complaint().
-    bool run_until_settled(uint64_t limit_ns);
+    bool run_until_idle(uint64_t limit_ns);
     // Runs until all bulk that was sent to host `to` has arrived. Returns false as above.
-    bool run_until_bulk_came(uint32_t to, uint64_t limit_ns);
+    bool run_until_bulk_arrived(uint32_t to, uint64_t limit_ns);
 
     PacketNetwork &network() { return network_; }
     Conversation &conversation(uint32_t from, uint32_t to) {
@@ -88,7 +88,7 @@ private:
     void complain(const std::string &what);
     std::vector<std::byte> any_bytes(size_t size);
     bool step(uint64_t limit_ns);
-    bool settled();
+    bool is_idle();
     void serve(Host &host);
     void wake(Host &host);
     uint64_t served_at_ns(const Host &host) const;
@@ -98,7 +98,7 @@ private:
     int disturb_percent_ = 0, disturbances_left_ = 500;
     uint64_t steps_ = 0, astray_ = 0;
     bool copies_bulk_ = false;
-    dgram::Life life_ = dgram::Life::unknown;
+    dgram::PeerState peer_state_ = dgram::PeerState::unknown;
     std::vector<Conversation> conversations_;
     std::vector<std::unique_ptr<Host>> hosts_;
     std::string complaint_;

@@ -1,3 +1,5 @@
+// Plans random collectives of two groups and computes the results that each rank must get. See
+// inter_program.h.
 #include "sim/inter_program.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Creates the ranks of a simulated job and the paths between them. See job.h.
 #include "sim/job.h"
 
 #include "coll/shm/node_area.h"
@@ -89,17 +90,17 @@ Rank::~Rank() { free_predefined(universe); }
 std::string Rank::waits_for() {
     const MessageCounts &counts = messenger.counts();
     return entries(" receive", messenger.posted()) + entries(" stored", messenger.unexpected()) +
-           (messenger.quiet() ? " nothing under way" : " transfers under way") + ", sent " +
+           (messenger.nothing_pending() ? " nothing under way" : " transfers under way") + ", sent " +
            std::to_string(counts.sent) + ", matched " + std::to_string(counts.matched);
 }
 
 void Rank::finish() {
     EngineGuard guard(engine);
-    auto quiet = [](const void *subject) {
+    auto all_done = [](const void *subject) {
         auto &rank = *static_cast<const Rank *>(subject);
-        return rank.messenger.quiet() && rank.path.settled();
+        return rank.messenger.nothing_pending() && rank.path.all_acknowledged();
     };
-    engine.wait_owned(Condition{quiet, this});
+    engine.wait_owned(Condition{all_done, this});
     if (++job.finished == job.shape.ranks) {
         for (uint32_t thread : job.threads) job.baton.notify(thread);
         if (job.datagrams) job.datagrams->end();

@@ -1,3 +1,5 @@
+// Chooses the messages of a random program, and sends, receives and checks them in each rank. See
+// p2p_program.h.
 #include "sim/p2p_program.h"
 
 #include <gtest/gtest.h>
@@ -83,7 +85,7 @@ void Player::play() {
     }
     wait(true);
     for (auto &[key, left] : expected_)
-        EXPECT_TRUE(left.empty()) << left.size() << " messages to rank " << rank_.own << " never came";
+        EXPECT_TRUE(left.empty()) << left.size() << " messages to rank " << rank_.own << " never arrived";
 }
 
 std::unique_ptr<Player::Operation> Player::new_operation(bool sends, bool scattered, int64_t bytes) {

@@ -10,8 +10,8 @@ namespace {
 
 class Pace : public ::testing::Test {
 protected:
-    struct Place final : Sink {
-        explicit Place(size_t size) : memory(size) {}
+    struct MemorySink final : Sink {
+        explicit MemorySink(size_t size) : memory(size) {}
         void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override { ++envelopes; }
         std::byte *place(uint32_t, const BulkHeader &, size_t size) override {
             return size <= memory.size() ? memory.data() : nullptr;
@@ -37,7 +37,7 @@ protected:
                 sinks_[0].free =
                     path(0).send_bulk(1, {}, {data_.data(), path(0).max_bulk_in_place(1), nullptr}, 1) !=
                     Sent::pending;
-            patient_ = path(1).activity().prefers_sleep || patient_;
+            preferred_sleep_ = path(1).activity().prefers_sleep || preferred_sleep_;
             for (uint32_t own : {0u, 1u}) poll(own);
         }
         EXPECT_GE(sinks_[1].bytes, end);
@@ -45,9 +45,9 @@ protected:
 
     Baton baton_{first_seed()};
     std::unique_ptr<SimLinks> links_;
-    Place sinks_[2]{Place(most_bulk), Place(most_bulk)};
+    MemorySink sinks_[2]{MemorySink(most_bulk), MemorySink(most_bulk)};
     std::vector<std::byte> data_ = std::vector<std::byte>(most_bulk);
-    bool patient_ = false;
+    bool preferred_sleep_ = false;
 };
 
 TEST_F(Pace, MakesFramesLongWhereTheConnectionTakesThemQuickly) {
@@ -59,7 +59,7 @@ TEST_F(Pace, MakesFramesLongWhereTheConnectionTakesThemQuickly) {
     EXPECT_EQ(path(0).max_bulk_in_place(1), max_bulk_frame);
     flow(30'000'000);
     EXPECT_EQ(path(0).max_bulk_in_place(1), most_bulk);
-    EXPECT_FALSE(patient_);
+    EXPECT_FALSE(preferred_sleep_);
 }
 
 TEST_F(Pace, KeepsFramesShortWhereTheyTakeLong) {
@@ -96,7 +96,7 @@ TEST_F(Pace, TellsASleeperOfSlowPayloadByTheChunk) {
           .portion_percent = 0,
           .preempt_percent = 0});
     flow(1'000'000);
-    EXPECT_TRUE(patient_);
+    EXPECT_TRUE(preferred_sleep_);
     // The rest of the frame, and the envelope sent next, must be noticed although they are shorter
     // than the amount that wakes a sleeping process.
     for (int turn = 0; turn < 100'000 && !sinks_[0].free; ++turn)

@@ -20,15 +20,15 @@ public:
     SeveralNetworks(Networks &networks, uint32_t own) : networks_(networks), own_(own) {}
 
     std::string name() const override { return ""; }
-    int64_t destination(std::string_view name) override { return static_cast<int64_t>(ways(name).front()); }
-    std::vector<uint64_t> ways(std::string_view name) override {
-        std::vector<uint64_t> ways;
+    int64_t destination(std::string_view name) override { return static_cast<int64_t>(routes(name).front()); }
+    std::vector<uint64_t> routes(std::string_view name) override {
+        std::vector<uint64_t> routes;
         for (std::string_view left = name; !left.empty();) {
             std::string one(left.substr(0, left.find(',')));
             left.remove_prefix(std::min(left.size(), one.size() + 1));
-            ways.push_back(std::stoull(one));
+            routes.push_back(std::stoull(one));
         }
-        return ways;
+        return routes;
     }
     int64_t origin(const Arrived &packet) override {
         uint32_t sender = 0;
@@ -75,13 +75,13 @@ private:
 };
 
 struct RoutedHosts {
-    RoutedHosts(Random &random, uint32_t hosts, size_t ways)
-        : count(hosts), processes(hosts), cut(ways * hosts * hosts) {
+    RoutedHosts(Random &random, uint32_t hosts, size_t routes)
+        : count(hosts), processes(hosts), cut(routes * hosts * hosts) {
         PacketBehaviour behaviour;
         behaviour.delay_ns = random.below(2'000'000);
         behaviour.lost_ppm = static_cast<uint32_t>(random.below(100'000));
         behaviour.doubled_ppm = behaviour.held_up_ppm = static_cast<uint32_t>(random.below(50'000));
-        for (size_t way = 0; way < ways; ++way)
+        for (size_t route = 0; route < routes; ++route)
             networks.push_back(std::make_unique<PacketNetwork>(random.next(), behaviour, count));
         for (uint32_t a = 0; a < count; ++a)
             for (uint32_t b = 0; b < a; ++b) close_some(random, a, b);
@@ -101,10 +101,10 @@ struct RoutedHosts {
     // Closes some networks between the two hosts, and always leaves one open.
     void close_some(Random &random, uint32_t a, uint32_t b) {
         size_t whole = random.below(networks.size());
-        for (size_t way = 0; way < networks.size(); ++way) {
-            if (way == whole || random.chance(40)) continue;
-            networks[way]->cut(a, b);
-            is_cut(way, a, b) = is_cut(way, b, a) = true;
+        for (size_t route = 0; route < networks.size(); ++route) {
+            if (route == whole || random.chance(40)) continue;
+            networks[route]->cut(a, b);
+            is_cut(route, a, b) = is_cut(route, b, a) = true;
         }
     }
     // Returns the name of a peer, with the networks in a random order, because the order of preference may
@@ -115,8 +115,8 @@ struct RoutedHosts {
             name += (i ? "," : "") + std::to_string(peer * networks.size() + (seed + i) % networks.size());
         return name;
     }
-    std::vector<bool>::reference is_cut(size_t way, uint32_t from, uint32_t to) {
-        return cut[(way * count + from) * count + to];
+    std::vector<bool>::reference is_cut(size_t route, uint32_t from, uint32_t to) {
+        return cut[(route * count + from) * count + to];
     }
     void send(uint32_t from, uint32_t to) {
         std::byte payload[100] = {};
@@ -158,11 +158,11 @@ TEST(Routes, ThatLeadThereAreFoundWhateverElseThereIs) {
         hosts.run(10'000'000'000);
         for (uint32_t own = 0; own < hosts.count; ++own) {
             EXPECT_EQ(hosts.heard[own].envelopes, sent[own]);
-            EXPECT_TRUE(hosts.paths[own]->settled() && hosts.heard[own].losses.empty());
+            EXPECT_TRUE(hosts.paths[own]->all_acknowledged() && hosts.heard[own].losses.empty());
             for (uint32_t peer = 0; peer < hosts.count; ++peer) {
                 if (peer == own) continue;
-                size_t way = std::stoul(hosts.paths[own]->ends(peer));
-                EXPECT_FALSE(hosts.is_cut(way, own, peer)) << own << " to " << peer << " by " << way;
+                size_t route = std::stoul(hosts.paths[own]->ends(peer));
+                EXPECT_FALSE(hosts.is_cut(route, own, peer)) << own << " to " << peer << " by " << route;
             }
         }
         if (testing::Test::HasFailure()) ADD_FAILURE() << "Repeat with LANYARD_TEST_SEED=" << seed;

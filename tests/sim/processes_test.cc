@@ -183,11 +183,11 @@ private:
     // Makes progress until this process has nothing left to send and all other processes have
     // called finish().
     void finish() {
-        auto quiet = [](const void *subject) {
+        auto all_done = [](const void *subject) {
             auto &self = *static_cast<const Process *>(subject);
-            return self.messenger_.quiet() && self.path_.settled();
+            return self.messenger_.nothing_pending() && self.path_.all_acknowledged();
         };
-        engine_.wait_owned(Condition{quiet, this});
+        engine_.wait_owned(Condition{all_done, this});
         if (--world_.left == 0) {
             for (uint32_t thread : world_.threads) baton_.notify(thread);
             world_.end();

@@ -197,7 +197,7 @@ TEST(Settings, ThatDifferKeepBothFromWaiting) {
                                          " cannot be reached at all: LANYARD_CHECKSUM differs between the "
                                          "processes; set it alike for all");
             EXPECT_FALSE(paths[own]->activity().io_pending || paths[own]->activity().unacknowledged);
-            EXPECT_TRUE(paths[own]->settled());
+            EXPECT_TRUE(paths[own]->all_acknowledged());
         }
     }
     detail::log_level = 0;

@@ -39,10 +39,10 @@ public:
 
     HandPath *other = nullptr;
     int let_through = 0;
-    size_t waiting() const { return come_.size(); }
+    size_t waiting() const { return in_transit_.size(); }
     // Simulates a new connection: bulk that has not arrived is lost, but envelopes are not.
     void lose_bulk() {
-        std::erase_if(come_, [](const Frame &frame) { return frame.is_bulk; });
+        std::erase_if(in_transit_, [](const Frame &frame) { return frame.is_bulk; });
     }
 
     bool reaches(uint32_t) const override { return true; }
@@ -74,14 +74,14 @@ public:
         Frame frame{false, envelope, {}, std::vector<std::byte>(payload.head_size + payload.size)};
         std::memcpy(frame.payload.data(), payload.head, payload.head_size);
         std::memcpy(frame.payload.data() + payload.head_size, payload.data, payload.size);
-        other->come_.push_back(std::move(frame));
+        other->in_transit_.push_back(std::move(frame));
         return Sent::done;
     }
     int poll(Sink &sink, int, uint64_t) override {
         int work = 0;
-        for (; let_through > 0 && !come_.empty(); --let_through, ++work) {
-            Frame frame = std::move(come_.front());
-            come_.pop_front();
+        for (; let_through > 0 && !in_transit_.empty(); --let_through, ++work) {
+            Frame frame = std::move(in_transit_.front());
+            in_transit_.pop_front();
             if (frame.is_bulk) sink.bulk(1 - own(), frame.header, frame.payload.data(), frame.payload.size());
             else sink.envelope(1 - own(), frame.envelope, frame.payload.data(), frame.payload.size());
         }
@@ -99,12 +99,12 @@ private:
     uint32_t own() const { return number; }
     Sent put(Frame frame, Payload &payload) {
         payload.copy(frame.payload.data(), payload.size);
-        other->come_.push_back(std::move(frame));
+        other->in_transit_.push_back(std::move(frame));
         return Sent::done;
     }
 
     bool touches_;
-    std::deque<Frame> come_;
+    std::deque<Frame> in_transit_;
     std::atomic<uint64_t> words_[shared_words] = {};
 };
 
@@ -170,7 +170,7 @@ public:
         for (Step step : plan_.steps) take(step);
         while (next_send_ < plan_.sends.size()) take(send_next);
         while (next_receive_ < plan_.receives.size()) take(receive_next);
-        settle();
+        let_all_through();
         std::string wrong = compare();
         end_rest();
         return wrong;
@@ -230,7 +230,7 @@ private:
         move();
         paths_[process].let_through = 0;
     }
-    void settle() {
+    void let_all_through() {
         for (int still = 0; still < 3;) {
             bool waiting = paths_[sender].waiting() || paths_[receiver].waiting();
             still = waiting ? 0 : still + 1;
@@ -349,13 +349,13 @@ private:
             describe(operation->in, *operation, 0, any_tag);
             operation->in.peer = sender;
             messengers_[receiver]->receive(operation->in);
-            settle();
+            let_all_through();
             if (!operation->in.completion.complete()) messengers_[receiver]->cancel(operation->in);
             receives_.push_back(std::move(operation));
         }
-        settle();
+        let_all_through();
         for (auto &operation : sends_) EXPECT_TRUE(operation->out.completion.complete());
-        for (auto &messenger : messengers_) EXPECT_TRUE(messenger->quiet());
+        for (auto &messenger : messengers_) EXPECT_TRUE(messenger->nothing_pending());
     }
 
     const Case &plan_;

@@ -15,9 +15,11 @@ project(small LANGUAGES CXX)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 add_compile_options(-Wall)
 add_library(small src/a.cc src/b.cc)
-target_include_directories(small PRIVATE src)
+target_include_directories(small PRIVATE src ${CMAKE_BINARY_DIR})
+add_custom_command(OUTPUT made.h COMMAND ${CMAKE_COMMAND} -E touch made.h)
+add_custom_target(test_headers DEPENDS made.h)
 """
-HEADER = "#pragma once\ninline int twice(int x) { return 2 * x; }\n"
+HEADER = '#pragma once\ninline int twice(int x) { return 2 * x; }\n#include "made.h"\n'
 SHIFTED = "#pragma once\ninline int twice(int x) { if (x = 3) return 1; return 2 * x; }\n"
 SOURCE = '#include "a.h"\nint NAME(int x) { return twice(x); }\n'
 NEEDED = ("clang++-16", "clang-tidy-16", "git-clang-format-16", "cmake")

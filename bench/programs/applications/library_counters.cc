@@ -14,12 +14,12 @@ struct Wanted {
 };
 constexpr Wanted all_wanted[] = {
     {"shm_segment_bytes", "memory of the node that the library uses", true, false, false},
-    {"p2p_unexpected_bytes_most", "memory for messages that came before their receives, of a rank", true,
+    {"p2p_unexpected_bytes_most", "memory for messages that arrived before their receives, of a rank", true,
      false, false},
-    {"p2p_unexpected_stored", "messages that came before their receives", false, true, true},
+    {"p2p_unexpected_stored", "messages that arrived before their receives", false, true, true},
     {"p2p_announcements_sent", "receives announced to their senders", false, true, true},
     {"p2p_announcements_used", "messages sent to announced receives", false, true, true},
-    {"p2p_announcements_crossed", "announcements that came too late", false, true, true},
+    {"p2p_announcements_crossed", "announcements that arrived too late", false, true, true},
     {"p2p_bytes_written", "sent to announced receives", true, true, true},
 };
 

@@ -39,7 +39,7 @@ std::uint64_t mix(std::uint64_t x) {
 
 // Returns, for each message, the distance from its sender to its receiver in the ring of ranks. The two
 // directions of the ring alternate. With more than 49 ranks, the distances grow up to half of the ring.
-std::array<int, messages> ways(int ranks) {
+std::array<int, messages> distances(int ranks) {
     std::array<int, messages> all{};
     for (int k = 0; k < messages && ranks > 1; ++k) {
         int pair = ranks - 1 > messages ? k / 2 : k % (ranks - 1) / 2, distance = pair + 1;
@@ -79,7 +79,8 @@ struct Message {
 class Exchange {
 public:
     Exchange(int rank, int ranks)
-        : rank_(rank), ranks_(ranks), ways_(ways(ranks)), out_(messages * longest), in_(messages * longest) {}
+        : rank_(rank), ranks_(ranks), distances_(distances(ranks)), out_(messages * longest),
+          in_(messages * longest) {}
 
     // Makes one exchange. Returns true if all expected messages have arrived unchanged.
     bool run(int step, std::uint64_t seed) {
@@ -92,7 +93,7 @@ public:
         for (int k = 0; k < messages; ++k) {
             Message message(k, step, rank_, seed);
             message.write(&out_[longest * k]);
-            int to = (rank_ + ways_[k]) % ranks_;
+            int to = (rank_ + distances_[k]) % ranks_;
             MPI_Isend(&out_[longest * k], message.values, MPI_UINT64_T, to, k, MPI_COMM_WORLD,
                       &requests[messages + k]);
         }
@@ -104,10 +105,10 @@ public:
 
 private:
     static constexpr int longest = 1 << (levels - 1);
-    int sender(int k) const { return (rank_ + ranks_ - ways_[k]) % ranks_; }
+    int sender(int k) const { return (rank_ + ranks_ - distances_[k]) % ranks_; }
 
     int rank_, ranks_;
-    std::array<int, messages> ways_;
+    std::array<int, messages> distances_;
     std::vector<std::uint64_t> out_, in_;
 };
 

@@ -21,7 +21,7 @@ namespace lanyard {
 
 // Reads memory of a rank, which has posted the address and waits until all have read. `bytes` is at least 1.
 // Returns how many bytes have been read. If the kernel refuses reads, these are few, or 0 as long as the
-// requested piece has not come. The caller then calls again with the address of the first byte that is
+// requested piece has not arrived. The caller then calls again with the address of the first byte that is
 // missing. `reader` stands for the caller, so that each caller takes the answers to its own requests.
 int64_t read_memory(const ExchangeTask &, const void *reader, int rank, uint64_t address, std::byte *to,
                     int64_t bytes);

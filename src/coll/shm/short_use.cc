@@ -8,13 +8,13 @@ namespace lanyard {
 using Among = Exchange::Among;
 using Take = Exchange::Take;
 
-// Finds the place of a block. An empty block gives a place without bytes. False: the block is too long, not
+// Finds the range of a block. An empty block gives a range without bytes. False: the block is too long, not
 // contiguous, or not in the program's memory.
-bool ShortUse::place(const Block &block, Place &place) const {
-    place = {};
+bool ShortUse::find_range(const Block &block, BufferRange &range) const {
+    range = {};
     if (!block.type) return true;
     if (!block.type->contiguous || block.bytes() > most_bytes || block.space == Space::scratch) return false;
-    place = {block.offset, static_cast<uint16_t>(block.bytes()), block.space == Space::receive, true};
+    range = {block.offset, static_cast<uint16_t>(block.bytes()), block.space == Space::receive, true};
     return true;
 }
 
@@ -24,14 +24,14 @@ bool ShortUse::prepare(const Schedule &schedule, const Team &team) {
     area_ = NodeArea(team);
     int size = team.size;
     const Exchange &exchange = schedule.exchanges()[0];
-    if (exchange.posted_each >= 0 || !place(exchange.data, data_)) return false;
-    if (!place(exchange.own_from, own_from_) || !place(exchange.own_to, own_to_) ||
+    if (exchange.posted_each >= 0 || !find_range(exchange.data, data_)) return false;
+    if (!find_range(exchange.own_from, own_from_) || !find_range(exchange.own_to, own_to_) ||
         own_from_.bytes != own_to_.bytes)
         return false;
-    if (!place(exchange.into, into_) || into_.bytes * exchange.parts > most_bytes) return false;
+    if (!find_range(exchange.into, into_) || into_.bytes * exchange.parts > most_bytes) return false;
     from_each_.assign(exchange.copied_each >= 0 ? static_cast<size_t>(size) : 0, {});
     for (int rank = 0; rank < static_cast<int>(from_each_.size()); ++rank)
-        if (!place(schedule.listed(exchange.copied_each, rank), from_each_[static_cast<size_t>(rank)]))
+        if (!find_range(schedule.listed(exchange.copied_each, rank), from_each_[static_cast<size_t>(rank)]))
             return false;
     if (exchange.take == Take::reduce) {
         const Block &into = exchange.into;

@@ -22,7 +22,7 @@ namespace lanyard {
 class ShortUse {
 public:
     // A contiguous block in one of the program's two buffers.
-    struct Place {
+    struct BufferRange {
         int64_t offset = 0;
         uint16_t bytes = 0;
         bool in_receive = false;
@@ -32,9 +32,9 @@ public:
         std::byte *send, *receive;
         // Offsets may be absolute addresses (MPI_BOTTOM), for which pointer arithmetic within an object would
         // be undefined.
-        std::byte *at(const Place &place) const {
-            auto base = reinterpret_cast<uintptr_t>(place.in_receive ? receive : send);
-            return reinterpret_cast<std::byte *>(base + static_cast<uintptr_t>(place.offset));
+        std::byte *at(const BufferRange &range) const {
+            auto base = reinterpret_cast<uintptr_t>(range.in_receive ? receive : send);
+            return reinterpret_cast<std::byte *>(base + static_cast<uintptr_t>(range.offset));
         }
     };
     static constexpr int64_t most_bytes = sizeof(Slot::short_payload);  // the most bytes of a block
@@ -73,27 +73,28 @@ private:
         if (bytes <= 32) [[likely]] copy_few(to, from, bytes);
         else std::memcpy(to, from, bytes);
     }
-    bool place(const Block &block, Place &place) const;
+    bool find_range(const Block &block, BufferRange &range) const;
     // Is the post of this use in the slot, with the same word? Different words may still agree; advance()
     // checks that.
     static bool belongs(const Slot &slot, uint32_t generation, const CollectiveCall &own) {
         return slot.generation.load(std::memory_order_acquire) == generation && slot.check() == own.word &&
                slot.number() == own.number;
     }
-    bool copy_from(const Slot &slot, const Exchange &exchange, const Place &to, const Buffers &buffers) const;
+    bool copy_from(const Slot &slot, const Exchange &exchange, const BufferRange &to,
+                   const Buffers &buffers) const;
     bool reduce(const ExchangePlace &place, uint32_t generation, const CollectiveCall &own,
                 const Buffers &buffers) const;
 
     bool ready_ = false;
     NodeArea area_;
-    Place data_, own_from_, own_to_, into_;
-    std::vector<Place> from_each_;  // where the block from each rank is put
+    BufferRange data_, own_from_, own_to_, into_;
+    std::vector<BufferRange> from_each_;  // where the block from each rank is put
     ReductionKernel kernel_ = nullptr;
     int64_t count_ = 0;      // number of elements to be combined
     bool in_place_ = false;  // the result overwrites the contribution
 };
 
-inline bool ShortUse::copy_from(const Slot &slot, const Exchange &exchange, const Place &to,
+inline bool ShortUse::copy_from(const Slot &slot, const Exchange &exchange, const BufferRange &to,
                                 const Buffers &buffers) const {
     if (!to.wanted) return true;
     if (slot.bytes() != static_cast<uint32_t>(to.bytes * exchange.parts)) return false;
@@ -128,15 +129,15 @@ inline bool ShortUse::take(const ExchangePlace &place, uint32_t generation, cons
                            const Buffers &buffers) const {
     const Exchange &exchange = place.exchange;
     if (exchange.take == Exchange::Take::reduce) return reduce(place, generation, own, buffers);
-    auto take_from = [&](int rank, const Place &to) {
+    auto take_from = [&](int rank, const BufferRange &to) {
         const Slot &slot = place.area.slot(rank, generation);
         return belongs(slot, generation, own) && copy_from(slot, exchange, to, buffers);
     };
     if (exchange.wants == Exchange::Among::root) return take_from(exchange.root, into_);
     int last = exchange.wants == Exchange::Among::everyone ? place.team.size : 0;
-    static constexpr Place nowhere;
+    static constexpr BufferRange nowhere;
     for (int rank = 0; rank < last; ++rank) {
-        const Place &to =
+        const BufferRange &to =
             exchange.take == Exchange::Take::copy ? from_each_[static_cast<size_t>(rank)] : nowhere;
         if (rank == place.team.index && !to.wanted) continue;
         if (!take_from(rank, to)) return false;

@@ -218,8 +218,8 @@ bool Taking::reduce_pieces(const Use &use, const Buffer &into) {
     return true;
 }
 
-// Reads the whole piece of a contribution. False: requested memory has not come yet (peer_memory.h). What has
-// come is kept for the next call with the same arguments.
+// Reads the whole piece of a contribution. False: requested memory has not arrived yet (peer_memory.h). What
+// has arrived is kept for the next call with the same arguments.
 bool Taking::read_whole(const ExchangeTask &task, int rank, uint64_t address, std::byte *to, int64_t bytes) {
     auto before = static_cast<int64_t>(read_so_far_.size()), got = before;
     for (int64_t more = 1; more > 0 && got < bytes; got += more)
@@ -233,8 +233,8 @@ bool Taking::read_whole(const ExchangeTask &task, int rank, uint64_t address, st
     return true;
 }
 
-// Like reduce_slots(), for contributions that are not in slots. False: requested memory has not come yet. The
-// next call goes on with the same piece.
+// Like reduce_slots(), for contributions that are not in slots. False: requested memory has not arrived yet.
+// The next call goes on with the same piece.
 bool Taking::reduce_piece(const Use &use, std::byte *into, int64_t bytes, int64_t staged_piece) {
     const ExchangeTask &task = use.task;
     const Exchange &exchange = task.exchange;

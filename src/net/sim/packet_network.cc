@@ -213,10 +213,10 @@ std::string PacketNetwork::describe() const {
         return std::string(", ") + what + ' ' + std::to_string(number);
     };
     return "packets sent " + std::to_string(counts_.sent) + item("arrived", counts_.arrived) +
-           item("lost", counts_.lost) + item("doubled", counts_.doubled) + item("damaged", counts_.damaged) +
-           item("held up", counts_.held_up) + item("overflowed", counts_.overflowed) +
-           item("cut off", counts_.cut_off) + item("too long", counts_.too_long) +
-           item("swallowed", counts_.swallowed);
+           item("lost", counts_.lost) + item("duplicated", counts_.doubled) +
+           item("damaged", counts_.damaged) + item("held up", counts_.held_up) +
+           item("overflowed", counts_.overflowed) + item("cut off", counts_.cut_off) +
+           item("too long", counts_.too_long) + item("swallowed", counts_.swallowed);
 }
 
 }  // namespace lanyard::sim

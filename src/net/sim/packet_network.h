@@ -28,7 +28,7 @@ struct PacketBehaviour {
     uint64_t delay_ns = 50'000;           // the time from host to host
     uint64_t jitter_ns = 0;               // the longest random addition to the delay
     uint32_t lost_ppm = 0, doubled_ppm = 0, damaged_ppm = 0;
-    uint32_t held_up_ppm = 0;             // packets that are held up, so that later packets may overtake them
+    uint32_t held_up_ppm = 0;             // packets that are held up, and so perhaps reordered behind others
     uint64_t held_up_ns = 100'000;        // the longest time for which a packet is held up
     size_t port_queue = 128 * KiB;        // the longest queue at each port of the switch, in bytes
     size_t card_queue = 256 * KiB;        // the longest queue at each host's network card, in bytes
@@ -60,7 +60,7 @@ public:
     // Cuts the two hosts off from each other in both directions, or connects them again.
     void cut(uint32_t a, uint32_t b, bool is_cut = true);
     // Cuts one direction only.
-    void cut_way(uint32_t from, uint32_t to) { cut_[from * endpoints_.size() + to] = true; }
+    void cut_direction(uint32_t from, uint32_t to) { cut_[from * endpoints_.size() + to] = true; }
     void heal_all();
     // The behaviour of the network, which may be changed at any time.
     PacketBehaviour &behaviour() { return behaviour_; }

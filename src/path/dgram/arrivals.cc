@@ -45,7 +45,7 @@ void Arrivals::advance() {
     }
 }
 
-void Arrivals::settle(uint64_t below) {
+void Arrivals::move_on(uint64_t below) {
     if (below <= next_) return;
     for (; next_ < std::min(below, end_); ++next_)
         words_[next_ % most_span / 64] &= ~(uint64_t{1} << next_ % 64);

@@ -3,11 +3,11 @@
 // Packets are numbered 1, 2, 3..., and no number is used twice. A packet whose number has arrived before is
 // therefore a copy and is dropped. A lost packet stays lost, and its contents arrive in other packets. The
 // receiver need not remember missing numbers for ever, because the sender states a number below which no
-// packet is worth waiting for (`settled`). What is known is described by two numbers, next_ and end_, and by
+// packet is worth waiting for (`move_on`). What is known is described by two numbers, next_ and end_, and by
 // a bit for each number between them:
 //
-//        1 ............ next_ .......................... end_
-//        arrived or settled | not arrived | arrived or not, by bit | not arrived
+//        1 ................ next_ .......................... end_
+//        arrived or passed over | not arrived | arrived or not, by bit | not arrived
 //
 // A packet is refused if its number is most_span or more beyond next_. The sender stays within this limit,
 // and a forged number cannot cost this process much time.
@@ -56,9 +56,9 @@ public:
              uint64_t away_ns = 0);
     // Makes an acknowledgement due at this time: a copy has arrived, or the caller needs one for another
     // reason.
-    void copy_came(uint64_t now_ns) { due_ns_ = now_ns; }
+    void copy_arrived(uint64_t now_ns) { due_ns_ = now_ns; }
     // Called when the sender states that no packet below this number is worth waiting for.
-    void settle(uint64_t below);
+    void move_on(uint64_t below);
 
     // When an acknowledgement is due; UINT64_MAX: there is nothing to acknowledge.
     uint64_t due_ns() const { return std::min(due_ns_, repeat_ns_); }

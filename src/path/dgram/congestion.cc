@@ -65,7 +65,7 @@ void Congestion::lost(uint32_t packets, const RoundTrip &trip, size_t packet, co
     }
 }
 
-bool Congestion::rested(size_t packet, const CongestionLimits &limits, uint64_t now_ns) {
+bool Congestion::forget_if_outdated(size_t packet, const CongestionLimits &limits, uint64_t now_ns) {
     if (now_ns < round_ends_ns_ + limits.old_after_ns) return false;
     uint64_t times = std::min<uint64_t>((now_ns - round_ends_ns_) / limits.old_after_ns, 31);
     threshold_ = std::max(threshold_, window_);

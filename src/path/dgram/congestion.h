@@ -89,9 +89,9 @@ public:
                       const CongestionLimits &limits, uint64_t now_ns);
     void lost(uint32_t packets, const RoundTrip &trip, size_t packet, const CongestionLimits &limits,
               uint64_t now_ns);
-    // Called when nothing is in flight. Has nothing been in flight for so long that what was learned is
-    // outdated? If so, shrinks the window and returns true.
-    bool rested(size_t packet, const CongestionLimits &limits, uint64_t now_ns);
+    // Called when nothing is in flight. If nothing has been in flight for so long that what was learned is
+    // outdated, shrinks the window and returns true.
+    bool forget_if_outdated(size_t packet, const CongestionLimits &limits, uint64_t now_ns);
     // Called when several probes in a row were not answered.
     void silent(size_t packet, const CongestionLimits &limits);
 

@@ -10,7 +10,7 @@
 namespace lanyard {
 
 namespace {
-constexpr uint64_t ask_every_ns = 1'000'000;  // how often settled() requests acknowledgements
+constexpr uint64_t ask_every_ns = 1'000'000;  // how often all_acknowledged() requests acknowledgements
 // After this number of polls that found something while this process was awake, the endpoint need not report
 // packets.
 constexpr uint32_t arrivals_to_ask = 16;
@@ -58,9 +58,9 @@ DgramPath::DgramPath(PacketIo &io, ProcessName own, const Processes &processes, 
       io_(io), processes_(processes), own_(processes.find(own)), epoch_(epoch), limits_(limits),
       home_(static_cast<uint32_t>(own.serial()), Secret(), crc, limits_.flow, *this), find_(std::move(find)),
       peers_(processes.count()), batching_(limits_), outbox_(new Outbox), now_ns_(io.now_ns()),
-      seeks_ways_(io.note_origins(true)) {
+      seeks_routes_(io.note_origins(true)) {
     grow();
-    if (seeks_ways_) note_origins(true);
+    if (seeks_routes_) note_origins(true);
 }
 
 DgramPath::~DgramPath() {
@@ -87,8 +87,8 @@ DgramPath::Peer *DgramPath::contact(uint32_t number) {
         peer = std::make_unique<Peer>(home_, number, epoch_, static_cast<uint64_t>(destination), largest);
         ++known_;
         if (destination >= 0 && io_.within_host(peer->destination)) peer->flow.set_near();
-        else if (name.find(',') != std::string::npos) peer->way = Way::sought_among_several;
-        if (!seeks_ways_) peer->way = Way::known;
+        else if (name.find(',') != std::string::npos) peer->route = RouteState::sought_among_several;
+        if (!seeks_routes_) peer->route = RouteState::known;
         if (destination < 0) {
             peer->lost = true;
             reports_.lost(number,
@@ -237,8 +237,8 @@ void DgramPath::take_packet(const PacketIo::Arrived &received) {
         return home_.count_astray(packet);
     Peer *peer = contact(number);
     if (!peer) return;
-    if (peer->flow.received(packet, now_ns_) != Flow::Came::dropped) {
-        if (peer->way != Way::known) learn_way(*peer, received);
+    if (peer->flow.received(packet, now_ns_) != Flow::Outcome::dropped) {
+        if (peer->route != RouteState::known) learn_route(*peer, received);
         quiet_at_ns_ = now_ns_ + asked_within_ns;
         peer->quarters = 0;
         if (liveness_) liveness_->heard(number);
@@ -306,7 +306,8 @@ bool DgramPath::send_filled() {
     if (sent < 0) note_trouble(-std::exchange(sent, 0));
     for (int i = out.count; i-- > sent;) out.peer[i]->flow.take_back(out.packet[i], now_ns_);
     for (int i = 0; i < sent; ++i)
-        if (out.peer[i]->way == Way::sought_among_several) send_by_other_ways(*out.peer[i], out.outgoing[i]);
+        if (out.peer[i]->route == RouteState::sought_among_several)
+            send_by_other_routes(*out.peer[i], out.outgoing[i]);
     bool all = sent == out.count;
     out.count = 0;
     out.used = 0;
@@ -399,7 +400,7 @@ void DgramPath::prepare_to_sleep(bool) {
     io_.watch(true);
 }
 
-bool DgramPath::settled() {
+bool DgramPath::all_acknowledged() {
     if (all_delivered()) return true;
     uint64_t now_ns = io_.now_ns();
     if (now_ns < ask_at_ns_) return false;

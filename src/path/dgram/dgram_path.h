@@ -4,14 +4,14 @@
 // contiguous there, in a packed copy) until the peer's library has all of it, so bulk is never lost
 // (info.loses_bulk is false).
 //
-// What is sent outside poll() leaves at once if the flow may send. What is sent inside poll() leaves at the
-// end of poll(), many packets by one system call. There is an exception: if a poll delivered something to the
-// program from one peer only, and nothing must be sent to that peer at once, the program runs first. What the
-// program then sends carries the acknowledgement, and the next poll sends what is left. (This does not happen
-// where processes share processors, because the next poll may be much later.)
-// Only poll() acts on timers, after it has read what has arrived. A process that had to wait for a processor
-// may find that timers have expired while the answers already lie in its socket. If it acted on the timers
-// first, it would send again what has been answered.
+// Frames that are sent outside poll() leave at once if the flow may send. Frames that are sent inside poll()
+// leave at the end of poll(), many packets by one system call. There is an exception: if a poll delivered
+// something to the program from one peer only, and nothing must be sent to that peer at once, the program
+// runs first. The program's next message then carries the acknowledgement, and the next poll sends the other
+// frames. (This does not happen where processes share processors, because the next poll may be much later.)
+// Only poll() acts on timers, after it has read the packets that have arrived. A process that had to wait for
+// a processor may find that timers have expired while the answers already lie in its socket. If it acted on
+// the timers first, it would send again packets that have been answered.
 //
 // Several envelopes may share a packet (packet_batching.h). Envelopes that are held back leave together with
 // any other packet, at the end of poll(), and at flush(). flush() is called when the program waits or tests
@@ -109,7 +109,7 @@ public:
     bool reaches(uint32_t peer) const override { return peer < peers_.size() && peer != own_; }
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
     Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) override;
-    bool settled() override;
+    bool all_acknowledged() override;
     void more_follows() override { begin_series(true); }
     void flush() override { begin_series(false); }
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
@@ -154,7 +154,7 @@ private:
     // What is known about the route to a peer. known: the route is proven to work, or the endpoint cannot
     // find another route. sought: the route is unproven; there is no other one to try, or the peer is within
     // this host. sought_among_several: the route is unproven, and leads to one of several addresses.
-    enum class Way : uint8_t { known, sought, sought_among_several };
+    enum class RouteState : uint8_t { known, sought, sought_among_several };
     struct Peer {
         Peer(dgram::FlowHome &home, uint32_t number, uint32_t epoch, uint64_t to, size_t largest)
             : flow(home, number, epoch, largest), destination(to) {}
@@ -171,7 +171,7 @@ private:
         uint8_t quarters = 0;
         bool due = false;  // the peer is in due_
         bool lost = false;
-        Way way = Way::sought;
+        RouteState route = RouteState::sought;
     };
     struct Outbox;
     static constexpr uint32_t not_active = UINT32_MAX;
@@ -183,7 +183,7 @@ private:
     void bulk_delivered(dgram::Flow &flow, uint64_t token) override;
     void envelope(dgram::Flow &flow, const dgram::Piece &piece, const std::byte *payload) override;
     void bulk(dgram::Flow &flow, const BulkHeader &header, const std::byte *payload, size_t size) override;
-    dgram::Life life(dgram::Flow &flow) override;
+    dgram::PeerState peer_state(dgram::Flow &flow) override;
     uint32_t serial_of(uint32_t peer) const override {
         return static_cast<uint32_t>(processes_.name(peer).serial());
     }
@@ -212,8 +212,8 @@ private:
     bool fill_from(Peer &peer);
     bool send_filled();
     void note_origins(bool on);
-    void learn_way(Peer &peer, const PacketIo::Arrived &received);
-    void send_by_other_ways(const Peer &peer, PacketIo::Outgoing packet);
+    void learn_route(Peer &peer, const PacketIo::Arrived &received);
+    void send_by_other_routes(const Peer &peer, PacketIo::Outgoing packet);
     bool all_delivered() const { return undelivered_ == 0 && bulk_.count() == 0; }
     void trim_memory();
     void report_holes() const;
@@ -249,10 +249,10 @@ private:
     uint32_t wakeful_polls_ = 0;  // polls that found something since this process last slept
     uint64_t heard_all_ns_ = 0;   // the time of the last call of FlowHome::heard_all()
     Liveness *liveness_ = nullptr;
-    const bool seeks_ways_;  // the endpoint can note where packets come from; it does so only for a while
+    const bool seeks_routes_;  // the endpoint can note where packets come from; it does so only for a while
     bool notes_origins_ = false;
     uint64_t note_origins_until_ns_ = 0;
-    uint32_t ways_known_ = 0;  // number of peers with a known route
+    uint32_t routes_known_ = 0;  // number of peers with a known route
     int trouble_ = 0;          // an errno: why the endpoint can no longer be used
     int cut_off_ = 0;          // the same errno, until the next poll has reported the failure
     bool full_ = false;        // the endpoint had no room for the last packets

@@ -35,7 +35,7 @@ bool much_is_missing(const dgram::FlowCounts &all) {
 std::string sentence_of(const dgram::FlowCounts &all) {
     return "sent again " + part_of(all.given_up(), all.numbered_out) + with(all.lost_by_order, "by order") +
            with(all.lost_by_time, "by time") + with(all.lost_by_probe, "by probe") +
-           with(all.given_up_too_early, "too early") + "; of the packets to this process never came " +
+           with(all.given_up_too_early, "too early") + "; of the packets to this process never arrived " +
            part_of(all.missing(), all.named) + "; dropped " + std::to_string(all.copies) + " copies" +
            with(all.damaged, "damaged") + with(all.strangers, "of strangers") +
            with(all.stale, "of earlier processes") + with(all.garbage + all.malformed, "without sense") +
@@ -84,15 +84,15 @@ std::string DgramPath::why(const Peer &peer, dgram::FlowEnd how) const {
 }
 
 // The flow calls this function repeatedly once nothing has arrived for a quarter of LANYARD_PEER_TIMEOUT. The
-// answer `lives` counts as a sign of life, after which the next quarter begins.
-dgram::Life DgramPath::life(dgram::Flow &flow) {
-    if (!liveness_) return dgram::Life::unknown;
-    dgram::Life life = liveness_->ask(flow.peer());
+// answer `alive` counts as a sign of life, after which the next quarter begins.
+dgram::PeerState DgramPath::peer_state(dgram::Flow &flow) {
+    if (!liveness_) return dgram::PeerState::unknown;
+    dgram::PeerState state = liveness_->ask(flow.peer());
     Peer &peer = *peers_[flow.peer()];
-    if (life == dgram::Life::lives && peer.quarters < 4 && ++peer.quarters == 4 &&
+    if (state == dgram::PeerState::alive && peer.quarters < 4 && ++peer.quarters == 4 &&
         !std::exchange(told_silence_, true))
         report_silence(peer);
-    return life;
+    return state;
 }
 
 // Warns that a peer is silent although it lives. Only informs if processes that compute do not answer anyway.
@@ -119,7 +119,7 @@ void DgramPath::report() const {
     }
     if (much_is_missing(all))
         log(LogLevel::warn, "dgram",
-            "of the packets to this process %s never came and were sent again: the network or this host "
+            "of the packets to this process %s never arrived and were sent again: the network or this host "
             "drops them. If the host does (nstat -az "
             "UdpRcvbufErrors), raise net.core.rmem_max; mpirun --profile shows between which ranks packets "
             "are lost",

@@ -1,4 +1,4 @@
-// Keeps envelopes that arrived ahead of their turn: a packet was lost or overtaken, and the envelopes behind
+// Keeps envelopes that arrived ahead of their turn: a packet was lost or reordered, and the envelopes behind
 // it wait here. They are copied, in pieces, into blocks from a pool that all flows share. The contents of one
 // packet are in one chain of blocks. In a chain, and so in a block, each piece begins where the preceding
 // piece ends. The blocks of all chains are sorted by the position at which they begin. If the first block

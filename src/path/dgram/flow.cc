@@ -25,67 +25,67 @@ bool Flow::is_proven(const FlowHome &home, std::span<const std::byte> packet) {
            header.proof == introducing_proof(home.secret, header.from, home.own);
 }
 
-Traffic &Flow::traffic() {
-    if (traffic_ == idle) {
-        traffic_ = home_.traffic.take();
-        new (&current()) Traffic(next_number_, next_arrival_, {log_end_, 0});
+ActiveState &Flow::activate() {
+    if (state_ == idle) {
+        state_ = home_.active_states.take();
+        new (&current()) ActiveState(next_number_, next_arrival_, {log_end_, 0});
     }
     return current();
 }
 
 void Flow::release() {
-    if (traffic_ == idle) return;
-    Traffic &traffic = current();
-    next_arrival_ = traffic.arrivals.next();
+    if (state_ == idle) return;
+    ActiveState &state = current();
+    next_arrival_ = state.arrivals.next();
     // Every unacknowledged byte of a bulk item is in a record, or no packet has contained it yet. When
-    // bulk_came() has counted all bytes of the item, it removes the item.
-    traffic.sent.drop_all(home_.sent, [&](const SentPacket &packet) {
-        if (packet.bulk_size) bulk_came(packet.bulk_item, packet.bulk_size);
+    // bulk_arrived() has counted all bytes of the item, it removes the item.
+    state.sent.drop_all(home_.sent, [&](const SentPacket &packet) {
+        if (packet.bulk_size) bulk_arrived(packet.bulk_item, packet.bulk_size);
     });
-    while (traffic.first_bulk != UINT32_MAX) {
-        uint32_t index = traffic.first_bulk;
+    while (state.first_bulk != UINT32_MAX) {
+        uint32_t index = state.first_bulk;
         const BulkItem &item = home_.bulk.at(index);
-        traffic.first_bulk = item.next;
-        bulk_came(index, item.size - item.cut);
+        state.first_bulk = item.next;
+        bulk_arrived(index, item.size - item.cut);
     }
-    traffic.early.drop_all(home_.early);
-    home_.traffic.give(traffic_);
-    traffic_ = idle;
+    state.early.drop_all(home_.early);
+    home_.active_states.give(state_);
+    state_ = idle;
 }
 
 bool Flow::nothing_under_way() const {
-    Traffic &traffic = current();
-    return !traffic.sent.outstanding() && !has_data(traffic) && traffic.arrivals.due_ns() == never &&
-           !traffic.arrivals.gaps() && traffic.early.empty() && !traffic.end_wanted && !traffic.refused_epoch;
+    ActiveState &state = current();
+    return !state.sent.outstanding() && !has_data(state) && state.arrivals.due_ns() == never &&
+           !state.arrivals.gaps() && state.early.empty() && !state.end_wanted && !state.refused_epoch;
 }
 
 void Flow::log_grew(uint64_t end) {
     if (over_) return;
-    Traffic &traffic = this->traffic();  // a new Traffic begins where the log ended
+    ActiveState &state = activate();  // a new ActiveState begins where the log ended
     uint64_t before = std::exchange(log_end_, end);
     for (uint64_t sequence = before; sequence < end; ++sequence)
-        traffic.unsent_bytes += queued_frame_bytes + home_.owner.logged(*this, sequence).size;
+        state.unsent_bytes += queued_frame_bytes + home_.owner.logged(*this, sequence).size;
 }
 
 void Flow::send_bulk(const BulkHeader &to, uint64_t size, uint64_t token) {
     if (over_) return;
-    Traffic &traffic = this->traffic();
+    ActiveState &state = activate();
     uint32_t index = home_.bulk.take();
     home_.bulk.at(index) = {to, size, token, 0, 0, UINT32_MAX};
-    (traffic.last_bulk == UINT32_MAX ? traffic.first_bulk : home_.bulk.at(traffic.last_bulk).next) = index;
-    traffic.last_bulk = index;
+    (state.last_bulk == UINT32_MAX ? state.first_bulk : home_.bulk.at(state.last_bulk).next) = index;
+    state.last_bulk = index;
 }
 
 void Flow::ask() {
-    if (!over_) traffic().probe_wanted = true;
+    if (!over_) activate().probe_wanted = true;
 }
 
 void Flow::answer() {
-    if (active() && current().arrivals.due_ns() != never) current().arrivals.copy_came(0);
+    if (active() && current().arrivals.due_ns() != never) current().arrivals.copy_arrived(0);
 }
 
 void Flow::close() {
-    if (!over_) traffic().end_wanted = true;
+    if (!over_) activate().end_wanted = true;
 }
 
 void Flow::end(FlowEnd how) {
@@ -97,13 +97,13 @@ void Flow::end(FlowEnd how) {
 // answer waits among their packets, in a queue whose length varies, so the flow waits for one round trip
 // more.
 uint64_t Flow::probe_due_ns() const {
-    const Traffic &traffic = current();
+    const ActiveState &state = current();
     const AnswerLimits &answer = home_.limits.answer;
     uint64_t kept_back_ns = home_.oversubscribed ? answer.most_delay_ns : answer.delay_ns;
     uint64_t after_ns = trip_.probe_after_ns(kept_back_ns, home_.limits.first_probe_ns);
     if (trip_.known() && grants().several()) after_ns += trip_.smoothed_ns();
-    return traffic.last_sent_ns +
-           std::min(after_ns << std::min(traffic.probes, 20u), home_.limits.longest_probe_ns);
+    return state.last_sent_ns +
+           std::min(after_ns << std::min(state.probes, 20u), home_.limits.longest_probe_ns);
 }
 
 uint64_t Flow::silent_at_ns() const {
@@ -114,38 +114,38 @@ uint64_t Flow::silent_at_ns() const {
 bool Flow::is_lost(uint64_t now_ns) {
     uint64_t at_ns = silent_at_ns();
     if (now_ns + home_.limits.peer_timeout_ns / 4 * 3 < at_ns) return false;
-    Life life = home_.owner.life(*this);
-    if (life == Life::lives) heard_ns_ = now_ns;
-    else if (life == Life::gone) end(FlowEnd::gone);
+    PeerState state = home_.owner.peer_state(*this);
+    if (state == PeerState::alive) heard_ns_ = now_ns;
+    else if (state == PeerState::gone) end(FlowEnd::gone);
     else if (at_ns <= now_ns) end(FlowEnd::silent);
     return over_;
 }
 
 void Flow::look_at_time(uint64_t now_ns) {
-    Traffic &traffic = current();
-    if (!traffic.sent.outstanding()) return;
+    ActiveState &state = current();
+    if (!state.sent.outstanding()) return;
     now_ns = std::min(now_ns, home_.heard_until_ns);
     if (is_lost(now_ns)) return;
-    if (traffic.sent.loss_due_ns() <= now_ns) find_lost(traffic, now_ns);
-    if (traffic.sent.outstanding() && probe_due_ns() <= now_ns) {
-        ++traffic.probes;
+    if (state.sent.loss_due_ns() <= now_ns) find_lost(state, now_ns);
+    if (state.sent.outstanding() && probe_due_ns() <= now_ns) {
+        ++state.probes;
         ++home_.counts.probes;
-        tell_silence(traffic, now_ns);
-        traffic.probe_wanted = true;
-        if (traffic.sent.single()) give_up_oldest(traffic, now_ns);
-        if (traffic.probes < 2) return;  // the answer will show what is lost
+        tell_silence(state, now_ns);
+        state.probe_wanted = true;
+        if (state.sent.single()) give_up_oldest(state, now_ns);
+        if (state.probes < 2) return;  // the answer will show what is lost
         // Two probes in a row were not answered. Either everything outstanding is lost, or the peer has no
         // room for it before something earlier arrives, or all answers are lost.
-        uint32_t lost = traffic.sent.give_up_all(home_.sent, size_);
+        uint32_t lost = state.sent.give_up_all(home_.sent, size_);
         home_.counts.lost_by_probe += lost;
         given_up_ += lost;
         congestion_.silent(size_.usual(), home_.limits.congestion);
     }
 }
 
-void Flow::find_lost(Traffic &traffic, uint64_t now_ns) {
+void Flow::find_lost(ActiveState &state, uint64_t now_ns) {
     uint32_t by_order = 0;
-    uint32_t lost = traffic.sent.find_lost(home_.sent, trip_, size_, now_ns, by_order);
+    uint32_t lost = state.sent.find_lost(home_.sent, trip_, size_, now_ns, by_order);
     if (lost == 0) return;
     home_.counts.lost_by_order += by_order;
     home_.counts.lost_by_time += lost - by_order;
@@ -153,17 +153,16 @@ void Flow::find_lost(Traffic &traffic, uint64_t now_ns) {
     congestion_.lost(lost, trip_, size_.usual(), home_.limits.congestion, now_ns);
 }
 
-void Flow::give_up_oldest(Traffic &traffic, uint64_t now_ns) {
-    traffic.sent.give_up_oldest(home_.sent, size_, now_ns);
+void Flow::give_up_oldest(ActiveState &state, uint64_t now_ns) {
+    state.sent.give_up_oldest(home_.sent, size_, now_ns);
     ++home_.counts.lost_by_probe;
     ++given_up_;
 }
 
-void Flow::tell_silence(Traffic &traffic, uint64_t now_ns) {
-    if (traffic.silent ||
-        now_ns < std::max(heard_ns_, traffic.waiting_since_ns) + home_.limits.silent_after_ns)
+void Flow::tell_silence(ActiveState &state, uint64_t now_ns) {
+    if (state.silent || now_ns < std::max(heard_ns_, state.waiting_since_ns) + home_.limits.silent_after_ns)
         return;
-    traffic.silent = true;
+    state.silent = true;
     ++home_.counts.silences;
     home_.owner.silent(*this, true);
 }
@@ -183,12 +182,12 @@ PeerCounts Flow::counts() const {
 
 uint64_t Flow::deadline_ns() const {
     if (!active() || over_) return never;
-    Traffic &traffic = current();
-    if (traffic.end_wanted || traffic.refused_epoch || traffic.probe_wanted) return 0;
-    uint64_t at_ns = traffic.arrivals.due_ns();
-    if (traffic.sent.outstanding())
-        at_ns = std::min({at_ns, traffic.sent.loss_due_ns(), probe_due_ns(), silent_at_ns()});
-    if (may_send(traffic)) at_ns = std::min(at_ns, line_free_ns(traffic));
+    ActiveState &state = current();
+    if (state.end_wanted || state.refused_epoch || state.probe_wanted) return 0;
+    uint64_t at_ns = state.arrivals.due_ns();
+    if (state.sent.outstanding())
+        at_ns = std::min({at_ns, state.sent.loss_due_ns(), probe_due_ns(), silent_at_ns()});
+    if (may_send(state)) at_ns = std::min(at_ns, line_free_ns(state));
     return at_ns;
 }
 

@@ -62,7 +62,7 @@
 //
 // Limits: congestion.h decides how many bytes may be in flight and how fast they leave, never more than the
 // receiver grants (grants.h). packet_size.h decides how long packets are.
-// Memory: a known peer costs this object. While something is under way, the flow also has a Traffic and
+// Memory: a known peer costs this object. While something is under way, the flow also has an ActiveState and
 // records, which are returned when everything is acknowledged in both directions.
 // Errors: none are returned. A packet that is wrong in any way is dropped and counted. FlowOwner::ended
 // reports the end of a flow, once, unless close() has ended it.
@@ -95,7 +95,7 @@ struct OutPacket {
 
 class Flow {
 public:
-    enum class Came { taken, copy, dropped };
+    enum class Outcome { taken, copy, dropped };
 
     // `epoch` is not 0, and no earlier flow between the two processes had it. `largest`: the maximum length
     // of a packet to this peer, from least_packet to most_packet. `home` must outlive the flow, and has the
@@ -129,7 +129,7 @@ public:
     // Takes a packet that names this flow's peer as its sender (sender_of), and delivers its contents to the
     // owner. The packet's bytes are read only during the call. `taken`: the packet is new, or has no number.
     // `copy`: it was received before. `dropped`: it is not valid, or there is no room for it.
-    Came received(std::span<const std::byte> packet, uint64_t now_ns);
+    Outcome received(std::span<const std::byte> packet, uint64_t now_ns);
     // Composes the next packet that may be sent now; returns false if there is none. First does what is due
     // by time. Must be called until it returns false, after received(), log_grew() and send_bulk(), and at
     // deadline_ns(). `packet.buffer` has room for the largest packet.
@@ -158,13 +158,13 @@ public:
     static bool is_proven(const FlowHome &home, std::span<const std::byte> packet);
 
     uint32_t peer() const { return peer_; }
-    // Does the flow have a Traffic? An inactive flow needs no calls.
-    bool active() const { return traffic_ != idle; }
+    // Does the flow have an ActiveState? An inactive flow needs no calls.
+    bool active() const { return state_ != idle; }
     // Is an answer overdue, so that the flow has probed?
     bool asks_again() const { return active() && current().probes > 0; }
     bool over() const { return over_; }
     // The time of the peer's last sign of life: a valid packet of this flow arrived, or the owner found that
-    // the peer lives (FlowOwner::life). 0: there was none yet.
+    // the peer lives (FlowOwner::peer_state). 0: there was none yet.
     uint64_t heard_ns() const { return heard_ns_; }
     const RoundTrip &trip() const { return trip_; }
     const Congestion &congestion() const { return congestion_; }
@@ -172,7 +172,7 @@ public:
     uint32_t granted() const { return granted_; }
     // Ends the flow for the reason `how` and calls ended(). The owner calls this if it has found the reason
     // itself, and never from inside its FlowOwner functions. It calls compose() next, which releases the
-    // flow's Traffic.
+    // flow's ActiveState.
     void end(FlowEnd how);
     // States that the peer is within this host. Must be called before anything is sent or received.
     void set_near() { near_ = true; }
@@ -189,14 +189,14 @@ private:
     uint32_t serial() const { return home_.owner.serial_of(peer_); }
 
     // flow.cc
-    Traffic &traffic();
-    Traffic &current() const { return home_.traffic.at(traffic_); }
+    ActiveState &activate();
+    ActiveState &current() const { return home_.active_states.at(state_); }
     void release();
     bool nothing_under_way() const;
     void look_at_time(uint64_t now_ns);
-    void find_lost(Traffic &traffic, uint64_t now_ns);
-    void give_up_oldest(Traffic &traffic, uint64_t now_ns);
-    void tell_silence(Traffic &traffic, uint64_t now_ns);
+    void find_lost(ActiveState &state, uint64_t now_ns);
+    void give_up_oldest(ActiveState &state, uint64_t now_ns);
+    void tell_silence(ActiveState &state, uint64_t now_ns);
     uint64_t probe_due_ns() const;
     uint64_t silent_at_ns() const;
     bool is_lost(uint64_t now_ns);
@@ -205,8 +205,8 @@ private:
     // What the first pass over a packet has found. A later pass is skipped if there is nothing for it in the
     // packet.
     struct Contents {
-        bool settles = false;  // contains `settled` frames
-        bool ahead = false;    // contains envelopes that perhaps cannot all be delivered at once
+        bool moves_on = false;  // contains `move_on` frames
+        bool ahead = false;     // contains envelopes that perhaps cannot all be delivered at once
     };
     bool is_proven(PacketHeader &header) const;
     bool is_for_us(const PacketHeader &header, std::span<const std::byte> frames);
@@ -216,8 +216,8 @@ private:
                   Contents &contents) const;
     void meet(const PacketHeader &header);
     AnswerLimits answer_limits() const;
-    Came take(uint64_t number, std::span<const std::byte> frames, const Contents &contents, size_t bytes,
-              uint64_t now_ns);
+    Outcome take(uint64_t number, std::span<const std::byte> frames, const Contents &contents, size_t bytes,
+                 uint64_t now_ns);
     bool make_room(std::span<const std::byte> frames);
     void count_number(uint64_t number, bool fresh);
     Grants &grants() const { return near_ ? home_.near_grants : home_.grants; }
@@ -225,29 +225,27 @@ private:
     Piece piece_of(const Frame &frame) const;
     void deliver(Piece piece, const std::byte *payload);
     void acknowledged(const Acknowledgement &acknowledgement, uint64_t now_ns);
-    void bulk_came(uint32_t index, uint64_t size);
+    void bulk_arrived(uint32_t index, uint64_t size);
 
     // flow_sending.cc
     PacketHeader introduction(uint32_t to_epoch) const;
     PacketHeader next_header() const;
-    SentPacket *first_lost(Traffic &traffic) const;
-    bool must_settle(const Traffic &traffic) const;
+    SentPacket *first_lost(ActiveState &state) const;
+    bool must_move_peer_on(const ActiveState &state) const;
     bool has_said_all() const;
-    bool has_data(Traffic &traffic) const;
-    bool may_send(Traffic &traffic) const;
-    uint64_t line_free_ns(const Traffic &traffic) const {
-        return std::max(traffic.pace_ns, traffic.burst_ns);
-    }
-    void pace(Traffic &traffic, size_t bytes, uint64_t now_ns);
-    size_t left_of(const Traffic &traffic, size_t most) const;
-    size_t next_bytes(const Traffic &traffic) const;
+    bool has_data(ActiveState &state) const;
+    bool may_send(ActiveState &state) const;
+    uint64_t line_free_ns(const ActiveState &state) const { return std::max(state.pace_ns, state.burst_ns); }
+    void pace(ActiveState &state, size_t bytes, uint64_t now_ns);
+    size_t left_of(const ActiveState &state, size_t most) const;
+    size_t next_bytes(const ActiveState &state) const;
     void grant(uint32_t window) {
         granted_ = window;
         congestion_.granted(window != no_limit);
     }
     uint32_t window() const { return std::min(congestion_.window(), granted_); }
     void compose_acknowledgement(FrameWriter &writer, uint64_t now_ns);
-    bool compose_end(OutPacket &packet, Traffic &traffic);
+    bool compose_end(OutPacket &packet, ActiveState &state);
     void fill(FrameWriter &writer, OutPacket &packet, SentPacket &record);
     uint64_t cut_envelopes(FrameWriter &writer, OutPacket &packet, SentPacket &record, Position &from,
                            const Position &until);
@@ -255,12 +253,12 @@ private:
                         bool &follows);
     size_t size_to_say(const FrameWriter &writer, size_t head, size_t size, const Position &behind) const;
     void cut_bulk(FrameWriter &writer, OutPacket &packet, SentPacket &record);
-    bool wants_answer(Traffic &traffic, size_t room) const;
+    bool wants_answer(ActiveState &state, size_t room) const;
     void finish(OutPacket &packet, PacketHeader header, uint64_t number);
     void add_payload(FrameWriter &writer, OutPacket &packet, const std::byte *bytes, size_t size);
 
     FlowHome &home_;
-    uint32_t traffic_ = idle;
+    uint32_t state_ = idle;
     const uint32_t peer_, epoch_;
     uint32_t peer_epoch_ = 0;
     uint64_t proof_out_ = 0, proof_in_ = 0;  // proofs of usual packets, once the peer's epoch is known
@@ -277,7 +275,7 @@ private:
     RoundTrip trip_;
     Tally<uint32_t> given_up_, too_early_;
     // Receiving. named_: the highest number that the peer is known to have used. received_: how many numbered
-    // packets were accepted. next_arrival_: Arrivals::next(), kept while the flow has no Traffic.
+    // packets were accepted. next_arrival_: Arrivals::next(), kept while the flow has no ActiveState.
     Tally<uint32_t> named_, received_;
     uint64_t next_arrival_;
     uint64_t expected_ = 0;

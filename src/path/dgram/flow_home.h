@@ -24,7 +24,7 @@ class Flow;
 enum class FlowEnd : uint8_t { silent = 1, refused, closed, gone, cut_off };
 // What the owner knows about a peer that does not answer. `gone`: its process has ended, or its host is
 // silent.
-enum class Life : uint8_t { unknown, lives, gone };
+enum class PeerState : uint8_t { unknown, alive, gone };
 
 // An envelope that the owner keeps until it is delivered.
 struct Logged {
@@ -59,9 +59,9 @@ public:
     virtual void envelope(Flow &flow, const Piece &piece, const std::byte *payload) = 0;
     virtual void bulk(Flow &flow, const BulkHeader &header, const std::byte *payload, size_t size) = 0;
     // Does the peer still live? Called repeatedly once the peer has not answered for a quarter of
-    // peer_timeout_ns. The answer `lives` counts as a sign of life, and `gone` ends the flow. (If the answer
+    // peer_timeout_ns. The answer `alive` counts as a sign of life, and `gone` ends the flow. (If the answer
     // is always `unknown`, the peer counts as failed after peer_timeout_ns.)
-    virtual Life life(Flow &) { return Life::unknown; }
+    virtual PeerState peer_state(Flow &) { return PeerState::unknown; }
     // Returns the number by which packets and proofs name the peer.
     virtual uint32_t serial_of(uint32_t peer) const { return peer; }
     // Called with `now` true when nothing has arrived from the peer for silent_after_ns although something is
@@ -87,8 +87,8 @@ struct FlowLimits {
 };
 
 // The part of a flow's state that exists only while something is under way.
-struct Traffic {
-    explicit Traffic(uint64_t next_number, uint64_t next_arrival, const Position &to_send)
+struct ActiveState {
+    explicit ActiveState(uint64_t next_number, uint64_t next_arrival, const Position &to_send)
         : arrivals(next_arrival), unsent(to_send), peer_next(next_number) {}
 
     SentPackets sent;
@@ -147,7 +147,7 @@ struct FlowHome {
         sent.give_back();
         bulk.give_back();
         early.give_back();
-        traffic.give_back();
+        active_states.give_back();
     }
 
     const uint32_t own;  // serial of this process (base/processes.h)
@@ -167,7 +167,7 @@ struct FlowHome {
     SentPackets::Records sent;
     Slab<BulkItem> bulk;
     EarlyEnvelopes::Blocks early;
-    Slab<Traffic> traffic;
+    Slab<ActiveState> active_states;
 };
 
 }  // namespace lanyard::dgram

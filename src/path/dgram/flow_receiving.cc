@@ -26,32 +26,32 @@ Position after(const Piece &piece, const Position &from, uint32_t total) {
 
 }  // namespace
 
-Flow::Came Flow::received(std::span<const std::byte> packet, uint64_t now_ns) {
-    if (over_) return Came::dropped;
+Flow::Outcome Flow::received(std::span<const std::byte> packet, uint64_t now_ns) {
+    if (over_) return Outcome::dropped;
     PacketHeader header;
-    if (!home_.read(packet, header)) return Came::dropped;
+    if (!home_.read(packet, header)) return Outcome::dropped;
     if (!is_proven(header)) {
         ++home_.counts.strangers;
-        return Came::dropped;
+        return Outcome::dropped;
     }
     std::span<const std::byte> frames = packet.subspan(header.bytes());
     if (!is_for_us(header, frames)) {
         ++home_.counts.stale;
-        return Came::dropped;
+        return Outcome::dropped;
     }
     uint64_t number = number_of(header);
     Contents contents;
     if (!sensible(header, number, frames, contents)) {
         ++home_.counts.malformed;
-        return Came::dropped;
+        return Outcome::dropped;
     }
     ++home_.counts.packets_in;
     home_.counts.bytes_in += packet.size();
     meet(header);
     heard_ns_ = now_ns;
-    Came came = take(number, frames, contents, packet.size(), now_ns);
+    Outcome outcome = take(number, frames, contents, packet.size(), now_ns);
     if (over_) release();
-    return came;
+    return outcome;
 }
 
 // Is the packet proven to be from this peer to this process? In the header of a usual packet, sets the epochs
@@ -69,9 +69,9 @@ bool Flow::is_proven(PacketHeader &header) const {
 bool Flow::is_for_us(const PacketHeader &header, std::span<const std::byte> frames) {
     if (header.to_epoch != 0 && header.to_epoch != epoch_) {
         if (header.number == 0) return false;
-        Traffic &traffic = this->traffic();
-        traffic.refused_epoch = header.to_epoch;
-        traffic.refused_from = header.from_epoch;
+        ActiveState &state = activate();
+        state.refused_epoch = header.to_epoch;
+        state.refused_from = header.from_epoch;
         return false;
     }
     // Nothing that this side sent has arrived at the peer yet. The peer may end its flow nevertheless.
@@ -123,8 +123,8 @@ bool Flow::sensible(const PacketHeader &header, uint64_t number, std::span<const
             if (whole && sequence == next) ++next;
             else contents.ahead = true;
         }
-        contents.settles |= frame.kind == FrameKind::settled;
-        if (frame.kind == FrameKind::settled && widened(frame.below, number) > number) return false;
+        contents.moves_on |= frame.kind == FrameKind::move_on;
+        if (frame.kind == FrameKind::move_on && widened(frame.below, number) > number) return false;
         if (frame.kind == FrameKind::end && frame.reason != EndReason::closed) return false;
         if (frame.kind == FrameKind::acknowledge && header.to_epoch != epoch_) return false;
     }
@@ -141,26 +141,26 @@ void Flow::meet(const PacketHeader &header) {
 }
 
 // Processes the contents of a valid packet. `bytes`: the packet's length.
-Flow::Came Flow::take(uint64_t number, std::span<const std::byte> frames, const Contents &contents,
-                      size_t bytes, uint64_t now_ns) {
-    Traffic &traffic = this->traffic();
-    if (std::exchange(traffic.silent, false)) home_.owner.silent(*this, false);
+Flow::Outcome Flow::take(uint64_t number, std::span<const std::byte> frames, const Contents &contents,
+                         size_t bytes, uint64_t now_ns) {
+    ActiveState &state = activate();
+    if (std::exchange(state.silent, false)) home_.owner.silent(*this, false);
     Frame frame;
-    if (number && contents.settles)
+    if (number && contents.moves_on)
         for (FrameReader reader(frames); reader.next(frame);)
-            if (frame.kind == FrameKind::settled) traffic.arrivals.settle(widened(frame.below, number));
+            if (frame.kind == FrameKind::move_on) state.arrivals.move_on(widened(frame.below, number));
 
     bool fresh = false;
     Arrivals::Verdict verdict = Arrivals::Verdict::beyond;
     if (number) {
-        verdict = traffic.arrivals.judge(number);
-        if (verdict == Arrivals::Verdict::copy) traffic.arrivals.copy_came(now_ns);
+        verdict = state.arrivals.judge(number);
+        if (verdict == Arrivals::Verdict::copy) state.arrivals.copy_arrived(now_ns);
         bool room = verdict == Arrivals::Verdict::fresh && (!contents.ahead || make_room(frames));
         home_.counts.copies += verdict == Arrivals::Verdict::copy;
         home_.counts.beyond += verdict == Arrivals::Verdict::beyond;
         home_.counts.no_room += verdict == Arrivals::Verdict::fresh && !room;
         // The answer shows that this process lives, and what it has received.
-        if (verdict == Arrivals::Verdict::fresh && !room) traffic.arrivals.copy_came(now_ns);
+        if (verdict == Arrivals::Verdict::fresh && !room) state.arrivals.copy_arrived(now_ns);
         fresh = room;
     }
     bool answer_now = false;
@@ -177,17 +177,17 @@ Flow::Came Flow::take(uint64_t number, std::span<const std::byte> frames, const 
             answer_now = true;
         }
     }
-    if (over_) return Came::taken;
-    if (number == 0) return Came::taken;
+    if (over_) return Outcome::taken;
+    if (number == 0) return Outcome::taken;
     if (verdict != Arrivals::Verdict::beyond) count_number(number, fresh);
     grants().received(sender_, static_cast<uint32_t>(bytes), now_ns);
-    if (!fresh) return verdict == Arrivals::Verdict::copy ? Came::copy : Came::dropped;
-    traffic.early.keep(home_.early);
-    traffic.early.take(
+    if (!fresh) return verdict == Arrivals::Verdict::copy ? Outcome::copy : Outcome::dropped;
+    state.early.keep(home_.early);
+    state.early.take(
         home_.early, [&] { return expected(); },
         [&](const Piece &piece, const std::byte *payload) { deliver(piece, payload); });
-    traffic.arrivals.add(number, answer_now, answer_limits(), now_ns, home_.away_ns(now_ns));
-    return Came::taken;
+    state.arrivals.add(number, answer_now, answer_limits(), now_ns, home_.away_ns(now_ns));
+    return Outcome::taken;
 }
 
 // Where processes share processors, the peer will probably not read sooner than in earlier round trips. Until
@@ -261,7 +261,7 @@ void Flow::deliver(Piece piece, const std::byte *payload) {
     home_.owner.envelope(*this, piece, payload + had);
 }
 
-void Flow::bulk_came(uint32_t index, uint64_t size) {
+void Flow::bulk_arrived(uint32_t index, uint64_t size) {
     BulkItem &item = home_.bulk.at(index);
     item.acknowledged += size;
     if (item.acknowledged < item.size) return;
@@ -271,17 +271,17 @@ void Flow::bulk_came(uint32_t index, uint64_t size) {
 }
 
 void Flow::acknowledged(const Acknowledgement &said, uint64_t now_ns) {
-    Traffic &traffic = current();
+    ActiveState &state = current();
     uint64_t cumulative = widened(said.cumulative, next_number_),
              expected = widened(said.expected, delivered_);
-    if (cumulative >= traffic.peer_next) grant(said.window);  // unless a newer statement has arrived before
-    traffic.peer_next = std::max(traffic.peer_next, cumulative);
+    if (cumulative >= state.peer_next) grant(said.window);  // unless a newer statement has arrived before
+    state.peer_next = std::max(state.peer_next, cumulative);
 
-    size_t before = traffic.sent.in_flight();
+    size_t before = state.sent.in_flight();
     SentPackets::Found found =
-        traffic.sent.acknowledge(home_.sent, cumulative, said, [&](const SentPacket &packet) {
+        state.sent.acknowledge(home_.sent, cumulative, said, [&](const SentPacket &packet) {
             size_.received(packet.bytes);
-            if (packet.bulk_size) bulk_came(packet.bulk_item, packet.bulk_size);
+            if (packet.bulk_size) bulk_arrived(packet.bulk_item, packet.bulk_size);
         });
     home_.counts.given_up_too_early += found.too_early;
     too_early_ += found.too_early;
@@ -289,7 +289,7 @@ void Flow::acknowledged(const Acknowledgement &said, uint64_t now_ns) {
         // Only packets that were still outstanding count here. If packets that were given up too early also
         // ended the series of probes, a round trip that has become longer would never be measured, since each
         // packet would be given up before its answer.
-        uint32_t unanswered = std::exchange(traffic.probes, 0);
+        uint32_t unanswered = std::exchange(state.probes, 0);
         uint64_t highest = cumulative - 1;
         if (said.count)
             highest = cumulative + said.ranges[said.count - 1].begin + said.ranges[said.count - 1].length - 1;
@@ -301,7 +301,7 @@ void Flow::acknowledged(const Acknowledgement &said, uint64_t now_ns) {
         }
         congestion_.acknowledged(found.bytes, found.packets, before, trip_, size_.usual(),
                                  home_.limits.congestion, now_ns);
-        find_lost(traffic, now_ns);
+        find_lost(state, now_ns);
     }
     if (is_ahead(expected, delivered_)) {
         delivered_ = expected;

@@ -15,14 +15,14 @@ constexpr size_t copied_below = 512;
 // If the packet has less room for payload than this, no envelope is split and no bulk is begun in it.
 constexpr size_t worth_cutting = 128;
 // How many of the most_span numbers are reserved for probes. Even if more probes are sent, they are accepted,
-// since each states what is settled and so lets the receiver move on.
+// since each contains `move_on` and so lets the receiver move on.
 constexpr uint64_t kept_for_probes = 64;
 
 }  // namespace
 
 // Returns the first lost record of envelopes that the peer does not have yet, or nullptr.
-SentPacket *Flow::first_lost(Traffic &traffic) const {
-    while (SentPacket *lost = traffic.sent.first_lost(home_.sent)) {
+SentPacket *Flow::first_lost(ActiveState &state) const {
+    while (SentPacket *lost = state.sent.first_lost(home_.sent)) {
         Position delivered{delivered_, 0};
         if (lost->begin < lost->end && lost->begin < delivered) lost->begin = std::min(delivered, lost->end);
         if (!lost->empty()) return lost;
@@ -31,22 +31,21 @@ SentPacket *Flow::first_lost(Traffic &traffic) const {
 }
 
 // Does the peer wait for packets that will not arrive, while nothing is in flight that could state this?
-bool Flow::must_settle(const Traffic &traffic) const {
-    return traffic.sent.highest_lost() >= traffic.peer_next && !traffic.sent.outstanding();
+bool Flow::must_move_peer_on(const ActiveState &state) const {
+    return state.sent.highest_lost() >= state.peer_next && !state.sent.outstanding();
 }
 
 // Does nothing wait to be sent? (If this returns false, perhaps only lost contents wait that have arrived
 // nevertheless.)
 bool Flow::has_said_all() const {
-    const Traffic &traffic = current();
-    return traffic.unsent_bytes == 0 && traffic.first_bulk == UINT32_MAX && !traffic.sent.has_lost() &&
-           !traffic.probe_wanted && !traffic.end_wanted && !traffic.refused_epoch && !must_settle(traffic);
+    const ActiveState &state = current();
+    return state.unsent_bytes == 0 && state.first_bulk == UINT32_MAX && !state.sent.has_lost() &&
+           !state.probe_wanted && !state.end_wanted && !state.refused_epoch && !must_move_peer_on(state);
 }
 
-bool Flow::has_data(Traffic &traffic) const {
-    return traffic.probe_wanted || must_settle(traffic) || traffic.unsent < Position{log_end_, 0} ||
-           traffic.first_bulk != UINT32_MAX || first_lost(traffic) ||
-           traffic.sent.first_lost_bulk(home_.sent);
+bool Flow::has_data(ActiveState &state) const {
+    return state.probe_wanted || must_move_peer_on(state) || state.unsent < Position{log_end_, 0} ||
+           state.first_bulk != UINT32_MAX || first_lost(state) || state.sent.first_lost_bulk(home_.sent);
 }
 
 PacketHeader Flow::introduction(uint32_t to_epoch) const {
@@ -60,21 +59,21 @@ PacketHeader Flow::next_header() const {
 }
 
 // The length of the next packet, as far as it is known before the packet is composed.
-size_t Flow::next_bytes(const Traffic &traffic) const {
+size_t Flow::next_bytes(const ActiveState &state) const {
     size_t usual = size_.usual();
-    if (traffic.first_bulk != UINT32_MAX || traffic.sent.has_lost()) return usual;
-    return std::min<uint64_t>(usual, usual_header_bytes + acknowledge_frame_bytes + traffic.unsent_bytes);
+    if (state.first_bulk != UINT32_MAX || state.sent.has_lost()) return usual;
+    return std::min<uint64_t>(usual, usual_header_bytes + acknowledge_frame_bytes + state.unsent_bytes);
 }
 
 // Is there anything to send that the windows allow? Pacing is separate.
-bool Flow::may_send(Traffic &traffic) const {
-    uint64_t span = next_number_ - traffic.peer_next;
-    if (traffic.probe_wanted) return true;
-    if (must_settle(traffic)) return true;
+bool Flow::may_send(ActiveState &state) const {
+    uint64_t span = next_number_ - state.peer_next;
+    if (state.probe_wanted) return true;
+    if (must_move_peer_on(state)) return true;
     if (span >= most_span - kept_for_probes) return false;
-    uint32_t in_flight = traffic.sent.in_flight();
-    if (in_flight > 0 && in_flight + next_bytes(traffic) > window()) return false;
-    return has_data(traffic);
+    uint32_t in_flight = state.sent.in_flight();
+    if (in_flight > 0 && in_flight + next_bytes(state) > window()) return false;
+    return has_data(state);
 }
 
 bool Flow::compose(OutPacket &packet, uint64_t now_ns) {
@@ -84,21 +83,22 @@ bool Flow::compose(OutPacket &packet, uint64_t now_ns) {
         release();
         return false;
     }
-    Traffic &traffic = current();
-    if (traffic.end_wanted || traffic.refused_epoch) return compose_end(packet, traffic);
+    ActiveState &state = current();
+    if (state.end_wanted || state.refused_epoch) return compose_end(packet, state);
 
-    if (!traffic.sent.outstanding() && congestion_.rested(size_.usual(), home_.limits.congestion, now_ns))
+    if (!state.sent.outstanding() &&
+        congestion_.forget_if_outdated(size_.usual(), home_.limits.congestion, now_ns))
         grant(no_limit);
-    bool data = may_send(traffic) && (traffic.probe_wanted || line_free_ns(traffic) <= now_ns);
-    bool due = traffic.arrivals.due_ns() <= now_ns;
+    bool data = may_send(state) && (state.probe_wanted || line_free_ns(state) <= now_ns);
+    bool due = state.arrivals.due_ns() <= now_ns;
     if (!data && !due) return false;
 
-    size_t largest = data ? size_.next(traffic.probes, now_ns) : size_.usual();
+    size_t largest = data ? size_.next(state.probes, now_ns) : size_.usual();
     PacketHeader header = next_header();
     FrameWriter writer(packet.buffer + header.bytes(), largest - header.bytes());
     packet.tail = nullptr;
     packet.tail_size = 0;
-    packet.acknowledges = traffic.arrivals.due_ns() != never;
+    packet.acknowledges = state.arrivals.due_ns() != never;
     if (packet.acknowledges) compose_acknowledgement(writer, now_ns);
     if (!data) {
         ++home_.counts.acknowledgements_out;
@@ -116,11 +116,11 @@ bool Flow::compose(OutPacket &packet, uint64_t now_ns) {
     packet.size = header.bytes() + writer.size();
     record.bytes = static_cast<uint32_t>(packet.size + packet.tail_size);
 
-    if (!traffic.sent.outstanding() && traffic.probes == 0) traffic.waiting_since_ns = now_ns;
-    traffic.sent.add(home_.sent, record);
+    if (!state.sent.outstanding() && state.probes == 0) state.waiting_since_ns = now_ns;
+    state.sent.add(home_.sent, record);
     size_.sent(record.bytes);
-    traffic.last_sent_ns = now_ns;
-    pace(traffic, record.bytes, now_ns);
+    state.last_sent_ns = now_ns;
+    pace(state, record.bytes, now_ns);
     packet.last = has_said_all();
     finish(packet, header, record.number);
     return true;
@@ -129,21 +129,20 @@ bool Flow::compose(OutPacket &packet, uint64_t now_ns) {
 // When a burst is used up, a pause follows in which the line becomes free for the next burst, or for all that
 // is left. The last byte thus leaves no later than if everything were sent packet by packet. But each burst,
 // not each packet, costs a system call and a wake-up of both sides.
-void Flow::pace(Traffic &traffic, size_t bytes, uint64_t now_ns) {
+void Flow::pace(ActiveState &state, size_t bytes, uint64_t now_ns) {
     const CongestionLimits &limits = home_.limits.congestion;
     uint32_t burst = granted_ == no_limit ? limits.burst : limits.granted_burst;
     auto spacing_ns = [&](size_t of) { return congestion_.spacing_ns(of, trip_, limits); };
-    traffic.pace_ns =
-        std::max(traffic.pace_ns, now_ns - std::min(now_ns, spacing_ns(burst))) + spacing_ns(bytes);
-    traffic.burst_ns = traffic.pace_ns <= now_ns ? 0 : traffic.pace_ns + spacing_ns(left_of(traffic, burst));
+    state.pace_ns = std::max(state.pace_ns, now_ns - std::min(now_ns, spacing_ns(burst))) + spacing_ns(bytes);
+    state.burst_ns = state.pace_ns <= now_ns ? 0 : state.pace_ns + spacing_ns(left_of(state, burst));
 }
 
 // Returns how many bytes wait to be sent, or `most` if there are more.
-size_t Flow::left_of(const Traffic &traffic, size_t most) const {
-    if (traffic.sent.has_lost()) return most;
-    uint64_t left = traffic.unsent_bytes;
-    if (traffic.first_bulk != UINT32_MAX) {
-        const BulkItem &item = home_.bulk.at(traffic.first_bulk);
+size_t Flow::left_of(const ActiveState &state, size_t most) const {
+    if (state.sent.has_lost()) return most;
+    uint64_t left = state.unsent_bytes;
+    if (state.first_bulk != UINT32_MAX) {
+        const BulkItem &item = home_.bulk.at(state.first_bulk);
         left += item.next == UINT32_MAX ? item.size - item.cut : most;
     }
     return std::min<uint64_t>(left, most);
@@ -161,18 +160,18 @@ void Flow::finish(OutPacket &packet, PacketHeader header, uint64_t number) {
 
 // Composes an `end`, which closes this flow or refuses an epoch. Both kinds are sent once and not repeated,
 // since they are not answered.
-bool Flow::compose_end(OutPacket &packet, Traffic &traffic) {
-    bool refuses = traffic.refused_epoch != 0;
-    PacketHeader header = refuses ? introduction(traffic.refused_from) : next_header();
+bool Flow::compose_end(OutPacket &packet, ActiveState &state) {
+    bool refuses = state.refused_epoch != 0;
+    PacketHeader header = refuses ? introduction(state.refused_from) : next_header();
     FrameWriter writer(packet.buffer + header.bytes(), least_packet - header.bytes());
-    writer.end(refuses ? EndReason::refused : EndReason::closed, refuses ? traffic.refused_epoch : epoch_);
+    writer.end(refuses ? EndReason::refused : EndReason::closed, refuses ? state.refused_epoch : epoch_);
     packet.size = header.bytes() + writer.size();
     packet.tail = nullptr;
     packet.tail_size = 0;
     packet.acknowledges = packet.last = false;
     finish(packet, header, 0);
     home_.counts.refusals += refuses;
-    traffic.refused_epoch = 0;
+    state.refused_epoch = 0;
     if (!refuses) {
         over_ = true;
         release();
@@ -192,43 +191,43 @@ void Flow::compose_acknowledgement(FrameWriter &writer, uint64_t now_ns) {
 // time for which a peer usually delays an answer would then be lost. This is so in two cases. The window is
 // only a few packets long (packets of this packet's length, if nothing long is in flight), or this packet
 // contains the end of the available bulk, whose sender waits for the answer.
-bool Flow::wants_answer(Traffic &traffic, size_t room) const {
-    if (std::exchange(traffic.probe_wanted, false)) return true;
-    size_t largest = size_.usual(), in_flight = traffic.sent.in_flight();
-    size_t bytes = in_flight < largest ? next_bytes(traffic) : largest;
+bool Flow::wants_answer(ActiveState &state, size_t room) const {
+    if (std::exchange(state.probe_wanted, false)) return true;
+    size_t largest = size_.usual(), in_flight = state.sent.in_flight();
+    size_t bytes = in_flight < largest ? next_bytes(state) : largest;
     uint64_t few = uint64_t{2} * home_.limits.answer.packets * bytes;
     uint32_t window = this->window();
     if (window < few && in_flight + 2 * bytes > window) return true;
-    if (traffic.first_bulk == UINT32_MAX) return false;
-    const BulkItem &item = home_.bulk.at(traffic.first_bulk);
+    if (state.first_bulk == UINT32_MAX) return false;
+    const BulkItem &item = home_.bulk.at(state.first_bulk);
     size_t head = bulk_frame_bytes({item.header.receive_id, item.header.offset + item.cut});
-    return item.next == UINT32_MAX && head + item.size - item.cut <= room && !first_lost(traffic) &&
-           !traffic.sent.first_lost_bulk(home_.sent);
+    return item.next == UINT32_MAX && head + item.size - item.cut <= room && !first_lost(state) &&
+           !state.sent.first_lost_bulk(home_.sent);
 }
 
 // Fills a packet, in this order: what the peer should stop waiting for, a probe, envelopes (lost ones first),
 // bulk (lost bulk first).
 void Flow::fill(FrameWriter &writer, OutPacket &packet, SentPacket &record) {
-    Traffic &traffic = current();
-    uint64_t oldest = traffic.sent.outstanding() ? traffic.sent.oldest(home_.sent) : record.number;
-    if (traffic.sent.highest_lost() >= traffic.peer_next) {
-        writer.settled(oldest);
-        traffic.sent.tell_settled(oldest);
+    ActiveState &state = current();
+    uint64_t oldest = state.sent.outstanding() ? state.sent.oldest(home_.sent) : record.number;
+    if (state.sent.highest_lost() >= state.peer_next) {
+        writer.move_on(oldest);
+        state.sent.tell_move_on(oldest);
     }
     // While other packets are outstanding, a probe contains nothing that needs room at the peer.
-    packet.probes = traffic.probe_wanted;
-    bool only_asks = traffic.probe_wanted && traffic.probes > 0 && traffic.sent.outstanding();
-    if (wants_answer(traffic, writer.room() - probe_frame_bytes)) writer.probe();
+    packet.probes = state.probe_wanted;
+    bool only_asks = state.probe_wanted && state.probes > 0 && state.sent.outstanding();
+    if (wants_answer(state, writer.room() - probe_frame_bytes)) writer.probe();
     if (only_asks) return;
 
-    if (SentPacket *lost = first_lost(traffic)) cut_envelopes(writer, packet, record, lost->begin, lost->end);
-    if (traffic.unsent < Position{log_end_, 0} && (record.empty() || record.end == traffic.unsent))
-        traffic.unsent_bytes -= cut_envelopes(writer, packet, record, traffic.unsent, {log_end_, 0});
+    if (SentPacket *lost = first_lost(state)) cut_envelopes(writer, packet, record, lost->begin, lost->end);
+    if (state.unsent < Position{log_end_, 0} && (record.empty() || record.end == state.unsent))
+        state.unsent_bytes -= cut_envelopes(writer, packet, record, state.unsent, {log_end_, 0});
     if (!writer.closed()) cut_bulk(writer, packet, record);
 }
 
 // Cuts envelopes from the log, from the position `from` to `until` or to the end of the packet. Returns how
-// many bytes were cut, counted as in Traffic::unsent_bytes.
+// many bytes were cut, counted as in ActiveState::unsent_bytes.
 uint64_t Flow::cut_envelopes(FrameWriter &writer, OutPacket &packet, SentPacket &record, Position &from,
                              const Position &until) {
     if (record.begin >= record.end) record.begin = record.end = from;
@@ -282,9 +281,9 @@ size_t Flow::cut_envelope(FrameWriter &writer, OutPacket &packet, Position &at, 
 // follows in this packet. This is so if nothing more waits to be sent from `behind` on, if there is no room
 // for more, or if the payload is the packet's tail.
 size_t Flow::size_to_say(const FrameWriter &writer, size_t head, size_t size, const Position &behind) const {
-    Traffic &traffic = current();
-    bool more = behind < Position{log_end_, 0} || traffic.first_bulk != UINT32_MAX ||
-                traffic.sent.first_lost_bulk(home_.sent);
+    ActiveState &state = current();
+    bool more = behind < Position{log_end_, 0} || state.first_bulk != UINT32_MAX ||
+                state.sent.first_lost_bulk(home_.sent);
     bool room = writer.room() >= head + size + next_frame_bytes;
     return more && room && size < copied_below ? size : rest;
 }
@@ -297,10 +296,10 @@ void Flow::add_payload(FrameWriter &writer, OutPacket &packet, const std::byte *
 
 // Bulk is always the last frame of a packet.
 void Flow::cut_bulk(FrameWriter &writer, OutPacket &packet, SentPacket &record) {
-    Traffic &traffic = current();
-    SentPacket *lost = traffic.sent.first_lost_bulk(home_.sent);
-    if (!lost && traffic.first_bulk == UINT32_MAX) return;
-    uint32_t index = lost ? lost->bulk_item : traffic.first_bulk;
+    ActiveState &state = current();
+    SentPacket *lost = state.sent.first_lost_bulk(home_.sent);
+    if (!lost && state.first_bulk == UINT32_MAX) return;
+    uint32_t index = lost ? lost->bulk_item : state.first_bulk;
     BulkItem &item = home_.bulk.at(index);
     uint64_t from = lost ? lost->bulk_offset : item.cut, left = lost ? lost->bulk_size : item.size - item.cut;
     BulkHeader to = {item.header.receive_id, item.header.offset + from};
@@ -316,8 +315,8 @@ void Flow::cut_bulk(FrameWriter &writer, OutPacket &packet, SentPacket &record) 
     } else {
         item.cut += size;
         if (item.cut == item.size) {
-            traffic.first_bulk = item.next;
-            if (item.next == UINT32_MAX) traffic.last_bulk = UINT32_MAX;
+            state.first_bulk = item.next;
+            if (item.next == UINT32_MAX) state.last_bulk = UINT32_MAX;
         }
     }
     writer.bulk(to);
@@ -334,15 +333,15 @@ void Flow::take_back(const OutPacket &packet, uint64_t now_ns) {
     home_.counts.acknowledgements_carried -= packet.acknowledges && packet.number != 0;
     home_.counts.numbered_out -= packet.number != 0;
     if (!active()) return;
-    Traffic &traffic = current();
-    if (packet.acknowledges) traffic.arrivals.copy_came(now_ns);
-    if (packet.number == 0 || !traffic.sent.take_back(home_.sent, packet.number)) return;
+    ActiveState &state = current();
+    if (packet.acknowledges) state.arrivals.copy_arrived(now_ns);
+    if (packet.number == 0 || !state.sent.take_back(home_.sent, packet.number)) return;
     next_number_ = packet.number;  // no process has seen it
-    traffic.burst_ns = 0;
+    state.burst_ns = 0;
     size_.not_sent(packet.size + packet.tail_size);
-    traffic.pace_ns -= std::min(traffic.pace_ns, congestion_.spacing_ns(packet.size + packet.tail_size, trip_,
-                                                                        home_.limits.congestion));
-    traffic.probe_wanted |= packet.probes;
+    state.pace_ns -= std::min(state.pace_ns, congestion_.spacing_ns(packet.size + packet.tail_size, trip_,
+                                                                    home_.limits.congestion));
+    state.probe_wanted |= packet.probes;
 }
 
 }  // namespace lanyard::dgram

@@ -42,29 +42,29 @@ bool Liveness::has_ended(int socket) {
 }
 
 // The lines are looked at before they are dialed anew, since a connection may have been made meanwhile.
-dgram::Life Liveness::ask(uint32_t peer) {
+dgram::PeerState Liveness::ask(uint32_t peer) {
     Lines &lines = lines_[peer];
-    dgram::Life life = look(lines);
+    dgram::PeerState state = look(lines);
     uint64_t now_ns = sockets_.now_ns();
-    if (life != dgram::Life::unknown || now_ns < lines.dial_at_ns) return life;
+    if (state != dgram::PeerState::unknown || now_ns < lines.dial_at_ns) return state;
     lines.dial_at_ns = now_ns + dial_every_ns;
     dial(peer, lines);
     return look(lines);
 }
 
-dgram::Life Liveness::look(Lines &lines) {
+dgram::PeerState Liveness::look(Lines &lines) {
     bool ended = false;
     for (Line &line : lines.list) {
         if (line.socket < 0) continue;
         int result = line.made ? 0 : sockets_.connect_result(line.socket);
         if (result == -EINPROGRESS) continue;
         line.made = result == 0;
-        if (line.made && !has_ended(line.socket)) return dgram::Life::lives;
+        if (line.made && !has_ended(line.socket)) return dgram::PeerState::alive;
         ended |= line.made;
         sockets_.close(line.socket);
         line.socket = -1;
     }
-    return ended ? dgram::Life::gone : dgram::Life::unknown;
+    return ended ? dgram::PeerState::gone : dgram::PeerState::unknown;
 }
 
 void Liveness::dial(uint32_t peer, Lines &lines) {

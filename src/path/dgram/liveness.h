@@ -45,7 +45,7 @@ public:
     uint16_t listen(const std::vector<Address> &addresses, uint16_t wanted, uint16_t least, uint16_t most);
     // Returns what is known about the peer. Dials the peer if no connection is made, at most once a second.
     // `gone` is returned only once, by the call that finds that a connection has ended.
-    dgram::Life ask(uint32_t peer);
+    dgram::PeerState ask(uint32_t peer);
     // Called when something has arrived from the peer, or its flow has ended. Closes the connections to it.
     void heard(uint32_t peer) {
         if (!lines_.empty()) let_go(peer);
@@ -65,7 +65,7 @@ private:
     };
 
     bool listen_at(const std::vector<Address> &addresses, uint16_t port);
-    dgram::Life look(Lines &lines);
+    dgram::PeerState look(Lines &lines);
     void dial(uint32_t peer, Lines &lines);
     void hang_up(Lines &lines);
     void let_go(uint32_t peer);

@@ -149,8 +149,8 @@ bool FrameReader::take_acknowledgement(Acknowledgement &acknowledgement) {
 
 bool FrameReader::read(Frame &frame) {
     uint8_t byte = 0;
-    bool next_may_come = next_may_come_;
-    next_may_come_ = false;
+    bool next_may_follow = next_may_follow_;
+    next_may_follow_ = false;
     take(byte);
     if (byte & bulk_flag) return take_usual_bulk(frame, byte);
     bool is_rest = byte & rest_flag;
@@ -163,7 +163,8 @@ bool FrameReader::read(Frame &frame) {
                 return false;
             break;
         case FrameKind::next:
-            if (!next_may_come || !take_size(frame, is_rest) || !take(frame.envelope) || !take_payload(frame))
+            if (!next_may_follow || !take_size(frame, is_rest) || !take(frame.envelope) ||
+                !take_payload(frame))
                 return false;
             frame.sequence = next_sequence_;
             break;
@@ -177,7 +178,7 @@ bool FrameReader::read(Frame &frame) {
                    frame.offset <= UINT32_MAX - frame.size;
         case FrameKind::bulk: return take_bulk(frame);
         case FrameKind::acknowledge: return take_acknowledgement(frame.acknowledgement);
-        case FrameKind::settled: return take(frame.below);
+        case FrameKind::move_on: return take(frame.below);
         case FrameKind::probe: return true;
         case FrameKind::end:
             return take(frame.reason) && take(frame.epoch) &&
@@ -187,7 +188,7 @@ bool FrameReader::read(Frame &frame) {
     frame.offset = 0;
     frame.total = static_cast<uint32_t>(frame.size);
     next_sequence_ = (frame.sequence + 1) & sequence_mask;
-    next_may_come_ = true;
+    next_may_follow_ = true;
     return true;
 }
 
@@ -257,8 +258,8 @@ void FrameWriter::acknowledge(const Acknowledgement &acknowledgement) {
     put(acknowledgement.ranges, acknowledgement.count * range_bytes);
 }
 
-void FrameWriter::settled(uint64_t below) {
-    begin(FrameKind::settled);
+void FrameWriter::move_on(uint64_t below) {
+    begin(FrameKind::move_on);
     put(static_cast<uint32_t>(below));
 }
 

@@ -27,7 +27,7 @@
 //                  | 5 | receive id 8 | offset 8 | payload                      with any other id or offset
 //     acknowledge  | 6 | ranges 1 | delay 2 | cumulative 4 | expected 4 | window 4 | away 2 |
 //                        ranges of (begin 2, length 2); `away` only if 0x80 is added to the number of ranges
-//     settled      | 7 | below 4                    packets before this number are not worth waiting for
+//     move_on      | 7 | below 4                    packets before this number are not worth waiting for
 //     probe        | 8 |                            answer now
 //     end          | 9 | reason 1 | epoch 4
 //
@@ -35,8 +35,8 @@
 //   never has a size.
 //
 // A packet with one envelope thus has 52 bytes beside its payload, and a packet full of bulk has 23. A packet
-// contains only the lower bits of each number. Of all numbers with these lower bits, the receiver takes the
-// one that is nearest to the number that it expects.
+// contains only the lower bits of each number. The receiver takes the number that has these lower bits and is
+// nearest to the number that it expects.
 // This file defines only the form. Flow decides what is sent, and when. Thread rule: none.
 #pragma once
 
@@ -77,7 +77,7 @@ enum class FrameKind : uint8_t {
     part,
     bulk,
     acknowledge,
-    settled,
+    move_on,
     probe,
     end
 };
@@ -97,7 +97,7 @@ constexpr bool is_usual(const BulkHeader &bulk) {
 constexpr size_t bulk_frame_bytes(const BulkHeader &bulk) {
     return !is_usual(bulk) ? 17 : bulk.offset < near_offsets ? 7 : 9;
 }
-constexpr size_t acknowledge_frame_bytes = 16, away_bytes = 2, range_bytes = 4, settled_frame_bytes = 5,
+constexpr size_t acknowledge_frame_bytes = 16, away_bytes = 2, range_bytes = 4, move_on_frame_bytes = 5,
                  probe_frame_bytes = 1, end_frame_bytes = 6;
 static_assert(usual_header_bytes + envelope_frame_bytes <= 52);
 constexpr uint8_t rest_flag = 0x80;  // added to a kind if the payload is the rest of the packet
@@ -109,7 +109,7 @@ constexpr size_t rest = SIZE_MAX;  // as the size of a payload: the payload exte
 constexpr uint32_t sequence_mask = 0xffffff;
 constexpr uint32_t most_ranges = 32;  // most ranges in an acknowledgement
 constexpr uint8_t away_flag = 0x80;   // added to the number of ranges if `away` follows
-constexpr uint64_t most_span = 4096;  // most numbers from the oldest packet that is not settled to the newest
+constexpr uint64_t most_span = 4096;  // most numbers from the oldest packet not passed over to the newest
 constexpr uint32_t no_limit = UINT32_MAX;  // value of `window` that sets no limit
 constexpr size_t most_packet = 65'000;  // the shortest is least_packet (net/packet_io.h)
 
@@ -121,7 +121,7 @@ struct Range {
 struct Acknowledgement {
     uint16_t delay_us = 0;    // time since the highest acknowledged packet was read
     uint16_t away_us = 0;     // the longest time for which that packet may have waited here to be read
-    uint32_t cumulative = 0;  // all packets before this number have arrived or are settled
+    uint32_t cumulative = 0;  // all packets before this number have arrived or are passed over
     uint32_t expected = 0;    // all envelopes before this one have been delivered
     uint32_t window = 0;      // bytes of packets that may be in flight
     uint32_t count = 0;       // number of ranges, which are disjoint, lowest first
@@ -140,7 +140,7 @@ struct Frame {
     const std::byte *payload;
     size_t size;
     Acknowledgement acknowledgement;
-    uint32_t below;  // of `settled`
+    uint32_t below;  // of `move_on`
     EndReason reason;
     uint32_t epoch;  // of `end`
 };
@@ -179,7 +179,7 @@ private:
 
     std::span<const std::byte> left_;
     uint32_t next_sequence_ = 0;
-    bool next_may_come_ = false;
+    bool next_may_follow_ = false;
     bool malformed_ = false;
 };
 
@@ -203,7 +203,7 @@ public:
     void part(uint32_t sequence, size_t size, uint32_t offset);
     void bulk(const BulkHeader &header);
     void acknowledge(const Acknowledgement &acknowledgement);
-    void settled(uint64_t below);
+    void move_on(uint64_t below);
     void probe();
     void end(EndReason reason, uint32_t epoch);
 

@@ -84,8 +84,8 @@ public:
             share_ -= (share_ + 15u) / 16;
             forget();
         } else {
-            longest_came_ = std::max(longest_came_, static_cast<uint16_t>(bytes));
-            came_ += came_ < few;
+            longest_arrived_ = std::max(longest_arrived_, static_cast<uint16_t>(bytes));
+            arrived_ += arrived_ < few;
         }
     }
     // Called when a packet of this length was given up.
@@ -94,9 +94,9 @@ public:
         if (bytes <= least_packet) return one_more_lost();
         shortest_lost_ = std::min(shortest_lost_, static_cast<uint16_t>(bytes));
         lost_ += lost_ < most_lost;
-        if (lost_ < run() || came_ < few || shortest_lost_ <= longest_came_) return;
+        if (lost_ < run() || arrived_ < few || shortest_lost_ <= longest_arrived_) return;
         fails_ = static_cast<uint16_t>(limit_ + 1);
-        fits_ = std::max<uint16_t>(longest_came_, least_packet);
+        fits_ = std::max<uint16_t>(longest_arrived_, least_packet);
         found_ = ticks(now_ns) & most_ticks;
         failures_ = 0;
         trying_ = false;
@@ -128,18 +128,18 @@ private:
         found_ = ticks(now_ns) & most_ticks;
     }
     void forget() {
-        lost_ = came_ = 0;
+        lost_ = arrived_ = 0;
         shortest_lost_ = UINT16_MAX;
-        longest_came_ = 0;
+        longest_arrived_ = 0;
     }
 
     uint16_t limit_ = 0, fits_ = 0, fails_ = 0;
     // The length of the shortest long packet that was lost, and of the longest shorter packet that arrived.
-    // These two, lost_ and came_ begin anew whenever a packet arrives that is as long as the lost ones.
-    uint16_t shortest_lost_ = UINT16_MAX, longest_came_ = 0;
+    // These two, lost_ and arrived_ begin anew whenever a packet arrives that is as long as the lost ones.
+    uint16_t shortest_lost_ = UINT16_MAX, longest_arrived_ = 0;
     uint16_t found_ : 11 = 0;    // when the latest suspicion, or series of lost trials, was found, in ticks
     uint16_t failures_ : 2 = 0;  // index in `pauses`: how often the limit was tried again since the suspicion
-    uint16_t came_ : 2 = 0;      // number of shorter packets that arrived, counted up to `few`
+    uint16_t arrived_ : 2 = 0;   // number of shorter packets that arrived, counted up to `few`
     bool trying_ : 1 = false;    // a trial (a packet longer than fits_) is in flight
     uint16_t lost_ : 5 = 0;      // number of long packets that were lost, counted up to most_lost
     uint16_t lost_trials_ : 4 = 0;

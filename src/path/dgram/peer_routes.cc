@@ -27,22 +27,22 @@ void DgramPath::note_origins(bool on) {
 }
 
 // Learns the route from an accepted packet, the first whose origin was noted.
-void DgramPath::learn_way(Peer &peer, const PacketIo::Arrived &received) {
-    int64_t way = io_.origin(received);
-    if (way < 0) return note_origins(true);
-    peer.way = Way::known;
-    peer.destination = static_cast<uint64_t>(way);
-    note_origins(++ways_known_ + 1 < peers_.size());
+void DgramPath::learn_route(Peer &peer, const PacketIo::Arrived &received) {
+    int64_t route = io_.origin(received);
+    if (route < 0) return note_origins(true);
+    peer.route = RouteState::known;
+    peer.destination = static_cast<uint64_t>(route);
+    note_origins(++routes_known_ + 1 < peers_.size());
 }
 
 // Repeats a packet, which has left by one route, on all other routes if an answer is overdue.
-void DgramPath::send_by_other_ways(const Peer &peer, PacketIo::Outgoing packet) {
+void DgramPath::send_by_other_routes(const Peer &peer, PacketIo::Outgoing packet) {
     if (!peer.flow.asks_again()) return;
     std::string name;
     if (Error error = find_(peer.flow.peer(), name)) return error.discard();
-    for (uint64_t way : io_.ways(name)) {
-        packet.destination = way;
-        if (way != peer.destination) io_.send(&packet, 1);
+    for (uint64_t route : io_.routes(name)) {
+        packet.destination = route;
+        if (route != peer.destination) io_.send(&packet, 1);
     }
 }
 

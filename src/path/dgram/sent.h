@@ -16,7 +16,7 @@
 //   packets are given up (flow.cc).
 // Giving a packet up too early does no harm, since the receiver drops what it has already. If the packet's
 // acknowledgement arrives before its contents are sent again, they need not be sent. There is an exception:
-// if this side has stated that a packet which it gave up is not worth waiting for (`settled`), a cumulative
+// if this side has stated that a packet which it gave up is not worth waiting for (`move_on`), a cumulative
 // number beyond the packet does not prove that the packet has arrived.
 // Thread rule: the owner of the flow.
 #pragma once
@@ -78,15 +78,15 @@ public:
     bool has_lost() const { return lost_envelopes_.first != none || lost_bulk_.first != none; }
     uint64_t highest_lost() const { return highest_lost_; }
     // Notes that the peer is informed that no packet before this number is worth waiting for.
-    void tell_settled(uint64_t below) { told_settled_ = below; }
+    void tell_move_on(uint64_t below) { move_on_below_ = below; }
     // When the next packet will count as lost by time; UINT64_MAX: none is known.
     uint64_t loss_due_ns() const { return loss_due_ns_; }
 
     void add(Records &records, const SentPacket &packet);
     // Removes what has arrived and calls received(record) for each.
-    template <class Come>
+    template <class Received>
     Found acknowledge(Records &records, uint64_t cumulative, const Acknowledgement &acknowledgement,
-                      Come received);
+                      Received received);
     // Gives up the packets that are lost by order or time, and reports each to `size`. Returns their number;
     // adds the number of those lost by order to `by_order`.
     uint32_t find_lost(Records &records, const RoundTrip &trip, PacketSize &size, uint64_t now_ns,
@@ -118,9 +118,9 @@ private:
 
     void give_up(Records &records, uint32_t index);
     SentPacket *first_of(Records &records, Lost &list);
-    template <class Come>
+    template <class Received>
     void acknowledge_lost(Records &records, Lost &list, uint64_t cumulative,
-                          const Acknowledgement &acknowledgement, Found &found, Come received);
+                          const Acknowledgement &acknowledgement, Found &found, Received received);
     void put_to_lost(Records &records, uint32_t index);
     static bool is_acknowledged(uint64_t number, uint64_t cumulative, const Acknowledgement &acknowledgement);
 
@@ -128,13 +128,13 @@ private:
     Lost lost_envelopes_, lost_bulk_;
     uint32_t in_flight_ = 0;  // bytes of outstanding packets
     uint32_t order_ = usual_order;
-    uint64_t highest_acknowledged_ = 0, highest_lost_ = 0, told_settled_ = 0;
+    uint64_t highest_acknowledged_ = 0, highest_lost_ = 0, move_on_below_ = 0;
     uint64_t loss_due_ns_ = UINT64_MAX;
 };
 
-template <class Come>
+template <class Received>
 SentPackets::Found SentPackets::acknowledge(Records &records, uint64_t cumulative,
-                                            const Acknowledgement &acknowledgement, Come received) {
+                                            const Acknowledgement &acknowledgement, Received received) {
     Found found;
     uint64_t end = cumulative;
     if (acknowledgement.count) {
@@ -165,14 +165,14 @@ SentPackets::Found SentPackets::acknowledge(Records &records, uint64_t cumulativ
     return found;
 }
 
-template <class Come>
+template <class Received>
 void SentPackets::acknowledge_lost(Records &records, Lost &list, uint64_t cumulative,
-                                   const Acknowledgement &acknowledgement, Found &found, Come received) {
+                                   const Acknowledgement &acknowledgement, Found &found, Received received) {
     uint32_t before = none;
     for (uint32_t index = list.first, next; index != none; index = next) {
         SentPacket &packet = records.at(index);
         next = packet.next;
-        bool told = packet.number >= cumulative || packet.number >= told_settled_;
+        bool told = packet.number >= cumulative || packet.number >= move_on_below_;
         if (!told || !is_acknowledged(packet.number, cumulative, acknowledgement)) {
             before = index;
             continue;

@@ -32,9 +32,9 @@ int Inlet::drain(Sink &sink, int budget) {
 void Inlet::copy_out(void *to, size_t size) const { ring_.copy_out(static_cast<std::byte *>(to), size); }
 
 void Inlet::deliver_lines(Sink &sink, size_t size) const {
-    std::byte gathered[most_inlined];
-    ring_.copy_out(gathered, size);
-    sink.envelope(peer_, ring_.envelope(), gathered, size);
+    std::byte unpacked[most_inlined];
+    ring_.copy_out(unpacked, size);
+    sink.envelope(peer_, ring_.envelope(), unpacked, size);
 }
 
 void Inlet::deliver_cell(Sink &sink, RingFrame kind, size_t size) {

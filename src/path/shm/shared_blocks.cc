@@ -17,47 +17,47 @@ SharedBlocks::~SharedBlocks() {
     }
 }
 
-// Returns a free place of the list. Adds a page if no place is left; returns nullptr if there is no room for
+// Returns a free entry of the list. Adds a page if no entry is left; returns nullptr if there is no room for
 // a page.
-SharedBlocks::Place *SharedBlocks::free_place() {
-    if (free_places_.empty()) {
+SharedBlocks::Entry *SharedBlocks::free_entry() {
+    if (free_entries_.empty()) {
         uint64_t offset = segment_.append_area(sizeof(Page));
         Page *page = offset ? page_at(offset) : nullptr;
         if (!page) return nullptr;
         (pages_.empty() ? segment_.member(own_).blocks.first_page : pages_.back()->next)
             .store(offset, std::memory_order_release);
         pages_.push_back(page);
-        for (size_t i = places_of_page; i-- > 0;) free_places_.push_back(&page->place[i]);
+        for (size_t i = entries_of_page; i-- > 0;) free_entries_.push_back(&page->entries[i]);
     }
-    Place *place = free_places_.back();
-    free_places_.pop_back();
-    return place;
+    Entry *entry = free_entries_.back();
+    free_entries_.pop_back();
+    return entry;
 }
 
-void SharedBlocks::list(Place &place, uint64_t offset) {
+void SharedBlocks::list(Entry &entry, uint64_t offset) {
     std::atomic<uint64_t> &version = segment_.member(own_).blocks.version;
     uint64_t before = version.load(std::memory_order_relaxed);
     version.store(before + 1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_release);
-    place.offset.store(offset, std::memory_order_release);
+    entry.offset.store(offset, std::memory_order_release);
     version.store(before + 2, std::memory_order_release);
 }
 
 void *SharedBlocks::allocate(size_t bytes, Segment::Need need) {
     std::scoped_lock lock(mutex_);
-    Place *place = free_place();
-    if (!place) return nullptr;
+    Entry *entry = free_entry();
+    if (!entry) return nullptr;
     uint64_t offset = segment_.append_block(bytes, need);
     std::byte *memory = offset ? segment_.map(offset, bytes) : nullptr;
     if (!memory) {
         if (offset) segment_.empty(offset, bytes);
-        free_places_.push_back(place);
+        free_entries_.push_back(entry);
         return nullptr;
     }
-    place->address.store(reinterpret_cast<uintptr_t>(memory), std::memory_order_relaxed);
-    place->bytes.store(bytes, std::memory_order_relaxed);
-    list(*place, offset);
-    blocks_[memory] = place;
+    entry->address.store(reinterpret_cast<uintptr_t>(memory), std::memory_order_relaxed);
+    entry->bytes.store(bytes, std::memory_order_relaxed);
+    list(*entry, offset);
+    blocks_[memory] = entry;
     log(LogLevel::debug, "shm", "a block of %zu bytes is shared with the processes of this node", bytes);
     return memory;
 }
@@ -66,13 +66,13 @@ bool SharedBlocks::free(void *memory) {
     std::scoped_lock lock(mutex_);
     auto found = blocks_.find(memory);
     if (found == blocks_.end()) return false;
-    Place &place = *found->second;
-    uint64_t offset = place.offset.load(std::memory_order_relaxed),
-             bytes = place.bytes.load(std::memory_order_relaxed);
-    list(place, 0);
+    Entry &entry = *found->second;
+    uint64_t offset = entry.offset.load(std::memory_order_relaxed),
+             bytes = entry.bytes.load(std::memory_order_relaxed);
+    list(entry, 0);
     Segment::unmap(static_cast<std::byte *>(memory), bytes);
     segment_.empty(offset, bytes);
-    free_places_.push_back(&place);
+    free_entries_.push_back(&entry);
     blocks_.erase(found);
     return true;
 }
@@ -92,13 +92,13 @@ void SharedBlocks::read_list(const MemberControl &member, Views &views) {
             if (!page) break;
             views.pages.push_back(page);
         }
-        for (const Place &place : views.pages[i]->place) {
-            uint64_t offset = place.offset.load(std::memory_order_acquire);
+        for (const Entry &entry : views.pages[i]->entries) {
+            uint64_t offset = entry.offset.load(std::memory_order_acquire);
             if (!offset) continue;
-            View view{place.address.load(std::memory_order_relaxed),
-                      place.bytes.load(std::memory_order_relaxed), offset, nullptr};
+            View view{entry.address.load(std::memory_order_relaxed),
+                      entry.bytes.load(std::memory_order_relaxed), offset, nullptr};
             std::atomic_thread_fence(std::memory_order_acquire);
-            if (place.offset.load(std::memory_order_relaxed) != offset) continue;
+            if (entry.offset.load(std::memory_order_relaxed) != offset) continue;
             if (auto found = before.find(offset); found != before.end()) {
                 view.memory = found->second.memory;
                 before.erase(found);

@@ -5,8 +5,8 @@
 // message from or to such memory is then copied once, without the kernel.
 //
 //   MemberControl::blocks   | version | first page |
-//   page                    | offset of the next page | place | place | ...
-//   place                   | offset of the block, 0: free | address | bytes |
+//   page                    | offset of the next page | entry | entry | ...
+//   entry                   | offset of the block, 0: free | address | bytes |
 //
 // A process writes only its own list. The list grows by pages, which are never given back. A block's offset
 // in the file is never used again, so the offset identifies the block. A process may read a list while the
@@ -53,13 +53,13 @@ public:
     std::byte *find(uint32_t member, uint64_t address, size_t bytes);
 
 private:
-    struct Place {
+    struct Entry {
         std::atomic<uint64_t> offset, address, bytes;
     };
-    static constexpr size_t places_of_page = (4096 - sizeof(uint64_t)) / sizeof(Place);
+    static constexpr size_t entries_of_page = (4096 - sizeof(uint64_t)) / sizeof(Entry);
     struct Page {
         std::atomic<uint64_t> next;
-        Place place[places_of_page];
+        Entry entries[entries_of_page];
     };
     static_assert(sizeof(Page) <= 4096);
 
@@ -74,8 +74,8 @@ private:
         uint64_t version = 0;      // of the list when it was read; 0: the list changed meanwhile
     };
 
-    Place *free_place();
-    void list(Place &place, uint64_t offset);
+    Entry *free_entry();
+    void list(Entry &entry, uint64_t offset);
     Page *page_at(uint64_t offset) { return reinterpret_cast<Page *>(segment_.map(offset, sizeof(Page))); }
     void read_list(const MemberControl &member, Views &views);
 
@@ -83,8 +83,8 @@ private:
     const uint32_t own_;
     std::mutex mutex_;  // protects this process's list, which is the next three members
     std::vector<Page *> pages_;
-    std::vector<Place *> free_places_;
-    std::unordered_map<void *, Place *> blocks_;
+    std::vector<Entry *> free_entries_;
+    std::unordered_map<void *, Entry *> blocks_;
     std::deque<Views> views_;  // indexed by member
 };
 

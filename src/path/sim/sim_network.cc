@@ -25,7 +25,7 @@ Behaviour Behaviour::any(Random &random) {
 }
 
 SimNetwork::SimNetwork(Baton &baton, const Behaviour &behaviour, uint32_t peers)
-    : baton_(baton), behaviour_(behaviour), peers_(peers), ways_(static_cast<size_t>(peers) * peers) {
+    : baton_(baton), behaviour_(behaviour), peers_(peers), lines_(static_cast<size_t>(peers) * peers) {
     for (uint32_t own = 0; own < peers; ++own) paths_.push_back(std::make_unique<SimPath>(*this, own));
 }
 
@@ -39,24 +39,24 @@ uint64_t SimNetwork::delay_ns() {
 // May one more frame be sent from `from` to `to`? If not, notifies the sender as soon as another attempt is
 // worthwhile.
 bool SimNetwork::room(uint32_t from, uint32_t to) {
-    Way &way = this->way(from, to);
-    if (way.stalled_until_ns > baton_.now_ns()) return false;
-    if (way.frames >= behaviour_.queue_frames) {
-        way.wants_room = true;
+    Line &line = this->line(from, to);
+    if (line.stalled_until_ns > baton_.now_ns()) return false;
+    if (line.frames >= behaviour_.queue_frames) {
+        line.wants_room = true;
         return false;
     }
     if (!baton_.random().chance(behaviour_.stall_percent)) return true;
-    way.stalled_until_ns = baton_.now_ns() + 1 + delay_ns();
-    baton_.notify_at(way.stalled_until_ns, peers_[from].thread);
+    line.stalled_until_ns = baton_.now_ns() + 1 + delay_ns();
+    baton_.notify_at(line.stalled_until_ns, peers_[from].thread);
     return false;
 }
 
 void SimNetwork::launch(Frame frame) {
     Peer &to = peers_[frame.to];
     uint64_t arrival_ns = baton_.now_ns() + delay_ns();
-    Way &way = this->way(frame.from, frame.to);
-    if (!frame.is_bulk) arrival_ns = way.last_arrival_ns = std::max(arrival_ns, way.last_arrival_ns + 1);
-    else if (behaviour_.bulk_follows) arrival_ns = std::max(arrival_ns, way.last_arrival_ns + 1);
+    Line &line = this->line(frame.from, frame.to);
+    if (!frame.is_bulk) arrival_ns = line.last_arrival_ns = std::max(arrival_ns, line.last_arrival_ns + 1);
+    else if (behaviour_.bulk_follows) arrival_ns = std::max(arrival_ns, line.last_arrival_ns + 1);
     baton_.notify_at(arrival_ns, to.thread);
     to.arriving.emplace(arrival_ns, std::move(frame));
 }
@@ -102,11 +102,11 @@ int SimNetwork::arrive(uint32_t own, Sink &sink, int budget) {
     while (work < budget && !peer.arriving.empty() && peer.arriving.begin()->first <= baton_.now_ns()) {
         Frame frame = std::move(peer.arriving.begin()->second);
         peer.arriving.erase(peer.arriving.begin());
-        Way &way = this->way(frame.from, own);
-        --way.frames;
+        Line &line = this->line(frame.from, own);
+        --line.frames;
         --in_flight_;
-        if (way.wants_room) baton_.notify(peers_[frame.from].thread);
-        way.wants_room = false;
+        if (line.wants_room) baton_.notify(peers_[frame.from].thread);
+        line.wants_room = false;
         baton_.progress();
         if (frame.is_bulk) sink.bulk(frame.from, frame.header, frame.payload.data(), frame.payload.size());
         else sink.envelope(frame.from, frame.envelope, frame.payload.data(), frame.payload.size());
@@ -157,7 +157,7 @@ Sent SimPath::send(uint32_t peer, const Envelope &envelope, Payload payload) {
     if (!network_.room(own_, peer)) return Sent::full;
     SimNetwork::Frame frame{own_, peer, false, envelope, {}, std::vector<std::byte>(payload.size)};
     payload.copy(frame.payload.data(), payload.size);
-    ++network_.way(own_, peer).frames;
+    ++network_.line(own_, peer).frames;
     ++network_.in_flight_;
     network_.launch(std::move(frame));
     return Sent::done;
@@ -170,7 +170,7 @@ Sent SimPath::send_bulk(uint32_t peer, const BulkHeader &header, Payload payload
     SimNetwork::Frame frame{own_, peer, true, {}, header, std::vector<std::byte>(payload.size)};
     const std::byte *buffer = payload.data;
     payload.copy(frame.payload.data(), frame.payload.size());
-    ++network_.way(own_, peer).frames;
+    ++network_.line(own_, peer).frames;
     ++network_.in_flight_;
     if (!network_.baton_.random().chance(network_.behaviour_.pending_percent)) {
         network_.launch(std::move(frame));

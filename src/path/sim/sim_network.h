@@ -92,7 +92,7 @@ private:
         const std::byte *buffer;
         Frame frame;
     };
-    struct Way {  // from one peer to another
+    struct Line {  // from one peer to another
         uint64_t last_arrival_ns = 0;
         uint64_t stalled_until_ns = 0;
         uint32_t frames = 0;
@@ -108,7 +108,7 @@ private:
         std::atomic<uint64_t> words[shared_words] = {};
     };
 
-    Way &way(uint32_t from, uint32_t to) { return ways_[from * peers_.size() + to]; }
+    Line &line(uint32_t from, uint32_t to) { return lines_[from * peers_.size() + to]; }
     uint64_t delay_ns();
     bool room(uint32_t from, uint32_t to);
     void launch(Frame frame);
@@ -121,7 +121,7 @@ private:
     Behaviour behaviour_;
     std::vector<std::unique_ptr<SimPath>> paths_;
     std::vector<Peer> peers_;
-    std::vector<Way> ways_;
+    std::vector<Line> lines_;
     size_t in_flight_ = 0;
 };
 

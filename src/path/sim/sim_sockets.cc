@@ -91,9 +91,9 @@ uint64_t SimInternet::cut_since_ns(const Stream &stream) const {
     return since;
 }
 
-uint64_t SimInternet::latest_come_ns(const End &end, uint64_t now_ns) {
+uint64_t SimInternet::latest_arrival_ns(const End &end, uint64_t now_ns) {
     uint64_t latest = end.read_time_ns;
-    for (const Chunk &chunk : end.coming)
+    for (const Chunk &chunk : end.arriving)
         if (chunk.time_ns <= now_ns) latest = std::max(latest, chunk.time_ns);
     return latest;
 }
@@ -109,12 +109,12 @@ void SimInternet::reset(Stream &stream) {
     for (End &end : stream.ends) {
         end.reset_time_ns =
             std::min(end.reset_time_ns, baton_.now_ns() + (baton_.random().chance(50) ? 0 : delay_ns()));
-        while (!end.coming.empty() && end.coming.back().time_ns > end.reset_time_ns) {
-            end.coming_bytes -=
-                end.coming.back().bytes.size() - (end.coming.size() == 1 ? end.read_of_first : 0);
-            end.coming.pop_back();
+        while (!end.arriving.empty() && end.arriving.back().time_ns > end.reset_time_ns) {
+            end.arriving_bytes -=
+                end.arriving.back().bytes.size() - (end.arriving.size() == 1 ? end.read_of_first : 0);
+            end.arriving.pop_back();
         }
-        if (end.coming.empty()) end.read_of_first = 0;
+        if (end.arriving.empty()) end.read_of_first = 0;
         tell(end.process, end.reset_time_ns);
     }
 }
@@ -164,12 +164,12 @@ uint64_t SimSockets::silence_ns(int number) {
     const SimInternet::Stream &stream = *socket.stream;
     const SimInternet::End &own = stream.ends[socket.side], &other = stream.ends[1 - socket.side];
     uint64_t now = now_ns();
-    if (other.coming.empty() || other.coming.back().time_ns <= now) return 0;
-    return now - std::max({stream.established_ns, SimInternet::latest_come_ns(own, now),
-                           SimInternet::latest_come_ns(other, now)});
+    if (other.arriving.empty() || other.arriving.back().time_ns <= now) return 0;
+    return now - std::max({stream.established_ns, SimInternet::latest_arrival_ns(own, now),
+                           SimInternet::latest_arrival_ns(other, now)});
 }
 
-Sockets::Traffic SimSockets::traffic(int number) {
+Sockets::Delivery SimSockets::delivery(int number) {
     const Socket &socket = sockets_[at(number)];
     bool held_back = net_.behaviour_.held_back_percent > 0 &&
                      net_.baton_.random().chance(net_.behaviour_.held_back_percent);
@@ -270,8 +270,8 @@ ssize_t SimSockets::read(int number, const iovec *parts, int count) {
     room = portion(room);
     int part = 0;
     size_t part_used = 0;
-    while (read < room && !own.coming.empty() && own.coming.front().time_ns <= now_ns()) {
-        const std::vector<std::byte> &bytes = own.coming.front().bytes;
+    while (read < room && !own.arriving.empty() && own.arriving.front().time_ns <= now_ns()) {
+        const std::vector<std::byte> &bytes = own.arriving.front().bytes;
         while (part_used == parts[part].iov_len) ++part, part_used = 0;
         size_t some =
             std::min({bytes.size() - own.read_of_first, room - read, parts[part].iov_len - part_used});
@@ -280,11 +280,11 @@ ssize_t SimSockets::read(int number, const iovec *parts, int count) {
         part_used += some;
         read += some;
         own.read_of_first += some;
-        own.coming_bytes -= some;
+        own.arriving_bytes -= some;
         if (own.read_of_first < bytes.size()) continue;
         own.read_of_first = 0;
-        own.read_time_ns = own.coming.front().time_ns;
-        own.coming.pop_front();
+        own.read_time_ns = own.arriving.front().time_ns;
+        own.arriving.pop_front();
     }
     if (read) {
         stream.read[socket.side] += read;
@@ -294,7 +294,7 @@ ssize_t SimSockets::read(int number, const iovec *parts, int count) {
         return static_cast<ssize_t>(read);
     }
     if (own.reset_time_ns <= now_ns()) return -ECONNRESET;
-    return own.ended && own.coming.empty() && own.end_time_ns <= now_ns() ? 0 : -EAGAIN;
+    return own.ended && own.arriving.empty() && own.end_time_ns <= now_ns() ? 0 : -EAGAIN;
 }
 
 ssize_t SimSockets::write(int number, const iovec *parts, int count) {
@@ -310,7 +310,7 @@ ssize_t SimSockets::write(int number, const iovec *parts, int count) {
     }
     size_t bytes = 0;
     for (int i = 0; i < count; ++i) bytes += parts[i].iov_len;
-    size_t room = net_.behaviour_.capacity - std::min(net_.behaviour_.capacity, other.coming_bytes);
+    size_t room = net_.behaviour_.capacity - std::min(net_.behaviour_.capacity, other.arriving_bytes);
     if (room == 0) {
         other.other_wants_room = true;
         return -EAGAIN;
@@ -336,9 +336,9 @@ ssize_t SimSockets::write(int number, const iovec *parts, int count) {
     if (chunk.time_ns - now_ns() > net_.behaviour_.patience_ns)
         end_at(now_ns() + net_.behaviour_.patience_ns);
     other.last_time_ns = chunk.time_ns;
-    other.coming_bytes += bytes;
+    other.arriving_bytes += bytes;
     net_.tell(other.process, chunk.time_ns);
-    other.coming.push_back(std::move(chunk));
+    other.arriving.push_back(std::move(chunk));
     return static_cast<ssize_t>(bytes);
 }
 
@@ -351,7 +351,7 @@ void SimSockets::close(int number) {
         SimInternet::End &own = stream.ends[socket.side], &other = stream.ends[1 - socket.side];
         own.closed = true;
         // The kernel resets a connection that is closed with unread bytes.
-        bool resets = own.coming_bytes > 0;
+        bool resets = own.arriving_bytes > 0;
         bool silent = net_.passes_ns(stream, now_ns()) > now_ns();
         if (resets && !silent) net_.reset(stream);
         if (!resets || !silent) {
@@ -378,8 +378,8 @@ bool SimSockets::readable(const Socket &socket) const {
         return !socket.listener->waiting.empty() && socket.listener->waiting.front().time_ns <= now;
     const SimInternet::End &own = socket.stream->ends[socket.side];
     if (own.reset_time_ns <= now) return true;
-    size_t received = 0, wanted = own.coming_bytes >= net_.behaviour_.capacity ? 1 : socket.wake_at;
-    for (const auto &chunk : own.coming) {
+    size_t received = 0, wanted = own.arriving_bytes >= net_.behaviour_.capacity ? 1 : socket.wake_at;
+    for (const auto &chunk : own.arriving) {
         if (chunk.time_ns > now) break;
         received += chunk.bytes.size() - (received == 0 ? own.read_of_first : 0);
         if (received >= wanted) return true;
@@ -392,7 +392,7 @@ bool SimSockets::writable(const Socket &socket) const {
     if (socket.listener) return false;
     if (socket.side == 0 && socket.stream->established_ns > now) return false;
     return socket.stream->ends[socket.side].reset_time_ns <= now ||
-           socket.stream->ends[1 - socket.side].coming_bytes < net_.behaviour_.capacity;
+           socket.stream->ends[1 - socket.side].arriving_bytes < net_.behaviour_.capacity;
 }
 
 int SimSockets::ready(Ready *list, int most) {

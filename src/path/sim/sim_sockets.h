@@ -24,19 +24,19 @@ struct SocketBehaviour {
     uint64_t long_delay_ns = 200'000;
     int long_delay_percent = 2;
     size_t capacity = 8192;    // bytes in flight in one direction; beyond this, the sender waits
-    int portion_percent = 30;  // of reads and writes: only some of the bytes are transferred
-    int refuse_percent = 0;    // of connections: refused
-    int vanish_percent = 0;    // of connections: never answered
-    int reset_permille = 0;    // of reads and writes: the connection is reset
-    int preempt_percent = 25;  // of polls: other threads run first
+    int portion_percent = 30;  // reads and writes that transfer only some of the bytes
+    int refuse_percent = 0;    // connections that are refused
+    int vanish_percent = 0;    // connections that are never answered
+    int reset_permille = 0;    // reads and writes at which the connection is reset
+    int preempt_percent = 25;  // polls before which other threads run
     int resets_left = 1'000'000;
-    // Of writes: one bit is changed. any() leaves this 0, since only links that check their frames survive a
-    // changed bit.
+    // Writes in which one bit is changed. any() leaves this 0, since only links that check their frames
+    // survive a changed bit.
     int flip_permille = 0;
     int flips_left = 0;
     uint32_t addresses = 1;  // the number of addresses of each process
     uint32_t fastest = 0;  // index of the fastest address; the others have a third of its rate, a fifth...
-    int held_back_percent = 0;  // of the calls of traffic(): the connection is reported as held back
+    int held_back_percent = 0;  // calls of delivery() that report the connection as held back
     // A connection ends when the other host has been silent for this time (as with keepalives).
     uint64_t patience_ns = UINT64_MAX;
 
@@ -56,7 +56,7 @@ public:
     // An address of a process.
     static Address address_of(uint32_t process, uint32_t which = 0);
     std::vector<Address> addresses_of(uint32_t process) const;
-    // The rate that traffic() reports for connections to this address. Rates have no other effect.
+    // The rate that delivery() reports for connections to this address. Rates have no other effect.
     uint64_t rate_by(const Address &address) const;
     uint64_t resets() const { return resets_; }
     uint64_t flips() const { return flips_; }
@@ -80,12 +80,12 @@ private:
     };
     struct End {  // one end of a stream, with what arrives at this end
         uint32_t process = UINT32_MAX;
-        std::deque<Chunk> coming;
-        size_t coming_bytes = 0;
+        std::deque<Chunk> arriving;
+        size_t arriving_bytes = 0;
         size_t read_of_first = 0;
         uint64_t last_time_ns = 0;
         uint64_t read_time_ns = 0;  // when the chunk that was read last had arrived
-        bool ended = false;         // the other end has been closed, so nothing arrives after `coming`
+        bool ended = false;         // the other end has been closed, so nothing arrives after `arriving`
         uint64_t end_time_ns = 0;
         uint64_t reset_time_ns = UINT64_MAX;
         bool closed = false;  // by its owner
@@ -117,7 +117,7 @@ private:
     static bool is_on(const Cut &cut, const Stream &stream, uint64_t time_ns);
     uint64_t passes_ns(const Stream &stream, uint64_t time_ns);
     uint64_t cut_since_ns(const Stream &stream) const;
-    static uint64_t latest_come_ns(const End &end, uint64_t now_ns);
+    static uint64_t latest_arrival_ns(const End &end, uint64_t now_ns);
     void tell(uint32_t process, uint64_t time_ns);
     void reset(Stream &stream);
 
@@ -146,7 +146,7 @@ public:
     void close(int socket) override;
     uint64_t silence_ns(int socket) override;
     Address other_end(int socket) override;
-    Traffic traffic(int socket) override;
+    Delivery delivery(int socket) override;
     void watch(int socket, uint64_t token, bool writable) override;
     void unwatch(int socket) override { sockets_[at(socket)].watched = false; }
     void wake_at(int socket, size_t bytes) override { sockets_[at(socket)].wake_at = bytes; }

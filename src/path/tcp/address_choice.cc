@@ -32,17 +32,16 @@ std::string name_of(const Address &own, const std::vector<Interface> &interfaces
 
 }  // namespace
 
-
-void RateSamples::add(const Sockets::Traffic &traffic) {
-    if (traffic.rate == 0 || traffic.acked < acked_ + bytes_between_) return;
-    acked_ = traffic.acked;
-    if (traffic.held_back) {
-        greatest_held_back_ = std::max(greatest_held_back_, traffic.rate);
+void RateSamples::add(const Sockets::Delivery &delivery) {
+    if (delivery.rate == 0 || delivery.acked < acked_ + bytes_between_) return;
+    acked_ = delivery.acked;
+    if (delivery.held_back) {
+        greatest_held_back_ = std::max(greatest_held_back_, delivery.rate);
         ++held_back_;
         return;
     }
-    if (full_.size() < enough) full_.push_back(traffic.rate);
-    else full_[next_++ % enough] = traffic.rate;
+    if (full_.size() < enough) full_.push_back(delivery.rate);
+    else full_[next_++ % enough] = delivery.rate;
 }
 
 uint64_t RateSamples::rate() const {
@@ -64,8 +63,8 @@ AddressChoice::Found *AddressChoice::find(const Address &address) {
     return found == all_.end() ? nullptr : &*found;
 }
 
-void AddressChoice::enter(Stage stage) {
-    stage_ = stage;
+void AddressChoice::enter(Phase phase) {
+    phase_ = phase;
     samples_.clear();
 }
 
@@ -80,54 +79,54 @@ void AddressChoice::connected(const Address &address, const Address &own) {
     now_.trouble.clear();
     target_.reset();
     if (moved) {
-        enter(stage_ == Stage::moving ? Stage::proving : Stage::settled);
+        enter(phase_ == Phase::moving ? Phase::proving : Phase::settled);
         return look_for_better();  // a still better address may have been measured meanwhile
     }
-    if (stage_ == Stage::moving || stage_ == Stage::proving) enter(Stage::settled);
-    if (first || stage_ == Stage::sampling) return enter(Stage::sampling);
+    if (phase_ == Phase::moving || phase_ == Phase::proving) enter(Phase::settled);
+    if (first || phase_ == Phase::sampling) return enter(Phase::sampling);
     if (same || !may_begin_again_) return;
     may_begin_again_ = reported_ = false;
     asked_ = 0;
-    enter(Stage::sampling);
+    enter(Phase::sampling);
 }
 
 void AddressChoice::not_moved() {
     if (!target_ || !told_) return;
     target_.reset();
-    enter(Stage::settled);
+    enter(Phase::settled);
 }
 
-void AddressChoice::sample(const Sockets::Traffic &traffic) {
+void AddressChoice::sample(const Sockets::Delivery &delivery) {
     if (!samples_wanted()) return;
-    samples_.add(traffic);
+    samples_.add(delivery);
     if (!samples_.complete()) {
-        if (samples_.idle()) enter(Stage::settled);
+        if (samples_.idle()) enter(Phase::settled);
         return;
     }
     now_.rate = samples_.rate();
     if (Found *known = find(now_.address)) known->rate = now_.rate;
-    if (stage_ == Stage::sampling) return enter(Stage::measuring);
+    if (phase_ == Phase::sampling) return enter(Phase::measuring);
     // The connection was moved because of a rate that was measured beside the job's own traffic. That rate
     // may have been wrong.
     if (now_.rate < before_.rate && may_move_back_ && find(before_.address)) {
         may_move_back_ = told_ = false;
         target_ = before_.address;
-        return enter(Stage::settled);
+        return enter(Phase::settled);
     }
-    enter(asked_ > 0 ? Stage::measuring : Stage::settled);
+    enter(asked_ > 0 ? Phase::measuring : Phase::settled);
     look_for_better();
 }
 
 std::vector<Address> AddressChoice::to_measure() {
     std::vector<Address> list;
-    if (stage_ != Stage::measuring || asked_ > 0) return list;
+    if (phase_ != Phase::measuring || asked_ > 0) return list;
     for (Found &found : all_) {
         if (same_host(found.address, now_.address)) continue;
         list.push_back(found.address);
         found = {found.address, {}, 0, "has not answered yet"};
     }
     asked_ = list.size();
-    if (asked_ == 0) enter(Stage::settled);
+    if (asked_ == 0) enter(Phase::settled);
     return list;
 }
 
@@ -137,19 +136,19 @@ void AddressChoice::measured(const Found &found) {
     if (!known || same_host(found.address, now_.address)) return;
     *known = found;
     look_for_better();
-    if (stage_ == Stage::measuring && asked_ == 0) enter(Stage::settled);
+    if (phase_ == Phase::measuring && asked_ == 0) enter(Phase::settled);
 }
 
 void AddressChoice::look_for_better() {
-    if (stage_ != Stage::measuring && stage_ != Stage::proving) return;
+    if (phase_ != Phase::measuring && phase_ != Phase::proving) return;
     auto slower = [](const Found &a, const Found &b) { return a.rate < b.rate; };
     auto best = std::max_element(all_.begin(), all_.end(), slower);
     if (now_.rate == 0 || static_cast<double>(best->rate) < clearly_better * static_cast<double>(now_.rate))
         return;
-    if (stage_ == Stage::measuring) before_ = now_;
+    if (phase_ == Phase::measuring) before_ = now_;
     target_ = best->address;
     told_ = false;
-    enter(Stage::moving);
+    enter(Phase::moving);
 }
 
 std::optional<Address> AddressChoice::to_move_to() {

@@ -30,7 +30,6 @@
 
 namespace lanyard {
 
-
 // Computes the rate of one connection: the median of the latest samples, since single samples vary as much as
 // the queues in the network.
 class RateSamples {
@@ -40,7 +39,7 @@ public:
     explicit RateSamples(uint64_t bytes_between) : bytes_between_(bytes_between) {}
     // Ignores a sample that has no rate, or if fewer than `bytes_between` bytes were acknowledged since the
     // last sample that counted.
-    void add(const Sockets::Traffic &traffic);
+    void add(const Sockets::Delivery &delivery);
     bool complete() const { return full_.size() >= enough; }
     // Has the program, not the network, limited the rate in many samples?
     bool idle() const { return held_back_ >= 8 * enough; }
@@ -73,10 +72,10 @@ public:
     // Called if the connection that to_move_to() requested cannot be made. The present connection stays.
     void not_moved();
     // Would a sample be used?
-    bool samples_wanted() const { return stage_ == Stage::sampling || stage_ == Stage::proving; }
+    bool samples_wanted() const { return phase_ == Phase::sampling || phase_ == Phase::proving; }
     // Takes a sample of the present connection, while bulk flows. When there are enough samples for a rate,
     // to_measure() or to_move_to() may return something.
-    void sample(const Sockets::Traffic &traffic);
+    void sample(const Sockets::Delivery &delivery);
     // Returns the other addresses, once, when they are to be measured. measured() must then be called for
     // each.
     std::vector<Address> to_measure();
@@ -84,7 +83,7 @@ public:
     // Returns the address by which the connection should be made anew, once.
     std::optional<Address> to_move_to();
     // Is the choice made for now, and has report() not been called for it yet?
-    bool to_report() const { return stage_ == Stage::settled && asked_ == 0 && !reported_; }
+    bool to_report() const { return phase_ == Phase::settled && asked_ == 0 && !reported_; }
     // Describes what is known so far: "by 10.1.0.2 (eth0, 118 MB/s); 10.2.0.2 (eth1) gave 11.8 MB/s,
     // 172.17.0.1 did not answer: ...".
     std::string report(const std::vector<Interface> &own);
@@ -94,13 +93,13 @@ public:
 private:
     // moving: lasts until the connection is made by the requested address. proving: that connection is made,
     // and its rate is being measured.
-    enum class Stage { sampling, measuring, moving, proving, settled };
+    enum class Phase { sampling, measuring, moving, proving, settled };
     Found *find(const Address &address);
-    void enter(Stage stage);
+    void enter(Phase phase);
     void look_for_better();
 
     std::vector<Found> all_;
-    Stage stage_ = Stage::sampling;
+    Phase phase_ = Phase::sampling;
     RateSamples samples_;
     Found now_;     // the address that the connection uses; it may be none of the published ones
     Found before_;  // the address that the connection used before it was moved

@@ -84,8 +84,8 @@ Error Connector::listen(const std::vector<Address> &addresses, uint16_t least, u
 
 bool Connector::under_way(uint32_t peer, bool dialed) const {
     return std::any_of(attempts_.begin(), attempts_.end(), [&](const auto &attempt) {
-        return attempt->stage != Stage::ended && attempt->stage != Stage::held &&
-               attempt->stage != Stage::refusing && attempt->peer == peer && attempt->dialed == dialed;
+        return attempt->phase != Phase::ended && attempt->phase != Phase::held &&
+               attempt->phase != Phase::refusing && attempt->peer == peer && attempt->dialed == dialed;
     });
 }
 
@@ -98,7 +98,7 @@ bool Connector::want(uint32_t peer) {
 
 bool Connector::awaits_answer(uint32_t peer) const {
     return std::any_of(attempts_.begin(), attempts_.end(), [&](const auto &attempt) {
-        return attempt->peer == peer && attempt->stage == Stage::hello_sent;
+        return attempt->peer == peer && attempt->phase == Phase::hello_sent;
     });
 }
 
@@ -141,7 +141,7 @@ void Connector::move(uint32_t peer, const Address &address) {
 void Connector::dial_one(uint32_t peer, const Address &address, uint64_t start_ns, bool moves,
                          uint64_t now_ns) {
     auto attempt = std::make_unique<Attempt>();
-    attempt->stage = Stage::later;
+    attempt->phase = Phase::later;
     attempt->dialed = true;
     attempt->moves = moves;
     attempt->peer = peer;
@@ -163,7 +163,7 @@ bool Connector::connect(Attempt &attempt, uint64_t now_ns) {
     }
     short_since_ns_ = 0;
     attempt.socket = socket;
-    attempt.stage = Stage::connecting;
+    attempt.phase = Phase::connecting;
     attempt.deadline_ns = now_ns + connect_patience_ns;
     sockets_.watch(socket, token, true);
     return true;
@@ -194,7 +194,7 @@ int Connector::accept_all(uint64_t now_ns) {
                 break;
             }
             short_since_ns_ = 0;
-            auto is_unknown = [](const auto &attempt) { return attempt->stage == Stage::accepted; };
+            auto is_unknown = [](const auto &attempt) { return attempt->phase == Phase::accepted; };
             if (std::count_if(attempts_.begin(), attempts_.end(), is_unknown) >=
                 static_cast<std::ptrdiff_t>(most_strangers)) {
                 auto oldest = std::find_if(attempts_.begin(), attempts_.end(), is_unknown);
@@ -202,7 +202,7 @@ int Connector::accept_all(uint64_t now_ns) {
             }
             auto attempt = std::make_unique<Attempt>();
             attempt->socket = socket;
-            attempt->stage = Stage::accepted;
+            attempt->phase = Phase::accepted;
             attempt->deadline_ns = now_ns + greeting_patience_ns;
             sockets_.watch(socket, token, false);
             attempts_.push_back(std::move(attempt));
@@ -223,7 +223,7 @@ int Connector::poll() {
     // By index, since greetings that are received may begin further attempts.
     for (size_t i = 0; i < attempts_.size(); ++i) work += advance(*attempts_[i], now_ns);
     work += take_measured(now_ns);
-    std::erase_if(attempts_, [](const auto &attempt) { return attempt->stage == Stage::ended; });
+    std::erase_if(attempts_, [](const auto &attempt) { return attempt->phase == Phase::ended; });
     for (size_t i = 0; i < pausing_.size();) {
         uint32_t peer = pausing_[i];
         Pair &pair = pairs_[peer];
@@ -261,7 +261,7 @@ int Connector::take_measured(uint64_t now_ns) {
 void Connector::end(Attempt &attempt) {
     if (attempt.socket >= 0) sockets_.close(attempt.socket);
     attempt.socket = -1;
-    attempt.stage = Stage::ended;
+    attempt.phase = Phase::ended;
     attempt.deadline_ns = UINT64_MAX;
 }
 
@@ -272,11 +272,11 @@ void Connector::fail(Attempt &attempt, const std::string &why, uint64_t now_ns) 
                                             : refuse_stranger(attempt, "it does not say who it is");
     if (attempt.dialed) pairs_[peer].trouble = to_text_with_port(attempt.address) + ": " + why;
     log(LogLevel::debug, "tcp", "peer %u: an attempt to connect has failed: %s", peer, why.c_str());
-    if (attempt.stage == Stage::hello_sent && now_ns >= attempt.deadline_ns) pairs_[peer].no_answer = true;
+    if (attempt.phase == Phase::hello_sent && now_ns >= attempt.deadline_ns) pairs_[peer].no_answer = true;
     bool moves = attempt.moves;
     end(attempt);
     for (auto &other : attempts_)
-        if (other->peer == peer && other->stage == Stage::later) other->deadline_ns = now_ns;
+        if (other->peer == peer && other->phase == Phase::later) other->deadline_ns = now_ns;
     if (moves) user_.not_moved(peer);
     settle(peer, now_ns);
 }
@@ -287,7 +287,7 @@ void Connector::settle(uint32_t peer, uint64_t now_ns) {
     Pair &pair = pairs_[peer];
     if (under_way(peer, true) || under_way(peer, false)) return;
     for (auto &attempt : attempts_) {
-        if (attempt->peer != peer || attempt->stage != Stage::held) continue;
+        if (attempt->peer != peer || attempt->phase != Phase::held) continue;
         return welcome(*attempt, now_ns);
     }
     pair.unanswered += std::exchange(pair.no_answer, false);

@@ -2,11 +2,11 @@
 // the greetings (greeting.h) and hands the socket to its user, which exchanges frames.
 //
 // Which connection counts (the dialer opens a connection, the acceptor accepts it):
-// - Each attempt has an epoch, greater than any that the dialer has seen for this pair. Of two attempts, the
-//   one with the greater epoch counts. If both sides began at once with the same epoch, the attempt dialed by
-//   the process with the lower name counts. Both sides thus choose alike without further messages. The
-//   process with the lower name therefore keeps a hello of the same epoch waiting until its own attempt is
-//   decided. The process with the higher name drops its own attempt when such a hello arrives.
+// - Each attempt has an epoch, greater than any that the dialer has seen for this pair. If there are two
+//   attempts, the one with the greater epoch counts. If both sides began at once with the same epoch, the
+//   attempt dialed by the process with the lower name counts. Both sides thus choose alike without further
+//   messages. The process with the lower name therefore keeps a hello of the same epoch waiting until its own
+//   attempt is decided. The process with the higher name drops its own attempt when such a hello arrives.
 // - An attempt dials every address of the peer at once, with the same epoch. The first connection that is
 //   welcomed is confirmed, and the other connections are closed. If one address is known to be good because
 //   it has been used, the other addresses are dialed only after a while.
@@ -125,7 +125,7 @@ public:
     void close();
 
 private:
-    enum class Stage {
+    enum class Phase {
         later,
         connecting,
         hello_sent,
@@ -139,7 +139,7 @@ private:
     // One socket on which greetings are exchanged.
     struct Attempt {
         int socket = -1;
-        Stage stage = Stage::ended;
+        Phase phase = Phase::ended;
         bool dialed = false;
         bool moves = false;  // moves an existing connection
         uint32_t peer = UINT32_MAX;

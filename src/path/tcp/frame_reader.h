@@ -57,8 +57,8 @@ public:
     bool in_frame() const { return head_received_ > 0 || in_payload(); }
     bool in_payload() const { return payload_.is_open(); }
     size_t missing() const { return payload_.missing(); }
-    // Of the payload that arrives in parts: begun_ns() is the time at which its first part was processed, and
-    // received_since_begun() is how many of its bytes have arrived since then.
+    // If a payload arrives in parts, begun_ns() is the time at which its first part was processed, and
+    // received_since_begun() is the number of its bytes that have arrived since then.
     size_t received_since_begun() const {
         return payload_.received() - std::min(payload_.received(), at_once_);
     }

@@ -18,19 +18,19 @@ constexpr uint64_t first_answer_patience_ns = 2'000'000'000, answer_patience_ns 
 // Advances one attempt as far as possible now.
 int Connector::advance(Attempt &attempt, uint64_t now_ns) {
     int work = 0;
-    if (attempt.stage == Stage::later) {
+    if (attempt.phase == Phase::later) {
         if (now_ns < attempt.deadline_ns || connect(attempt, now_ns)) return 0;
         end(attempt);
         settle(attempt.peer, now_ns);
         return 1;
     }
-    if (attempt.stage == Stage::connecting) {
+    if (attempt.phase == Phase::connecting) {
         int result = sockets_.connect_result(attempt.socket);
         if (result == 0) {
             attempt.deadline_ns =
                 now_ns + std::min(first_answer_patience_ns << std::min(pairs_[attempt.peer].unanswered, 16u),
                                   answer_patience_ns);
-            attempt.stage = Stage::hello_sent;
+            attempt.phase = Phase::hello_sent;
             say(attempt, GreetingKind::hello, pairs_[attempt.peer].epoch, 0, nullptr);
             ++work;
         } else if (result != -EINPROGRESS) {
@@ -40,29 +40,29 @@ int Connector::advance(Attempt &attempt, uint64_t now_ns) {
     }
     // A held attempt is a hello that is kept waiting. Its dialer sends nothing before it gets an answer. If
     // the read returns anything, the dialer has given up.
-    if (attempt.stage == Stage::held) {
+    if (attempt.phase == Phase::held) {
         char byte;
         iovec place{&byte, 1};
         if (sockets_.read(attempt.socket, &place, 1) != -EAGAIN) end(attempt);
         return work;
     }
-    while (attempt.stage != Stage::ended && attempt.stage != Stage::connecting) {
+    while (attempt.phase != Phase::ended && attempt.phase != Phase::connecting) {
         if (!flush(attempt, now_ns)) break;
-        if (attempt.stage == Stage::confirming) {
+        if (attempt.phase == Phase::confirming) {
             hand_over(attempt);
             return work + 1;
         }
-        if (attempt.stage == Stage::refusing) {
+        if (attempt.phase == Phase::refusing) {
             end(attempt);
             return work + 1;
         }
         if (!read_greeting(attempt, now_ns)) break;
-        if (attempt.stage == Stage::accepted) heard_hello(attempt, now_ns);
+        if (attempt.phase == Phase::accepted) heard_hello(attempt, now_ns);
         else heard_answer(attempt, now_ns);
         ++work;
     }
-    if (attempt.stage != Stage::ended && now_ns >= attempt.deadline_ns) {
-        if (attempt.stage == Stage::hello_sent) user_.alive(attempt.peer);
+    if (attempt.phase != Phase::ended && now_ns >= attempt.deadline_ns) {
+        if (attempt.phase == Phase::hello_sent) user_.alive(attempt.peer);
         fail(attempt, "no answer", now_ns);
     }
     return work;
@@ -147,12 +147,12 @@ void Connector::heard_hello(Attempt &attempt, uint64_t now_ns) {
     attempt.peer = peer;
     Pair &pair = pairs_[attempt.peer];
     if (!counts(attempt, pair)) {
-        attempt.stage = Stage::refusing;
+        attempt.phase = Phase::refusing;
         return say(attempt, GreetingKind::behind, pair.epoch, 0, &attempt.received);
     }
     bool same_moment = hello.epoch == pair.epoch && !pair.dialed_by_other;
     if (same_moment && identity_.own < sender_of(hello) && under_way(attempt.peer, true)) {
-        attempt.stage = Stage::held;
+        attempt.phase = Phase::held;
         attempt.deadline_ns = UINT64_MAX;
         return;
     }
@@ -163,7 +163,7 @@ void Connector::welcome(Attempt &attempt, uint64_t now_ns) {
     Pair &pair = pairs_[attempt.peer];
     for (auto &other : attempts_) {
         if (other->peer != attempt.peer || other.get() == &attempt) continue;
-        bool sibling = !other->dialed && other->stage == Stage::welcome_sent &&
+        bool sibling = !other->dialed && other->phase == Phase::welcome_sent &&
                        other->received.epoch == attempt.received.epoch;
         if (!sibling) end(*other);
     }
@@ -171,7 +171,7 @@ void Connector::welcome(Attempt &attempt, uint64_t now_ns) {
     pair.dialed_by_other = true;
     pair.confirmed = false;
     pair.again_ns = UINT64_MAX;
-    attempt.stage = Stage::welcome_sent;
+    attempt.phase = Phase::welcome_sent;
     attempt.deadline_ns = now_ns + greeting_patience_ns;
     say(attempt, GreetingKind::welcome, pair.epoch, user_.let_go(attempt.peer), &attempt.received);
 }
@@ -193,19 +193,19 @@ void Connector::heard_answer(Attempt &attempt, uint64_t now_ns) {
     }
     user_.alive(attempt.peer);
     GreetingKind kind = attempt.received.kind;
-    if (attempt.stage == Stage::welcome_sent && kind == GreetingKind::confirm) {
+    if (attempt.phase == Phase::welcome_sent && kind == GreetingKind::confirm) {
         hand_over(attempt);
-    } else if (attempt.stage == Stage::hello_sent && kind == GreetingKind::welcome) {
+    } else if (attempt.phase == Phase::hello_sent && kind == GreetingKind::welcome) {
         end_others(attempt);
         // When a connection is moved, `wanted` may be false until here. let_go() closes the old connection,
         // so the new one is wanted now.
         pair.wanted = true;
-        attempt.stage = Stage::confirming;
+        attempt.phase = Phase::confirming;
         say(attempt, GreetingKind::confirm, pair.epoch, user_.let_go(attempt.peer), &attempt.received);
-    } else if (attempt.stage == Stage::hello_sent && kind == GreetingKind::behind) {
+    } else if (attempt.phase == Phase::hello_sent && kind == GreetingKind::behind) {
         pair.epoch = std::max(pair.epoch, attempt.received.epoch);
         for (auto &other : attempts_)
-            if (other->peer == attempt.peer && other->stage == Stage::later) end(*other);
+            if (other->peer == attempt.peer && other->phase == Phase::later) end(*other);
         fail(attempt, "the other process knew of a later attempt", now_ns);
     } else {
         ++counts_.strangers;
@@ -226,7 +226,7 @@ void Connector::hand_over(Attempt &attempt) {
     if (attempt.moves) ++counts_.moves;
     int socket = attempt.socket;
     attempt.socket = -1;
-    attempt.stage = Stage::ended;
+    attempt.phase = Phase::ended;
     attempt.deadline_ns = UINT64_MAX;
     user_.connected(attempt.peer, socket, attempt.received.expects);
 }
@@ -240,7 +240,7 @@ void Connector::end_others(const Attempt &chosen) {
 // the peer is given up.
 void Connector::refuse_unfit(Attempt &attempt, uint32_t peer, const char *why) {
     ++counts_.strangers;
-    attempt.stage = Stage::refusing;
+    attempt.phase = Phase::refusing;
     attempt.peer = peer;
     say(attempt, GreetingKind::behind, pairs_[peer].epoch, 0, &attempt.received);
     attempt.peer = UINT32_MAX;
@@ -255,7 +255,7 @@ void Connector::refuse_version(Attempt &attempt) {
     ++counts_.strangers;
     log(std::exchange(version_told_, true) ? LogLevel::debug : LogLevel::warn, "tcp",
         "a connection is refused: %s", why.c_str());
-    attempt.stage = Stage::refusing;
+    attempt.phase = Phase::refusing;
     attempt.sent = {};
     attempt.sent.magic = greeting_magic;
     attempt.sent.version = wire_version;

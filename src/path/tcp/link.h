@@ -17,7 +17,7 @@ namespace lanyard {
 
 // The state of a link as counted in Links.
 struct Counted {
-    bool busy = false, unsettled = false, slow = false;
+    bool busy = false, unacknowledged = false, slow = false;
     bool operator==(const Counted &) const = default;
 };
 

@@ -98,7 +98,7 @@ void LinkKeeper::check_silence(Link &link, uint64_t now_ns) {
     Connection &connection = link.connection;
     if (!connection.is_open()) return connection.silence.stop(connection.bulk_bytes());
     SilenceCheck::Seen seen{.silent_for_ns = links_.sockets.silence_ns(connection.socket()),
-                            .unacknowledged = link.counted.unsettled,
+                            .unacknowledged = link.counted.unacknowledged,
                             .all_written = link.log.unwritten() == 0,
                             .bulk_bytes = connection.bulk_bytes(),
                             .last_received_ns = connection.last_received_ns()};
@@ -179,14 +179,15 @@ void LinkKeeper::lose(Link &link, const std::string &why) {
     links_.recount(link);
 }
 
-bool LinkKeeper::is_quiet(const Link &link) const {
+// Has this process nothing under way on the link?
+bool LinkKeeper::is_idle_here(const Link &link) const {
     const Connection &connection = link.connection;
     return connection.is_usable() && link.log.empty() && !connection.bulk.is_open() &&
            !connection.frames.in_frame() && links_.buffer.owner() != &connection;
 }
 
-// For a quiet link: is nothing under way between the two hosts either?
-bool LinkKeeper::is_idle(const Link &link) const {
+// For a link that is idle here: is nothing under way between the two hosts either?
+bool LinkKeeper::is_idle_there(const Link &link) const {
     int socket = link.connection.socket();
     return links_.sockets.silence_ns(socket) == 0 && !links_.sockets.has_unread(socket);
 }
@@ -196,23 +197,23 @@ bool LinkKeeper::make_room() {
     Link *oldest = nullptr;
     links_.for_each([&](Link &each) {
         bool older = !oldest || each.used_ns() < oldest->used_ns();
-        if (older && is_quiet(each) && is_idle(each)) oldest = &each;
+        if (older && is_idle_here(each) && is_idle_there(each)) oldest = &each;
     });
-    return oldest && close_quiet(*oldest);
+    return oldest && close_idle(*oldest);
 }
 
-bool LinkKeeper::close_quiet(Link &link) {
+bool LinkKeeper::close_idle(Link &link) {
     if (!writer_.say_idle_close(link)) return false;
-    log(LogLevel::debug, "tcp", "peer %u: the connection is closed while it is quiet", link.peer);
-    ++links_.counts.rested;
+    log(LogLevel::debug, "tcp", "peer %u: the connection is closed because it is idle", link.peer);
+    ++links_.counts.idle_closed;
     link.idle_closed = true;
     part(link);
     return true;
 }
 
-void LinkKeeper::close_quiet() {
+void LinkKeeper::close_idle() {
     links_.for_each([&](Link &link) {
-        if (is_quiet(link)) close_quiet(link);
+        if (is_idle_here(link)) close_idle(link);
     });
 }
 

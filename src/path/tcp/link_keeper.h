@@ -29,8 +29,8 @@ public:
     // Does what is due. Must be called inside poll(), when Links::due_at_ns() has passed. Failed peers are
     // added to Links::reports.
     void tend(uint64_t now_ns);
-    // close_quiet(): closes all connections that are idle. close_all(): closes every connection, at the end.
-    void close_quiet();
+    // close_idle(): closes all connections that are idle. close_all(): closes every connection, at the end.
+    void close_idle();
     void close_all();
 
 private:
@@ -46,9 +46,9 @@ private:
     void tend_one(Link &link, uint64_t now_ns);
     void check_silence(Link &link, uint64_t now_ns);
     void part(Link &link);
-    bool is_quiet(const Link &link) const;
-    bool is_idle(const Link &link) const;
-    bool close_quiet(Link &link);
+    bool is_idle_here(const Link &link) const;
+    bool is_idle_there(const Link &link) const;
+    bool close_idle(Link &link);
     void tell_waiting(Link &link);
     void time_out(Link &link);
     void lose(Link &link, const std::string &why);

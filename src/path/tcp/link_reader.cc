@@ -12,7 +12,9 @@ public:
 
     int budget() const { return budget_; }
     void spend() { --budget_; }
-    bool has_enough(int frames) const { return budget_ <= 0 || (frames > 0 && reader_.links_.sink->sated()); }
+    bool has_enough(int frames) const {
+        return budget_ <= 0 || (frames > 0 && reader_.links_.sink->wait_is_over());
+    }
     bool begin(const FrameHead &head, const std::byte *payload, size_t received, Assembly &assembly) {
         return reader_.begin(link_, head, payload, received, assembly);
     }
@@ -119,8 +121,8 @@ bool LinkReader::take_envelope(Link &link, const FrameHeader &header, const Enve
 void LinkReader::damaged(Link &link) {
     ++links_.counts.damaged;
     log(links_.counts.damaged == 1 ? LogLevel::warn : LogLevel::info, "tcp",
-        "peer %u: what came was damaged on its way (a checksum is wrong, %llu so far); it is sent again on a "
-        "new connection",
+        "peer %u: what arrived was damaged on its way (a checksum is wrong, %llu so far); it is sent again "
+        "on a new connection",
         link.peer, static_cast<unsigned long long>(links_.counts.damaged));
     links_.fail(link);
 }

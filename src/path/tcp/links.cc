@@ -10,8 +10,8 @@ Link &Links::make(uint32_t peer) {
 
 void Links::count(Link &link, Counted now) {
     busy_ += now.busy - link.counted.busy;
-    unsettled_ += now.unsettled - link.counted.unsettled;
-    coming_slowly_ += now.slow - link.counted.slow;
+    unacknowledged_ += now.unacknowledged - link.counted.unacknowledged;
+    slow_ += now.slow - link.counted.slow;
     link.counted = now;
 }
 

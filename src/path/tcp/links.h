@@ -42,14 +42,14 @@ public:
         Counted now{link.log.unwritten() > 0 || connection.is_busy(), !link.log.empty(),
                     connection.is_slow()};
         if (now != link.counted) count(link, now);
-        if (link.connection.silence.begin(now.unsettled, connection.bulk_bytes(), now_ns))
+        if (link.connection.silence.begin(now.unacknowledged, connection.bulk_bytes(), now_ns))
             set_due(link, connection.silence.due_ns());
     }
     // The numbers of links with unwritten bytes or half-read payload (busy), with a log that is not empty
-    // (unsettled), and with slow arrivals (coming_slowly).
+    // (unacknowledged), and with slow arrivals (slow).
     uint32_t busy() const { return busy_; }
-    uint32_t unsettled() const { return unsettled_; }
-    uint32_t coming_slowly() const { return coming_slowly_; }
+    uint32_t unacknowledged() const { return unacknowledged_; }
+    uint32_t slow() const { return slow_; }
 
     // States that LinkKeeper must do something for this link, at `when_ns` or later.
     void set_due(Link &link, uint64_t when_ns) {
@@ -99,7 +99,7 @@ private:
     std::vector<std::unique_ptr<Link>> table_;
     std::vector<Link *> due_;
     uint64_t due_at_ns_ = no_deadline;
-    uint32_t busy_ = 0, unsettled_ = 0, coming_slowly_ = 0;
+    uint32_t busy_ = 0, unacknowledged_ = 0, slow_ = 0;
 };
 
 }  // namespace lanyard

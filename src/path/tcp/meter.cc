@@ -31,7 +31,7 @@ void Meter::close() {
 void Meter::end(Run &run, const char *trouble) {
     if (run.socket >= 0) sockets_.close(run.socket);
     run.socket = -1;
-    run.stage = Stage::ended;
+    run.phase = Phase::ended;
     run.deadline_ns = UINT64_MAX;
     if (run.samples.rate() > 0) run.found.rate = run.samples.rate();
     if (run.found.rate == 0) run.found.trouble = trouble;
@@ -44,7 +44,7 @@ void Meter::begin(uint32_t peer, const Address &address, uint64_t writing_ns,
     run->writing_ns = writing_ns;
     run->found.address = address;
     run->socket = sockets_.connect(address);
-    run->stage = Stage::connecting;
+    run->phase = Phase::connecting;
     run->deadline_ns = sockets_.now_ns() + connecting_patience_ns;
     if (run->socket < 0) {
         end(*run, system_text(-run->socket).c_str());
@@ -61,12 +61,12 @@ bool Meter::may_begin() const {
 }
 
 void Meter::serve(int socket, uint32_t peer, const Greeting &measure) {
-    auto serves = [](const auto &run) { return run->stage == Stage::serving; };
+    auto serves = [](const auto &run) { return run->phase == Phase::serving; };
     if (std::count_if(runs_.begin(), runs_.end(), serves) >= most_served)
         end(**std::find_if(runs_.begin(), runs_.end(), serves), "");
     auto run = std::make_unique<Run>();
     run->socket = socket;
-    run->stage = Stage::serving;
+    run->phase = Phase::serving;
     run->deadline_ns = sockets_.now_ns() + serving_patience_ns;
     say(*run, GreetingKind::welcome, peer, &measure);
     runs_.push_back(std::move(run));
@@ -101,12 +101,12 @@ bool Meter::flush(Run &run) {
 int Meter::poll(uint64_t now_ns, std::vector<Outcome> &outcomes) {
     int work = 0;
     for (auto &run : runs_) {
-        if (run->stage != Stage::ended) work += advance(*run, now_ns);
-        if (run->stage != Stage::ended || run->peer == UINT32_MAX) continue;
+        if (run->phase != Phase::ended) work += advance(*run, now_ns);
+        if (run->phase != Phase::ended || run->peer == UINT32_MAX) continue;
         outcomes.push_back({run->peer, run->found});
         ++work;
     }
-    std::erase_if(runs_, [](const auto &run) { return run->stage == Stage::ended; });
+    std::erase_if(runs_, [](const auto &run) { return run->phase == Phase::ended; });
     return work;
 }
 
@@ -118,10 +118,10 @@ uint64_t Meter::deadline_ns() const {
 
 int Meter::advance(Run &run, uint64_t now_ns) {
     int work = 0;
-    if (run.stage == Stage::connecting) {
+    if (run.phase == Phase::connecting) {
         int result = sockets_.connect_result(run.socket);
         if (result == 0) {
-            run.stage = Stage::asked;
+            run.phase = Phase::asked;
             run.found.own = sockets_.bound(run.socket);
             say(run, GreetingKind::measure, run.peer, nullptr);
             ++work;
@@ -129,10 +129,10 @@ int Meter::advance(Run &run, uint64_t now_ns) {
             end(run, ("did not answer: " + system_text(-result)).c_str());
         }
     }
-    if (run.stage == Stage::asked) work += greet(run, now_ns);
-    if (run.stage == Stage::writing) work += write_zeros(run, now_ns);
-    if (run.stage == Stage::serving) work += drop_what_comes(run);
-    if (run.stage != Stage::ended && now_ns >= run.deadline_ns) end(run, "did not answer");
+    if (run.phase == Phase::asked) work += greet(run, now_ns);
+    if (run.phase == Phase::writing) work += write_zeros(run, now_ns);
+    if (run.phase == Phase::serving) work += drop_what_arrives(run);
+    if (run.phase != Phase::ended && now_ns >= run.deadline_ns) end(run, "did not answer");
     return work;
 }
 
@@ -156,7 +156,7 @@ int Meter::greet(Run &run, uint64_t now_ns) {
         end(run, ("does not belong to the job: " + why).c_str());
         return 1;
     }
-    run.stage = Stage::writing;
+    run.phase = Phase::writing;
     run.deadline_ns = now_ns + run.writing_ns;
     sockets_.watch(run.socket, token_, true);
     return 1;
@@ -178,15 +178,15 @@ int Meter::write_zeros(Run &run, uint64_t now_ns) {
         run.bytes += static_cast<uint64_t>(bytes);
         ++work;
     }
-    Sockets::Traffic traffic = sockets_.traffic(run.socket);
-    run.samples.add(traffic);
-    run.found.rate = traffic.rate;  // used if too little is written for samples
+    Sockets::Delivery delivery = sockets_.delivery(run.socket);
+    run.samples.add(delivery);
+    run.found.rate = delivery.rate;  // used if too little is written for samples
     if (run.bytes >= most_bytes) sockets_.watch(run.socket, token_, false);
-    if (now_ns >= run.deadline_ns || traffic.acked >= most_bytes) end(run, "gave nothing");
+    if (now_ns >= run.deadline_ns || delivery.acked >= most_bytes) end(run, "gave nothing");
     return work;
 }
 
-int Meter::drop_what_comes(Run &run) {
+int Meter::drop_what_arrives(Run &run) {
     if (!flush(run)) return 0;
     if (!scratch_) scratch_ = std::make_unique_for_overwrite<std::byte[]>(piece_bytes);
     int work = 0;

@@ -52,11 +52,11 @@ public:
     void close();
 
 private:
-    enum class Stage { connecting, asked, writing, serving, ended };
+    enum class Phase { connecting, asked, writing, serving, ended };
     struct Run {
         explicit Run(uint64_t bytes_between_samples = 0) : samples(bytes_between_samples) {}
         int socket = -1;
-        Stage stage = Stage::ended;
+        Phase phase = Phase::ended;
         uint32_t peer = UINT32_MAX;
         AddressChoice::Found found;
         uint64_t deadline_ns = UINT64_MAX;
@@ -72,7 +72,7 @@ private:
     int advance(Run &run, uint64_t now_ns);
     int greet(Run &run, uint64_t now_ns);
     int write_zeros(Run &run, uint64_t now_ns);
-    int drop_what_comes(Run &run);
+    int drop_what_arrives(Run &run);
     void end(Run &run, const char *trouble);
 
     Sockets &sockets_;

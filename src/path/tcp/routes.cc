@@ -34,7 +34,7 @@ void Routes::weigh(uint32_t peer, Route &route, int socket, bool may_measure) {
     }
     if (!route.choice->samples_wanted() || !route.choice->several()) return;
     if (!may_measure || !connector_.may_measure()) return;  // perhaps later
-    route.choice->sample(sockets_.traffic(socket));
+    route.choice->sample(sockets_.delivery(socket));
     follow_choice(peer, route, true);
 }
 

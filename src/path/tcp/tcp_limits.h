@@ -31,7 +31,7 @@ struct TcpLimits : ReliableLimits {
 };
 
 struct TcpCounts : NetworkCounts {
-    Tally<uint64_t> broken, garbled, acknowledgements, rested;
+    Tally<uint64_t> broken, garbled, acknowledgements, idle_closed;
     Tally<uint64_t> damaged;   // frames with a wrong checksum
     Tally<uint64_t> silences;  // silences of a host for which another connection was wanted
 };

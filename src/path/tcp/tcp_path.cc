@@ -124,7 +124,7 @@ uint64_t TcpPath::deadline_ns() const {
 
 // Requests an answer on each link with unacknowledged envelopes. One request covers all envelopes sent before
 // it.
-bool TcpPath::settled() {
+bool TcpPath::all_acknowledged() {
     bool all = true;
     links_.for_each([&](Link &link) {
         if (link.lost || link.log.empty()) return;

@@ -37,9 +37,9 @@
 //    counted, and a range of bulk in it is not recorded, so the contents arrive again. Payload may be written
 //    to its place before it has been verified, since its arrival is reported only afterwards. But unverified
 //    payload is never written over bytes that are recorded (Incoming::place, p2p/rendezvous_receive.h).
-// 8. A process leaves when everything that it sent is acknowledged (settled()) and all other processes have
-//    reached the same point. After that, no process needs an answer. A process that finds a connection closed
-//    before that point dials again, unless the connection was closed as idle.
+// 8. A process leaves when everything that it sent is acknowledged (all_acknowledged()) and all other
+//    processes have reached the same point. After that, no process needs an answer. A process that finds a
+//    connection closed before that point dials again, unless the connection was closed as idle.
 //
 // Parts: links.h has the links and what the other parts share. connection.h has one socket, with what is half
 // read from the socket and half written to it. link_writer.h sends, link_reader.h receives. link_keeper.h
@@ -72,13 +72,14 @@ public:
             const TcpLimits &limits, Routes::Find find, Crc32c crc = {});
     ~TcpPath() override;
 
+    // Listens at these addresses, all with one port (Connector::listen()). Called before the first poll().
     Error listen(const std::vector<Address> &addresses, uint16_t least, uint16_t most, uint16_t &port) {
         return connector_.listen(addresses, least, most, port);
     }
     bool connected_to_all() override;
     void leave(bool leaving) override { links_.leaving = leaving; }
     void answer_all() override;
-    void close_idle() override { keeper_.close_quiet(); }
+    void close_idle() override { keeper_.close_idle(); }
     void share_processors() override { hot_.disable(); }
     void grow() override;
     void set_secret(const Secret &secret) override { identity_.secret = secret; }
@@ -97,11 +98,11 @@ public:
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
     Sent send_kept(uint32_t peer, const Envelope &envelope, const KeptPayload &payload) override;
     Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) override;
-    bool settled() override;
+    bool all_acknowledged() override;
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     void prepare_to_sleep(bool process_sleeps) override;
     PathActivity activity() const override {
-        return {links_.busy() > 0, links_.unsettled() > 0, links_.coming_slowly() > 0};
+        return {links_.busy() > 0, links_.unacknowledged() > 0, links_.slow() > 0};
     }
     uint64_t deadline_ns() const override;
     std::string describe() const override;

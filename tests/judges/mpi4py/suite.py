@@ -1,5 +1,6 @@
-"""Runs mpi4py's own tests: built from source with 1 to 5 ranks, as PyPI's wheel, over harmed datagrams, and,
-as root, on two hosts of a lab. tests/mpi4py pins the version and lists the tests that are left out."""
+"""Runs mpi4py's own tests: built from source with 1 to 5 ranks, as PyPI's wheel, over datagrams that are
+lost, duplicated, reordered and damaged (tests/harmed.py), and, as root, on two hosts of a lab. tests/mpi4py
+pins the version and lists the tests that are left out."""
 import os
 import pathlib
 import subprocess

@@ -52,13 +52,13 @@ public:
     Collectives &operator=(const Collectives &) = delete;
 
     void run(int turns) {
-        constexpr bool persistent = Form::way == Way::persistent;
+        constexpr bool persistent = Form::kind == CallKind::persistent;
         if (persistent) call_all();
         for (int turn = 0; turn < turns; ++turn) {
             fill(turn);
             if (!persistent) call_all();
             else start(turn);
-            if (Form::way != Way::blocking) complete(turn);
+            if (Form::kind != CallKind::blocking) complete(turn);
             verify(turn);
         }
         for (MPI_Request &request : requests_) {
@@ -71,8 +71,9 @@ private:
     template <class Function, class... Arguments>
     void call(int k, Function function, Arguments... arguments) {
         int code;
-        if constexpr (Form::way == Way::blocking) code = function(arguments..., comm_);
-        else if constexpr (Form::way == Way::nonblocking) code = function(arguments..., comm_, &requests_[k]);
+        if constexpr (Form::kind == CallKind::blocking) code = function(arguments..., comm_);
+        else if constexpr (Form::kind == CallKind::nonblocking)
+            code = function(arguments..., comm_, &requests_[k]);
         else code = function(arguments..., comm_, MPI_INFO_NULL, &requests_[k]);
         check_equal(code, MPI_SUCCESS);
     }

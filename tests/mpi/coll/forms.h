@@ -5,12 +5,12 @@
 
 #include <mpi.h>
 
-enum class Way { blocking, nonblocking, persistent };
+enum class CallKind { blocking, nonblocking, persistent };
 
 struct BlockingLarge {
     using Count = MPI_Count;
     using Place = MPI_Aint;
-    static constexpr Way way = Way::blocking;
+    static constexpr CallKind kind = CallKind::blocking;
     static constexpr const char *name = "blocking with large counts";
     static constexpr auto allgather = MPI_Allgather_c;
     static constexpr auto allgatherv = MPI_Allgatherv_c;
@@ -33,7 +33,7 @@ struct BlockingLarge {
 struct NonblockingLarge {
     using Count = MPI_Count;
     using Place = MPI_Aint;
-    static constexpr Way way = Way::nonblocking;
+    static constexpr CallKind kind = CallKind::nonblocking;
     static constexpr const char *name = "nonblocking with large counts";
     static constexpr auto allgather = MPI_Iallgather_c;
     static constexpr auto allgatherv = MPI_Iallgatherv_c;
@@ -56,7 +56,7 @@ struct NonblockingLarge {
 struct Persistent {
     using Count = int;
     using Place = int;
-    static constexpr Way way = Way::persistent;
+    static constexpr CallKind kind = CallKind::persistent;
     static constexpr const char *name = "persistent";
     static constexpr auto allgather = MPI_Allgather_init;
     static constexpr auto allgatherv = MPI_Allgatherv_init;
@@ -79,7 +79,7 @@ struct Persistent {
 struct PersistentLarge {
     using Count = MPI_Count;
     using Place = MPI_Aint;
-    static constexpr Way way = Way::persistent;
+    static constexpr CallKind kind = CallKind::persistent;
     static constexpr const char *name = "persistent with large counts";
     static constexpr auto allgather = MPI_Allgather_init_c;
     static constexpr auto allgatherv = MPI_Allgatherv_init_c;

@@ -72,22 +72,22 @@ private:
     // restored before each start.
     template <class Function, class... Arguments>
     void call(Function function, Arguments... arguments) {
-        if constexpr (Form::way == Way::blocking) {
+        if constexpr (Form::kind == CallKind::blocking) {
             check_equal(function(arguments..., comm_), MPI_SUCCESS);
         } else {
             MPI_Request request;
-            if constexpr (Form::way == Way::nonblocking)
+            if constexpr (Form::kind == CallKind::nonblocking)
                 check_equal(function(arguments..., comm_, &request), MPI_SUCCESS);
             else check_equal(function(arguments..., comm_, MPI_INFO_NULL, &request), MPI_SUCCESS);
-            for (int start = 0; start < 1 + (Form::way == Way::persistent); ++start) {
-                if constexpr (Form::way == Way::persistent) {
+            for (int start = 0; start < 1 + (Form::kind == CallKind::persistent); ++start) {
+                if constexpr (Form::kind == CallKind::persistent) {
                     std::fill(out_.begin(), out_.end(), start_value_);
                     if (keep_) out_ = in_;
                     MPI_Start(&request);
                 }
                 check_equal(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
             }
-            if constexpr (Form::way == Way::persistent) MPI_Request_free(&request);
+            if constexpr (Form::kind == CallKind::persistent) MPI_Request_free(&request);
         }
     }
     void room(int in, int out) {

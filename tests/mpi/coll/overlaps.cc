@@ -16,7 +16,7 @@ MPI_Comm world, alone, both;
 struct Blocking {
     using Count = int;
     using Place = int;
-    static constexpr Way way = Way::blocking;
+    static constexpr CallKind kind = CallKind::blocking;
     static constexpr auto allgather = MPI_Allgather;
     static constexpr auto allgatherv = MPI_Allgatherv;
     static constexpr auto allreduce = MPI_Allreduce;
@@ -37,7 +37,7 @@ struct Blocking {
 struct Nonblocking {
     using Count = int;
     using Place = int;
-    static constexpr Way way = Way::nonblocking;
+    static constexpr CallKind kind = CallKind::nonblocking;
     static constexpr auto allgather = MPI_Iallgather;
     static constexpr auto allgatherv = MPI_Iallgatherv;
     static constexpr auto allreduce = MPI_Iallreduce;
@@ -57,9 +57,9 @@ struct Nonblocking {
 
 template <class Form, class Function, class... Arguments>
 int called(Function function, MPI_Comm comm, MPI_Request &request, Arguments... arguments) {
-    if constexpr (Form::way == Way::blocking)
+    if constexpr (Form::kind == CallKind::blocking)
         return function(arguments..., comm);
-    else if constexpr (Form::way == Way::nonblocking)
+    else if constexpr (Form::kind == CallKind::nonblocking)
         return function(arguments..., comm, &request);
     else
         return function(arguments..., comm, MPI_INFO_NULL, &request);
@@ -86,10 +86,10 @@ struct In {
     static void works(MPI_Comm comm, Function function, Arguments... arguments) {
         MPI_Request request = MPI_REQUEST_NULL;
         check_equal(called<Form>(function, comm, request, arguments...), MPI_SUCCESS);
-        if (Form::way == Way::blocking) return;
-        if (Form::way == Way::persistent) MPI_Start(&request);
+        if (Form::kind == CallKind::blocking) return;
+        if (Form::kind == CallKind::persistent) MPI_Start(&request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
-        if (Form::way == Way::persistent) MPI_Request_free(&request);
+        if (Form::kind == CallKind::persistent) MPI_Request_free(&request);
     }
 
     static void moves() {

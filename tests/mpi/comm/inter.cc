@@ -64,7 +64,7 @@ void check_inter(MPI_Comm comm, const std::vector<int> &own, const std::vector<i
         MPI_Isend(&rank, 1, MPI_INT, static_cast<int>(i), 3, comm, &requests.emplace_back());
     }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-    check(heard == other, "messages came from others", where);
+    check(heard == other, "messages arrived from others", where);
 
     // With MPI_ANY_SOURCE, the source in the status is a rank of the remote group.
     for (int i = 0; i < static_cast<int>(other.size()); ++i)

@@ -70,7 +70,7 @@ void use_them() {
     MPI_Type_create_f90_complex(6, 37, &complex);
     double number = rank + 0.5, sum, most;
     MPI_Allreduce(&number, &sum, 1, real, MPI_SUM, MPI_COMM_WORLD);
-    check(sum == size * (size - 1) / 2 + 0.5 * size);
+    check(sum == 0.5 * size * size);
     MPI_Allreduce(&number, &most, 1, real, MPI_MAX, MPI_COMM_WORLD);
     check(most == size - 0.5);
     int64_t mask = int64_t{1} << (rank + 33), masks;
@@ -78,7 +78,8 @@ void use_them() {
     check(masks == ((int64_t{1} << size) - 1) << 33);
     float pair[] = {1, static_cast<float>(rank)}, pairs[2];
     MPI_Allreduce(pair, pairs, 1, complex, MPI_SUM, MPI_COMM_WORLD);
-    check(pairs[0] == static_cast<float>(size) && pairs[1] == static_cast<float>(size * (size - 1) / 2));
+    int rank_sum = size * (size - 1) / 2;
+    check(pairs[0] == static_cast<float>(size) && pairs[1] == static_cast<float>(rank_sum));
     expect(MPI_Allreduce(pair, pairs, 1, complex, MPI_MAX, MPI_COMM_WORLD), MPI_ERR_OP, "MPI_MAX");
 
     int contents[1];

@@ -148,7 +148,7 @@ void packing() {
 struct Blocking {
     using Count = int;
     using Place = int;
-    static constexpr Way way = Way::blocking;
+    static constexpr CallKind kind = CallKind::blocking;
     static constexpr auto allgather = MPI_Allgather;
     static constexpr auto allgatherv = MPI_Allgatherv;
     static constexpr auto allreduce = MPI_Allreduce;
@@ -224,9 +224,9 @@ public:
 private:
     template <class Function, class... Arguments>
     int called(MPI_Request &request, Function function, Arguments... arguments) {
-        if constexpr (Form::way == Way::blocking)
+        if constexpr (Form::kind == CallKind::blocking)
             return function(arguments..., comm_);
-        else if constexpr (Form::way == Way::nonblocking)
+        else if constexpr (Form::kind == CallKind::nonblocking)
             return function(arguments..., comm_, &request);
         else
             return function(arguments..., comm_, MPI_INFO_NULL, &request);
@@ -239,7 +239,7 @@ private:
             check_equal(code, MPI_SUCCESS);
         else if (!works(code))
             return false;
-        if (Form::way != Way::blocking) finish(request, Form::way == Way::persistent);
+        if (Form::kind != CallKind::blocking) finish(request, Form::kind == CallKind::persistent);
         return true;
     }
 

@@ -75,7 +75,7 @@ public:
     void verify_untouched(const std::source_location &where = std::source_location::current()) {
         bool same = memory_[0] == unwritten &&
                     std::memcmp(memory_.data(), memory_.data() + 1, memory_.size() - 1) == 0;
-        check(same, "something was written where no message came", where);
+        check(same, "something was written where no message arrived", where);
     }
 
 private:

@@ -10,7 +10,7 @@ namespace {
 enum class Mode { standard, synchronous, ready, buffered };
 enum class Form { blocking, nonblocking, persistent };
 
-struct Way {
+struct SendKind {
     Mode mode;
     Form form;
 };
@@ -22,12 +22,12 @@ constexpr Starting nonblocking[] = {MPI_Isend, MPI_Issend, MPI_Irsend, MPI_Ibsen
 constexpr Starting persistent[] = {MPI_Send_init, MPI_Ssend_init, MPI_Rsend_init, MPI_Bsend_init};
 
 // Begins to send. The request is null if nothing is left to wait for.
-MPI_Request send(Way way, Area &area, int to, int tag) {
-    auto mode = static_cast<size_t>(way.mode);
+MPI_Request send(SendKind kind, Area &area, int to, int tag) {
+    auto mode = static_cast<size_t>(kind.mode);
     MPI_Request request = MPI_REQUEST_NULL;
-    if (way.form == Form::blocking) {
+    if (kind.form == Form::blocking) {
         blocking[mode](area.data(), area.count(), area.type(), to, tag, MPI_COMM_WORLD);
-    } else if (way.form == Form::nonblocking) {
+    } else if (kind.form == Form::nonblocking) {
         nonblocking[mode](area.data(), area.count(), area.type(), to, tag, MPI_COMM_WORLD, &request);
     } else {
         persistent[mode](area.data(), area.count(), area.type(), to, tag, MPI_COMM_WORLD, &request);
@@ -41,30 +41,30 @@ struct Pair {
 };
 
 // The receive is posted before the message is sent.
-void expected(Way way, Pair pair, Area &out, Area &in, int tag) {
+void expected(SendKind kind, Pair pair, Area &out, Area &in, int tag) {
     MPI_Request receive;
     MPI_Status status;
     in.clear();
     out.fill(static_cast<unsigned>(pair.rank + tag));
     MPI_Irecv(in.data(), in.count(), in.type(), pair.from, tag, MPI_COMM_WORLD, &receive);
     tell_and_hear(pair.from, pair.to);
-    MPI_Request sending = send(way, out, pair.to, tag);
+    MPI_Request sending = send(kind, out, pair.to, tag);
     MPI_Wait(&receive, &status);
     check_status(status, pair.from, tag, static_cast<MPI_Count>(in.bytes()));
     in.verify(static_cast<unsigned>(pair.from + tag));
     MPI_Wait(&sending, MPI_STATUS_IGNORE);
-    if (way.form == Form::persistent) MPI_Request_free(&sending);
+    if (kind.form == Form::persistent) MPI_Request_free(&sending);
     check(sending == MPI_REQUEST_NULL, "a finished send leaves no request");
 }
 
 // The message, or its offer, arrives before the receive is posted. A persistent send is used twice.
-void unexpected(Way way, Pair pair, Area &out, Area &in, int tag) {
+void unexpected(SendKind kind, Pair pair, Area &out, Area &in, int tag) {
     MPI_Request sending = MPI_REQUEST_NULL;
     MPI_Status status;
-    for (int round = 0; round < (way.form == Form::persistent ? 2 : 1); ++round) {
+    for (int round = 0; round < (kind.form == Form::persistent ? 2 : 1); ++round) {
         in.clear();
         out.fill(static_cast<unsigned>(pair.rank + tag + round));
-        if (round == 0) sending = send(way, out, pair.to, tag);
+        if (round == 0) sending = send(kind, out, pair.to, tag);
         else MPI_Start(&sending);
         tell_and_hear(pair.to, pair.from);
         MPI_Recv(in.data(), in.count(), in.type(), pair.from, tag, MPI_COMM_WORLD, &status);
@@ -72,10 +72,10 @@ void unexpected(Way way, Pair pair, Area &out, Area &in, int tag) {
         in.verify(static_cast<unsigned>(pair.from + tag + round));
         MPI_Wait(&sending, MPI_STATUS_IGNORE);
     }
-    if (way.form == Form::persistent) MPI_Request_free(&sending);
+    if (kind.form == Form::persistent) MPI_Request_free(&sending);
 }
 
-void every_way(Pair pair, size_t bytes, bool strided_out, bool strided_in) {
+void every_kind(Pair pair, size_t bytes, bool strided_out, bool strided_in) {
     Area out(bytes, strided_out), in(bytes, strided_in);
     int tag = 1;
     bool both_kinds = strided_out && strided_in, long_message = bytes > 100000;
@@ -131,12 +131,12 @@ int main(int argc, char **argv) {
         Pair pair{(rank + distance) % size, (rank + size - distance) % size, rank};
         for (size_t bytes : all_sizes()) {
             if (bytes > 300000 && distance > 1) continue;
-            every_way(pair, bytes, false, false);
+            every_kind(pair, bytes, false, false);
             if (distance > 1) continue;
-            every_way(pair, bytes, true, false);
+            every_kind(pair, bytes, true, false);
             if (bytes > (1 << 20)) continue;
-            every_way(pair, bytes, false, true);
-            every_way(pair, bytes, true, true);
+            every_kind(pair, bytes, false, true);
+            every_kind(pair, bytes, true, true);
         }
     }
     void *given;

@@ -76,7 +76,7 @@ Comm duplicate(World &world, const Comm &parent) {
     return made;
 }
 
-void split(World &world, const Comm parent) {
+void split(World &world, const Comm &parent) {
     struct Member {
         int color, key, rank;
     };

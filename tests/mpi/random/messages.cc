@@ -18,14 +18,14 @@ namespace random_calls {
 namespace {
 
 enum class Style { exact, any_source, any_tag, any };
-enum class Way { plain, synchronous, buffered, persistent, now, now_synchronous, exchange };
+enum class SendKind { plain, synchronous, buffered, persistent, now, now_synchronous, exchange };
 enum class Take { later, persistent, now, probed, matched, matched_later, truncated };
 
 struct Message {
     size_t comm;
     int from, to, tag, units;
     std::shared_ptr<const Signature> unit;
-    Way way;
+    SendKind kind;
     Take take;
     Content content;
 };
@@ -57,7 +57,7 @@ public:
         attach_buffers();
         for (size_t i = 0; i < messages_.size(); ++i) {
             const Message &message = messages_[i];
-            if (message.way == Way::exchange) {
+            if (message.kind == SendKind::exchange) {
                 exchange(message, messages_[i + 1]);
                 ++i;
             } else {
@@ -99,18 +99,18 @@ private:
                         below(script, 3),
                         draw_units(),
                         nullptr,
-                        static_cast<Way>(script.below(6)),
+                        static_cast<SendKind>(script.below(6)),
                         static_cast<Take>(script.below(7)),
                         {script.next()}};
         bool exact = style(message) == Style::exact, itself = message.from == message.to;
         message.unit = unit_of(message);
-        if (!exact && message.way >= Way::now) message.way = Way::plain;
+        if (!exact && message.kind >= SendKind::now) message.kind = SendKind::plain;
         if (message.take == Take::truncated && (!exact || message.units < 2)) message.take = Take::later;
         // If a rank sends a message to itself, it posts the receive first.
         if (itself && message.take != Take::persistent) message.take = Take::later;
         if (!exact) room_[{number, message.to}] = std::max(room_[{number, message.to}], message.units);
         if (exact && !itself && styles_[{number, message.from}] == Style::exact && script.chance(20)) {
-            message.way = Way::exchange;
+            message.kind = SendKind::exchange;
             message.take = Take::now;
             messages_.push_back(message);
             std::swap(message.from, message.to);
@@ -119,7 +119,7 @@ private:
             message.unit = unit_of(message);
         }
         messages_.push_back(message);
-        if (message.way == Way::buffered && me(message) == message.from)
+        if (message.kind == SendKind::buffered && me(message) == message.from)
             buffer_bytes_ +=
                 static_cast<size_t>(message.units) * message.unit->size() * 16 + MPI_BSEND_OVERHEAD + 16;
     }
@@ -185,7 +185,7 @@ private:
         send.area = std::make_unique<Area>(world_.own, send.type, message.units);
         send.area->put(0, message.content);
         send.early = style(message) == Style::exact;
-        send.done = message.way >= Way::now || message.way == Way::buffered;
+        send.done = message.kind >= SendKind::now || message.kind == SendKind::buffered;
         return send;
     }
 
@@ -194,20 +194,20 @@ private:
         MPI_Comm comm = comm_of(message.comm).handle;
         void *data = send.area->address();
         MPI_Datatype type = send.type->handle;
-        switch (message.way) {
-        case Way::plain:
+        switch (message.kind) {
+        case SendKind::plain:
             MPI_Isend(data, message.units, type, message.to, message.tag, comm, &send.request);
             break;
-        case Way::synchronous:
+        case SendKind::synchronous:
             MPI_Issend(data, message.units, type, message.to, message.tag, comm, &send.request);
             break;
-        case Way::buffered:
+        case SendKind::buffered:
             MPI_Bsend(data, message.units, type, message.to, message.tag, comm);
             break;
-        case Way::now:
+        case SendKind::now:
             MPI_Send(data, message.units, type, message.to, message.tag, comm);
             break;
-        case Way::now_synchronous:
+        case SendKind::now_synchronous:
             MPI_Ssend(data, message.units, type, message.to, message.tag, comm);
             break;
         default:

@@ -154,14 +154,14 @@ void before_init() {
 // Sends messages from this rank to itself. Returns how many of them began with an offer.
 unsigned long long offered(int bytes, int times) {
     Reading<> rendezvous("p2p_rendezvous_sent");
-    std::string sent(static_cast<size_t>(bytes), 'x'), come(sent.size(), 0);
+    std::string sent(static_cast<size_t>(bytes), 'x'), received(sent.size(), 0);
     for (int i = 0; i < times; ++i) {
         MPI_Request request;
-        MPI_Irecv(come.data(), bytes, MPI_CHAR, rank_in(MPI_COMM_WORLD), 5, MPI_COMM_WORLD, &request);
+        MPI_Irecv(received.data(), bytes, MPI_CHAR, rank_in(MPI_COMM_WORLD), 5, MPI_COMM_WORLD, &request);
         MPI_Send(sent.data(), bytes, MPI_CHAR, rank_in(MPI_COMM_WORLD), 5, MPI_COMM_WORLD);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
-    check(come == sent);
+    check(received == sent);
     return rendezvous.value();
 }
 
@@ -212,11 +212,11 @@ void after_init() {
     }
     for (int direct : {0, 1}) {
         good(Control("LANYARD_CMA").write(direct));
-        std::string data(1 << 20, static_cast<char>('a' + rank_in(MPI_COMM_WORLD))), come(data.size(), 0);
+        std::string data(1 << 20, static_cast<char>('a' + rank_in(MPI_COMM_WORLD))), received(data.size(), 0);
         int size = size_of(MPI_COMM_WORLD), rank = rank_in(MPI_COMM_WORLD), before = (rank + size - 1) % size;
-        MPI_Sendrecv(data.data(), 1 << 20, MPI_CHAR, (rank + 1) % size, 1, come.data(), 1 << 20, MPI_CHAR,
+        MPI_Sendrecv(data.data(), 1 << 20, MPI_CHAR, (rank + 1) % size, 1, received.data(), 1 << 20, MPI_CHAR,
                      before, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        check(come == std::string(data.size(), static_cast<char>('a' + before)));
+        check(received == std::string(data.size(), static_cast<char>('a' + before)));
     }
     good(Control("LANYARD_LOG").write_text("debug,shm"));
     check(Control("LANYARD_LOG").text() == "debug,shm");

@@ -288,13 +288,13 @@ void datagrams(bool used, bool all) {
         trip("dgram_round_trip", MPI_T_PVAR_CLASS_LEVEL),
         least("dgram_round_trip_least", MPI_T_PVAR_CLASS_LEVEL);
     Reading<> sent_to("dgram_peer_sent", MPI_T_PVAR_CLASS_LEVEL),
-        come_from("dgram_peer_received", MPI_T_PVAR_CLASS_LEVEL),
+        received_from("dgram_peer_received", MPI_T_PVAR_CLASS_LEVEL),
         trip_to("dgram_peer_round_trip", MPI_T_PVAR_CLASS_LEVEL),
         least_to("dgram_peer_round_trip_least", MPI_T_PVAR_CLASS_LEVEL);
-    for (const Reading<> *each : {&sent_to, &come_from, &trip_to, &least_to})
+    for (const Reading<> *each : {&sent_to, &received_from, &trip_to, &least_to})
         check_equal(each->count, used ? size : 1);
     int value = 0, to = (rank + 1) % size, from = (rank + size - 1) % size;
-    auto before_to = sent_to.values(), before_from = come_from.values();
+    auto before_to = sent_to.values(), before_from = received_from.values();
     // Most messages travel in packets of their own, because a rank that is ahead of its neighbours waits for
     // them.
     constexpr int times = 50;
@@ -310,16 +310,16 @@ void datagrams(bool used, bool all) {
         check(known.value() >= 1 && known.value() < static_cast<Count>(size));
         check(at(sent_to.values(), to) - at(before_to, to) >= times / 2,
               "too little was sent to the neighbour");
-        check(at(come_from.values(), from) - at(before_from, from) >= times / 2,
-              "too little came from the neighbour");
+        check(at(received_from.values(), from) - at(before_from, from) >= times / 2,
+              "too little arrived from the neighbour");
         check(at(least_to.values(), to) > 0 &&
               at(least_to.values(), to) <= trip.value() * static_cast<Count>(size));
         check(least.value() > 0 && least.value() <= at(least_to.values(), to));
-        for (const Reading<> *each : {&sent_to, &come_from, &trip_to})
+        for (const Reading<> *each : {&sent_to, &received_from, &trip_to})
             check_equal(at(each->values(), rank), 0u);
     } else if (!used) {
         check(sent.value() == 0 && known.value() == 0 && trip.value() == 0 && least.value() == 0);
-        for (const Reading<> *each : {&sent_to, &come_from, &trip_to}) check_equal(each->values()[0], 0u);
+        for (const Reading<> *each : {&sent_to, &received_from, &trip_to}) check_equal(each->values()[0], 0u);
     }
 }
 

@@ -5,12 +5,12 @@
 
 #include <mpi.h>
 
-enum class Way { blocking, nonblocking, persistent };
+enum class CallKind { blocking, nonblocking, persistent };
 
 struct Blocking {
     using Count = int;
     using Place = int;
-    static constexpr Way way = Way::blocking;
+    static constexpr CallKind kind = CallKind::blocking;
     static constexpr const char *name = "blocking";
     static constexpr auto allgather = MPI_Neighbor_allgather;
     static constexpr auto allgatherv = MPI_Neighbor_allgatherv;
@@ -22,7 +22,7 @@ struct Blocking {
 struct BlockingLarge {
     using Count = MPI_Count;
     using Place = MPI_Aint;
-    static constexpr Way way = Way::blocking;
+    static constexpr CallKind kind = CallKind::blocking;
     static constexpr const char *name = "blocking with large counts";
     static constexpr auto allgather = MPI_Neighbor_allgather_c;
     static constexpr auto allgatherv = MPI_Neighbor_allgatherv_c;
@@ -34,7 +34,7 @@ struct BlockingLarge {
 struct Nonblocking {
     using Count = int;
     using Place = int;
-    static constexpr Way way = Way::nonblocking;
+    static constexpr CallKind kind = CallKind::nonblocking;
     static constexpr const char *name = "nonblocking";
     static constexpr auto allgather = MPI_Ineighbor_allgather;
     static constexpr auto allgatherv = MPI_Ineighbor_allgatherv;
@@ -46,7 +46,7 @@ struct Nonblocking {
 struct NonblockingLarge {
     using Count = MPI_Count;
     using Place = MPI_Aint;
-    static constexpr Way way = Way::nonblocking;
+    static constexpr CallKind kind = CallKind::nonblocking;
     static constexpr const char *name = "nonblocking with large counts";
     static constexpr auto allgather = MPI_Ineighbor_allgather_c;
     static constexpr auto allgatherv = MPI_Ineighbor_allgatherv_c;
@@ -58,7 +58,7 @@ struct NonblockingLarge {
 struct Persistent {
     using Count = int;
     using Place = int;
-    static constexpr Way way = Way::persistent;
+    static constexpr CallKind kind = CallKind::persistent;
     static constexpr const char *name = "persistent";
     static constexpr auto allgather = MPI_Neighbor_allgather_init;
     static constexpr auto allgatherv = MPI_Neighbor_allgatherv_init;
@@ -70,7 +70,7 @@ struct Persistent {
 struct PersistentLarge {
     using Count = MPI_Count;
     using Place = MPI_Aint;
-    static constexpr Way way = Way::persistent;
+    static constexpr CallKind kind = CallKind::persistent;
     static constexpr const char *name = "persistent with large counts";
     static constexpr auto allgather = MPI_Neighbor_allgather_init_c;
     static constexpr auto allgatherv = MPI_Neighbor_allgatherv_init_c;

@@ -64,7 +64,7 @@ public:
     Exchange &operator=(const Exchange &) = delete;
 
     void run(int turns) {
-        constexpr bool persistent = Form::way == Way::persistent;
+        constexpr bool persistent = Form::kind == CallKind::persistent;
         if (persistent) call_all();
         for (int turn = 0; turn < turns; ++turn) {
             fill(turn);
@@ -72,7 +72,7 @@ public:
             else start(turn);
             // The operations must keep everything that they need of a datatype that the program frees.
             if (turn + 1 == turns) MPI_Type_free(&every_other_);
-            if (Form::way != Way::blocking) MPI_Waitall(collectives, requests_, MPI_STATUSES_IGNORE);
+            if (Form::kind != CallKind::blocking) MPI_Waitall(collectives, requests_, MPI_STATUSES_IGNORE);
             verify(turn);
         }
         for (MPI_Request &request : requests_) {
@@ -97,8 +97,8 @@ private:
     template <class Function, class... Arguments>
     void call(int k, Function function, Arguments... arguments) {
         int code;
-        if constexpr (Form::way == Way::blocking) code = function(arguments..., net_.comm);
-        else if constexpr (Form::way == Way::nonblocking)
+        if constexpr (Form::kind == CallKind::blocking) code = function(arguments..., net_.comm);
+        else if constexpr (Form::kind == CallKind::nonblocking)
             code = function(arguments..., net_.comm, &requests_[k]);
         else code = function(arguments..., net_.comm, MPI_INFO_NULL, &requests_[k]);
         check_equal(code, MPI_SUCCESS);

@@ -127,7 +127,7 @@ TEST(Counters, OfSeveralValuesAreReadByPlace) {
     EXPECT_EQ(heat().places_now(), 3);
     for (int oven = 0; oven < 3; ++oven)
         EXPECT_EQ(heat().value(oven), 100u + 50u * static_cast<uint64_t>(oven));
-    EXPECT_EQ(heat().value(3), 0u) << "who asks may know of more than there are now";
+    EXPECT_EQ(heat().value(3), 0u) << "a caller may expect more values than exist now";
 }
 
 TEST(Counters, OfObjectsAreReadFromTheOneThatIsNamed) {

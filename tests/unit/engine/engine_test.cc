@@ -194,8 +194,8 @@ TEST(Engine, WakesItsWatcherForTheAlarmOfAThreadThatLeaves) {
 
 // Memory is trimmed only now and then, so a process that falls asleep again and again keeps the memory that
 // it needs each time.
-TEST(Engine, RestsNowAndThen) {
-    struct Resting final : NoSink {
+TEST(Engine, TrimsNowAndThen) {
+    struct Trimming final : NoSink {
         void trim_memory() override { ++times; }
         int times = 0;
     } sink;

@@ -23,7 +23,9 @@ public:
     EventPath() : StubPath(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)), event_(info.descriptor) {}
     ~EventPath() override { ::close(event_); }
 
-    PathActivity activity() const override { return {.io_pending = is_busy, .unacknowledged = is_unsettled}; }
+    PathActivity activity() const override {
+        return {.io_pending = is_busy, .unacknowledged = has_unacknowledged};
+    }
     int poll(Sink &, int, uint64_t) override {
         if (std::this_thread::get_id() != program_) ++polls_by_helper;
         uint64_t work = 0;
@@ -37,7 +39,7 @@ public:
         EXPECT_EQ(write(event_, &one, sizeof one), 8);
     }
 
-    std::atomic<bool> is_busy{false}, is_unsettled{false}, endless{false};
+    std::atomic<bool> is_busy{false}, has_unacknowledged{false}, endless{false};
     std::atomic<int> done{0}, polls_by_helper{0}, shown{0};
 
 private:
@@ -146,7 +148,7 @@ TEST(Helper, IsArmedForAProgramThatComputes) {
 
 TEST(Helper, IsNeverArmedWhereProcessorsAreSharedAndGoesOnAfterAWhile) {
     Program program;
-    program.helper.be_patient();
+    program.helper.prefer_dozing();
     for (int exchange = 0; exchange < 20; ++exchange) {
         program.path.is_busy = true;
         program.calls_mpi();
@@ -163,12 +165,12 @@ TEST(Helper, IsNeverArmedWhereProcessorsAreSharedAndGoesOnAfterAWhile) {
 
 TEST(Helper, LooksAfterWhatIsNotAcknowledged) {
     Program program;
-    program.path.is_unsettled = true;
+    program.path.has_unacknowledged = true;
     program.calls_mpi();
     program.path.give_work();
     EXPECT_TRUE(soon([&] { return program.path.done == 1; }));
     EXPECT_TRUE(soon([&] { return program.helper.armed(); }));  // for the answer
-    program.path.is_unsettled = false;
+    program.path.has_unacknowledged = false;
     program.path.give_work();
     EXPECT_TRUE(soon([&] { return program.path.done == 2; }));
     rest_ms(50);
@@ -176,7 +178,7 @@ TEST(Helper, LooksAfterWhatIsNotAcknowledged) {
     program.path.give_work();
     rest_ms(50);
     EXPECT_EQ(program.path.polls_by_helper, polls);
-    program.path.is_unsettled = true;
+    program.path.has_unacknowledged = true;
     program.calls_mpi();
     EXPECT_TRUE(soon([&] { return program.path.done == 3; }));
 }
@@ -270,11 +272,11 @@ TEST(Helper, AttendsToWhatComesThoughNothingIsUnderWay) {
 
 // Neither brief spells nor scarce processors prevent the helper from being armed.
 TEST(Helper, AttendsWhateverTheHeuristicsSay) {
-    for (bool patient : {false, true}) {
+    for (bool dozing : {false, true}) {
         Program program;
-        if (patient) program.helper.be_patient();
+        if (dozing) program.helper.prefer_dozing();
         for (int exchange = 0; exchange < 1000; ++exchange) exchanges(program);
-        EXPECT_FALSE(patient && program.helper.expects_absence());
+        EXPECT_FALSE(dozing && program.helper.expects_absence());
         int given = 0;
         {
             EngineGuard guard(program.engine);
@@ -303,7 +305,7 @@ TEST(Helper, WithAPeriodGoesOnWhateverIsUnderWay) {
         program.path.give_work();
         EXPECT_TRUE(soon([&] { return program.path.done == given; })) << given;
         program.path.is_busy = given % 2;
-        program.path.is_unsettled = given % 3;
+        program.path.has_unacknowledged = given % 3;
         program.calls_mpi();
     }
     EXPECT_EQ(program.helper.times_armed(), 0u);
@@ -311,7 +313,7 @@ TEST(Helper, WithAPeriodGoesOnWhateverIsUnderWay) {
 
 TEST(Helper, WithAPeriodIsNotWokenInBetween) {
     Program program(20 * period_ns);
-    program.path.is_busy = program.path.is_unsettled = true;
+    program.path.is_busy = program.path.has_unacknowledged = true;
     program.calls_mpi();
     uint64_t woken = program.helper.times_woken(), began_ns = clock_ns();
     for (int given = 1; given <= 200; ++given) {
@@ -344,7 +346,7 @@ TEST(Helper, EndsWhereverItIs) {
     for (int round = 0; round < 50; ++round) {
         Program program(round % 4 == 3 ? period_ns : 0);
         program.path.is_busy = round % 2;
-        program.path.is_unsettled = round % 3;
+        program.path.has_unacknowledged = round % 3;
         if (round % 5) program.calls_mpi();
         if (round % 7) program.path.give_work();
         program.helper.stop();

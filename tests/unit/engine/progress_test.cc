@@ -177,9 +177,9 @@ TEST_F(ProgressTest, KeepsPathsThatNeedSystemCallsApart) {
     EXPECT_FALSE(progress.under_way());
     socket.now.io_pending = true;
     EXPECT_TRUE(progress.under_way());
-    EXPECT_FALSE(progress.unsettled());
+    EXPECT_FALSE(progress.has_unacknowledged());
     socket.now.unacknowledged = true;
-    EXPECT_TRUE(progress.unsettled());
+    EXPECT_TRUE(progress.has_unacknowledged());
     EXPECT_FALSE(progress.paths().prefer_sleep());
     socket.now.prefers_sleep = true;
     EXPECT_TRUE(progress.paths().prefer_sleep());

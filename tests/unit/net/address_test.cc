@@ -79,7 +79,7 @@ TEST(Interfaces, AreChosenByNameAddressAndNetwork) {
     EXPECT_EQ(chosen("10.0.0.0/14,10.1.2.3"), (Texts{"10.1.2.3", "10.2.2.3"}));
     EXPECT_EQ(chosen("2001:db8::/32"), (Texts{"2001:db8::7"}));
     EXPECT_EQ(chosen("lo"), (Texts{"127.0.0.1"}));
-    EXPECT_EQ(chosen("docker0"), (Texts{"172.17.0.1"})) << "whoever names it wants it";
+    EXPECT_EQ(chosen("docker0"), (Texts{"172.17.0.1"})) << "a named interface is used";
 }
 
 TEST(Interfaces, ThatAreNotThereAreNamedWithThoseThatAre) {

@@ -224,7 +224,7 @@ TEST_P(FabricPacketsOver, SendsToThoseWhoAreGone) {
 TEST_P(FabricPacketsOver, WakesAtTheDescriptor) {
     for (int round = 0; round < 50; ++round) {
         ASSERT_EQ(to->take(), std::vector<std::string>());
-        ASSERT_FALSE(to->wait(0)) << "nothing has come";
+        ASSERT_FALSE(to->wait(0)) << "nothing has arrived";
         ASSERT_EQ(send_one(*from, destination, "awake"), 1);
         from->take();
         ASSERT_TRUE(to->wait(5000));

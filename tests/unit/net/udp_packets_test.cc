@@ -271,7 +271,7 @@ TEST(UdpPackets, ItsDescriptorTellsNothingUntilItIsWatchedAgain) {
     EXPECT_EQ(from.packets.send(out.list.data(), 1), 1);
     EXPECT_FALSE(to.wait(20));
     to.packets.watch(true);
-    EXPECT_TRUE(to.wait(5000)) << "of what came before, too";
+    EXPECT_TRUE(to.wait(5000)) << "of what arrived before, too";
     EXPECT_EQ(to.receive(1), std::vector<std::string>{"unseen"});
 }
 
@@ -311,16 +311,16 @@ TEST(UdpPackets, ReachesThroughTheAddressThatIsClosest) {
 TEST(UdpPackets, KnowsTheWayBackToWhoSentAPacket) {
     for (bool join : {true, false})
         for (size_t packets : {size_t{1}, size_t{5}}) {
-            UdpPackets::Options options{.join = join, .ways_within_host = true};
+            UdpPackets::Options options{.join = join, .routes_within_host = true};
             Endpoint a(options, {loopback(), loopback("127.0.0.2"), loopback("::1")}),
                 b(options, {loopback("127.0.0.3"), loopback("::1")});
             EXPECT_TRUE(b.packets.note_origins(true));
-            std::vector<uint64_t> ways = a.packets.ways(b.packets.name());
-            ASSERT_EQ(ways.size(), 2u);
+            std::vector<uint64_t> routes = a.packets.routes(b.packets.name());
+            ASSERT_EQ(routes.size(), 2u);
             // Both endpoints have the address ::1.
-            EXPECT_EQ(a.packets.destination(b.packets.name()), static_cast<int64_t>(ways[1]));
-            for (uint64_t way : ways) {
-                Outgoing out(way, std::vector<std::string>(packets, "there"));
+            EXPECT_EQ(a.packets.destination(b.packets.name()), static_cast<int64_t>(routes[1]));
+            for (uint64_t route : routes) {
+                Outgoing out(route, std::vector<std::string>(packets, "there"));
                 EXPECT_EQ(a.packets.send(out.list.data(), out.count()), out.count());
                 PacketIo::Arrived list[8];
                 int received = 0;
@@ -343,7 +343,7 @@ TEST(UdpPackets, KnowsTheWayBackToWhoSentAPacket) {
 
 // A favourite has a socket whose packets come from another port, where nobody receives.
 TEST(UdpPackets, KnowsTheWayBackToWhoHasSentManyPacketsSingly) {
-    UdpPackets::Options options{.ways_within_host = true};
+    UdpPackets::Options options{.routes_within_host = true};
     Endpoint from(options), to(options);
     auto destination = static_cast<uint64_t>(from.packets.destination(to.packets.name()));
     receive_singly(from, to, destination, 200);

@@ -1,3 +1,4 @@
+// Compares the record of arrived bytes with a plain list of all bytes, while random ranges arrive.
 #include "p2p/arrived.h"
 
 #include <gtest/gtest.h>

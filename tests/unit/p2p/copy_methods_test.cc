@@ -1,3 +1,4 @@
+// Tests the choice of a copy method on machines whose rates the test sets.
 #include "p2p/copy_methods.h"
 
 #include <gtest/gtest.h>

@@ -130,7 +130,7 @@ TEST_F(MessengerTest, CarriesEverySizeEveryWay) {
                     receiver->expect_filled(bytes);
                 }
         step();
-        EXPECT_TRUE(messenger(0).quiet() && messenger(1).quiet());
+        EXPECT_TRUE(messenger(0).nothing_pending() && messenger(1).nothing_pending());
     }
 }
 
@@ -234,7 +234,7 @@ TEST_F(MessengerTest, CancelsWhatHasNotBeenMatched) {
     EXPECT_FALSE(sender->own().cancelled);
     receiver->expect_filled(100'000);
     step();
-    EXPECT_TRUE(messenger(0).quiet() && messenger(1).quiet());
+    EXPECT_TRUE(messenger(0).nothing_pending() && messenger(1).nothing_pending());
 }
 
 TEST_F(MessengerTest, CancelsWhatFindsNoRoomYet) {
@@ -252,7 +252,7 @@ TEST_F(MessengerTest, CancelsWhatFindsNoRoomYet) {
         EXPECT_EQ(sends[i]->own().cancelled, i >= 2 && i <= 4);
     }
     EXPECT_EQ(messenger(1).unexpected().count(), 3u);
-    EXPECT_TRUE(messenger(0).quiet());
+    EXPECT_TRUE(messenger(0).nothing_pending());
 }
 
 TEST_F(MessengerTest, BoundsWhatTheReceiverMustKeep) {
@@ -285,7 +285,7 @@ TEST_F(MessengerTest, BoundsWhatTheReceiverMustKeep) {
         complete(receiver);
         step(20);
     }
-    EXPECT_TRUE(messenger(0).quiet() && messenger(1).quiet());
+    EXPECT_TRUE(messenger(0).nothing_pending() && messenger(1).nothing_pending());
 }
 
 TEST_F(MessengerTest, LendsAPeerFourMegabytesWhereThereAreFew) {
@@ -312,7 +312,7 @@ TEST_F(MessengerTest, SendsToItself) {
             if (HasFatalFailure()) return;
             receiver->expect_filled(bytes);
         }
-    EXPECT_TRUE(messenger(0).quiet());
+    EXPECT_TRUE(messenger(0).nothing_pending());
 }
 
 // A continuation starts the next send while the queue is full. Nothing may be counted twice.
@@ -335,7 +335,7 @@ TEST_F(MessengerTest, LetsContinuationsSend) {
     step();
     EXPECT_EQ(chain.left, 0);
     EXPECT_EQ(messenger(1).unexpected().count(), 20u);
-    EXPECT_TRUE(messenger(0).quiet());
+    EXPECT_TRUE(messenger(0).nothing_pending());
 }
 
 TEST_F(MessengerTest, FailsWhatNeedsALostPeer) {
@@ -369,7 +369,7 @@ TEST_F(MessengerTest, FailsWhatNeedsALostPeer) {
         late->own().error.discard();
         late_receive->own().error.discard();
         for (auto &operation : queued) operation->own().error.discard();
-        EXPECT_TRUE(messenger(0).quiet());
+        EXPECT_TRUE(messenger(0).nothing_pending());
     }
 }
 

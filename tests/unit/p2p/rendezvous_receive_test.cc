@@ -137,7 +137,7 @@ TEST_F(RendezvousReceiveTest, TakesUnaskedBytesOnlyIfItsOfferNamedIt) {
     EXPECT_EQ(receives.named(), 1u);
     source = text(2500);
     bulk(id, 0, 2500);
-    EXPECT_EQ(room, std::string(2500, '.')) << "no offer has come";
+    EXPECT_EQ(room, std::string(2500, '.')) << "no offer has arrived";
     EXPECT_TRUE(accept(2500, id, flag_announced));
     EXPECT_EQ(receives.named(), 0u);
     EXPECT_TRUE(path->of_kind(EnvelopeKind::clear_to_send).empty());

@@ -86,11 +86,11 @@ private:
     // Receives the next message. If the shortcut is possible, it is mostly used. Otherwise a receive is
     // posted.
     void receive(uint32_t own) {
-        std::deque<std::string> &coming = under_way_[1 - own];
-        if (coming.empty()) return;
+        std::deque<std::string> &arriving = under_way_[1 - own];
+        if (arriving.empty()) return;
         Process &process = processes_[own];
         MatchKey key{context, static_cast<int32_t>(1 - own), 1};
-        std::string bytes(coming.front().size() + random_.below(3), '\0');
+        std::string bytes(arriving.front().size() + random_.below(3), '\0');
         Envelope taken{};
         auto receive_now = [&] {
             EngineGuard guard(process.engine);
@@ -109,8 +109,8 @@ private:
             ASSERT_TRUE(receive.done());
             bytes.resize(static_cast<size_t>(receive.in.received));
         }
-        EXPECT_EQ(bytes, coming.front());
-        coming.pop_front();
+        EXPECT_EQ(bytes, arriving.front());
+        arriving.pop_front();
     }
 
     sim::Random &random_;

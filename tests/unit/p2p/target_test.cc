@@ -1,3 +1,4 @@
+// Tests the table of targets: the ids that it gives, and finding a target by its id.
 #include "p2p/target.h"
 
 #include <gtest/gtest.h>

@@ -69,13 +69,13 @@ private:
     std::vector<bool> asleep_;
 };
 
-// One rank's side of the exchange of a schedule, with the copy method `way`. All blocks lie in `data`, which
+// One rank's side of the exchange of a schedule, by the copy method `method`. All blocks lie in `data`, which
 // has `bytes` bytes. A Side must not be moved or copied, because its `task` contains pointers to its other
 // members.
 struct Side {
-    Side(OneArea &area, int rank, Schedule of, int64_t bytes, const char *way)
+    Side(OneArea &area, int rank, Schedule of, int64_t bytes, const char *method)
         : data(static_cast<size_t>(bytes)),
-          copies(way),
+          copies(method),
           schedule(std::move(of)),
           task{{area.seen_by(rank), schedule.exchanges()[0]},
                schedule,
@@ -103,8 +103,8 @@ private:
 
 // One rank's side of a broadcast of `bytes` bytes from rank 0.
 struct Broadcast : Side {
-    Broadcast(OneArea &area, int rank, int64_t bytes, const char *way)
-        : Side(area, rank, schedule_of(area.seen_by(rank).team, bytes), bytes, way) {}
+    Broadcast(OneArea &area, int rank, int64_t bytes, const char *method)
+        : Side(area, rank, schedule_of(area.seen_by(rank).team, bytes), bytes, method) {}
 
 private:
     static Schedule schedule_of(const Team &team, int64_t bytes) {

@@ -24,7 +24,7 @@ constexpr CollectiveCall call{1, 0};
 // Rank 0, which posts data in use 1. The data consists of different bytes, so that misplaced bytes
 // are noticed.
 struct Poster : Broadcast {
-    Poster(OneArea &area, int64_t bytes, const char *way) : Broadcast(area, 0, bytes, way) {
+    Poster(OneArea &area, int64_t bytes, const char *method) : Broadcast(area, 0, bytes, method) {
         for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i % 251);
         post.forget();
     }
@@ -110,13 +110,13 @@ TEST(OwnPost, WaitsUntilAllAreDoneWithWhatWasThere) {
 TEST(Taking, GetsAllInEveryWay) {
     struct {
         int64_t bytes;
-        const char *way;
+        const char *method;
         int least_calls;
     } cases[] = {{100, "once", 1}, {5000, "twice", 1},
                  {100'000, "once", 1}, {5 << 20, "once", 5}, {100'000, "twice", 1}, {5 << 20, "twice", 5}};
     for (const auto &each : cases) {
         OneArea area(2);
-        Poster poster(area, each.bytes, each.way);
+        Poster poster(area, each.bytes, each.method);
         Taker taker(area, each.bytes);
         ASSERT_TRUE(poster.write());
         int calls = 1;
@@ -126,16 +126,16 @@ TEST(Taking, GetsAllInEveryWay) {
         }
         EXPECT_GE(calls, each.least_calls);
         EXPECT_TRUE(poster.post.is_whole());
-        EXPECT_TRUE(taker.data == poster.data) << each.bytes << " bytes, " << each.way;
+        EXPECT_TRUE(taker.data == poster.data) << each.bytes << " bytes, " << each.method;
         EXPECT_FALSE(taker.check.error());
     }
 }
 
 TEST(Taking, TellsOtherLengthsAndLeavesStreams) {
-    for (const char *way : {"once", "twice"}) {
+    for (const char *method : {"once", "twice"}) {
         OneArea area(2);
         constexpr int64_t bytes = 100 * StageMemory::piece_bytes;
-        Poster poster(area, bytes, way);
+        Poster poster(area, bytes, method);
         Taker taker(area, bytes + 8);
         ASSERT_TRUE(poster.write());
         EXPECT_TRUE(taker.take());

@@ -21,8 +21,8 @@ using testing::Side;
 
 // Rank 0, which broadcasts `count` pieces. Every byte of a piece is the piece's number.
 struct Owner : Broadcast {
-    Owner(OneArea &area, int64_t count, const char *way = "twice")
-        : Broadcast(area, 0, count * StageMemory::piece_bytes, way) {
+    Owner(OneArea &area, int64_t count, const char *method = "twice")
+        : Broadcast(area, 0, count * StageMemory::piece_bytes, method) {
         for (size_t i = 0; i < data.size(); ++i)
             data[i] = static_cast<std::byte>(i / size_t{StageMemory::piece_bytes});
     }

@@ -12,7 +12,7 @@ namespace {
 constexpr AnswerLimits answer_limits{.packets = 4, .delay_ns = 1000};
 constexpr uint64_t never = UINT64_MAX;
 
-std::set<uint64_t> said_to_have_come(const Acknowledgement &said, uint64_t next) {
+std::set<uint64_t> said_to_have_arrived(const Acknowledgement &said, uint64_t next) {
     std::set<uint64_t> received;
     for (uint32_t i = 0; i < said.count; ++i)
         for (uint32_t j = 0; j < said.ranges[i].length; ++j) received.insert(next + said.ranges[i].begin + j);
@@ -110,10 +110,10 @@ TEST(Arrivals, KnowCopiesAndWhatIsTooFar) {
     EXPECT_EQ(arrivals.judge(4), Verdict::fresh);
     EXPECT_EQ(arrivals.judge(1 + most_span), Verdict::fresh);
     EXPECT_EQ(arrivals.judge(2 + most_span), Verdict::beyond);
-    arrivals.settle(3);
+    arrivals.move_on(3);
     EXPECT_EQ(arrivals.next(), 4u);
     EXPECT_EQ(arrivals.judge(2), Verdict::copy) << "too late";
-    arrivals.settle(1'000'000);
+    arrivals.move_on(1'000'000);
     EXPECT_EQ(arrivals.judge(999'999), Verdict::copy);
     EXPECT_EQ(arrivals.judge(1'000'000), Verdict::fresh);
     EXPECT_FALSE(arrivals.gaps());
@@ -140,7 +140,7 @@ TEST(Arrivals, AreThoseOfAPlainSet) {
             }
             if (random.chance(3)) {
                 uint64_t below = next + random.below(end - next + 1);
-                arrivals.settle(below);
+                arrivals.move_on(below);
                 next = std::max(next, below);
             }
             while (received.count(next)) received.erase(next++);
@@ -150,7 +150,7 @@ TEST(Arrivals, AreThoseOfAPlainSet) {
             if (!random.chance(10)) continue;
             Acknowledgement said;
             arrivals.acknowledge(said, 0, 1000);
-            std::set<uint64_t> told = said_to_have_come(said, next);
+            std::set<uint64_t> told = said_to_have_arrived(said, next);
             if (said.count < most_ranges) ASSERT_EQ(told, received);
             else
                 ASSERT_TRUE(std::includes(received.begin(), received.end(), told.begin(), told.end()) &&

@@ -1,3 +1,4 @@
+// Tests the slots of bulk that is being sent: each payload has its own, and released slots are used again.
 #include "path/dgram/bulk_slots.h"
 
 #include <gtest/gtest.h>

@@ -153,19 +153,19 @@ TEST(Congestion, ForgetsWithTime) {
     Line line;
     line.rounds(5, 100'000);
     uint32_t window = line.congestion.window();
-    EXPECT_FALSE(line.congestion.rested(packet_bytes, line.limits, line.now_ns + 1'000'000));
+    EXPECT_FALSE(line.congestion.forget_if_outdated(packet_bytes, line.limits, line.now_ns + 1'000'000));
     EXPECT_EQ(line.congestion.window(), window);
-    EXPECT_TRUE(line.congestion.rested(packet_bytes, line.limits,
-                                       line.now_ns += 2 * line.limits.old_after_ns + 200'000));
+    EXPECT_TRUE(line.congestion.forget_if_outdated(packet_bytes, line.limits,
+                                                   line.now_ns += 2 * line.limits.old_after_ns + 200'000));
     EXPECT_EQ(line.congestion.window(), window / 4);
-    EXPECT_FALSE(line.congestion.rested(packet_bytes, line.limits, line.now_ns))
+    EXPECT_FALSE(line.congestion.forget_if_outdated(packet_bytes, line.limits, line.now_ns))
         << "not again for the next packet";
-    EXPECT_TRUE(line.congestion.rested(packet_bytes, line.limits, line.now_ns += 1'000'000'000));
+    EXPECT_TRUE(line.congestion.forget_if_outdated(packet_bytes, line.limits, line.now_ns += 1'000'000'000));
     EXPECT_EQ(line.congestion.window(), line.limits.first_window);
     EXPECT_TRUE(line.congestion.doubling()) << "soon it is what it was";
     Line jumbo;
     jumbo.rounds(5, 100'000);
-    jumbo.congestion.rested(60'000, jumbo.limits, jumbo.now_ns + 1'000'000'000);
+    jumbo.congestion.forget_if_outdated(60'000, jumbo.limits, jumbo.now_ns + 1'000'000'000);
     EXPECT_EQ(jumbo.congestion.window(), 4 * 60'000u);
 }
 

@@ -20,7 +20,7 @@ struct Counted : testing::Test {
         }
         return packets;
     }
-    void settle() { exchange(a, b, now_ns, now_ns + 50'000'000); }
+    void exchange_all() { exchange(a, b, now_ns, now_ns + 50'000'000); }
 };
 
 TEST_F(Counted, ThePacketsThatWereLostAndWhy) {
@@ -28,11 +28,11 @@ TEST_F(Counted, ThePacketsThatWereLostAndWhy) {
     now_ns += trip_ns;
     for (size_t i = 0; i < packets.size(); ++i)
         if (i != 2 && i != 3 && i != 9) b.give(packets[i], now_ns);
-    settle();
-    ASSERT_EQ(b.came.size(), 10u);
+    exchange_all();
+    ASSERT_EQ(b.arrived.size(), 10u);
     const FlowCounts &out = a.home.counts, &in = b.home.counts;
     EXPECT_EQ(out.lost_by_order, 2u);
-    EXPECT_EQ(out.lost_by_time, 1u) << "the last, behind which only those came that went again";
+    EXPECT_EQ(out.lost_by_time, 1u) << "the last, behind which only those arrived that went again";
     EXPECT_EQ(out.probes, 0u);
     EXPECT_EQ(out.given_up(), 3u);
     EXPECT_EQ(out.given_up_too_early, 0u);
@@ -48,8 +48,8 @@ TEST_F(Counted, ThePacketsThatWereLostAndWhy) {
     EXPECT_GT(sent.least_round_trip_ns, 0u);
     EXPECT_EQ(received.round_trip_ns, 0u) << "it has sent nothing that is acknowledged";
     send(1);  // lost, with nothing sent after it
-    settle();
-    EXPECT_EQ(b.came.size(), 11u);
+    exchange_all();
+    EXPECT_EQ(b.arrived.size(), 11u);
     EXPECT_EQ(out.lost_by_probe, 1u);
     EXPECT_EQ(out.probes, 1u);
     EXPECT_EQ(out.given_up(), 4u);
@@ -62,7 +62,7 @@ TEST_F(Counted, WhatCameTwiceOrLateIsNotMissing) {
     EXPECT_EQ(b.home.counts.copies, 3u);
     EXPECT_EQ(b.flow.counts().received, 3u);
     EXPECT_EQ(b.flow.counts().missing, 0u);
-    settle();
+    exchange_all();
     EXPECT_EQ(a.home.counts.given_up(), 0u);
 }
 
@@ -83,7 +83,7 @@ TEST_F(Counted, WhatWasGivenUpTooEarly) {
 
 TEST_F(Counted, AcknowledgementsAloneAndCarried) {
     send(1);
-    settle();  // a sends it again, because the packet was not delivered
+    exchange_all();  // a sends it again, because the packet was not delivered
     uint64_t alone = b.home.counts.acknowledgements_out;
     EXPECT_EQ(alone, 1u);
     b.send("an answer");
@@ -141,7 +141,7 @@ TEST(PathCounts, AgreeWithWhatHappenedToEveryPacket) {
         if (i % 3 == 0) world.send(1, 0, 20);
         if (i % 10 == 0) world.run(1);
     }
-    world.run_until_settled();
+    world.run_until_idle();
     for (uint32_t own : {0u, 1u}) {
         uint32_t other = 1 - own;
         const KnownLosses::Fate &in = world.fate(other);  // what happened to the other's packets

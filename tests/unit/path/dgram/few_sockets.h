@@ -29,7 +29,7 @@ public:
     ssize_t write(int, const iovec *, int) override { return -EPIPE; }
     void close(int) override { ++closed; }
     Address other_end(int) override { return {}; }
-    Traffic traffic(int) override { return {}; }
+    Delivery delivery(int) override { return {}; }
     void watch(int, uint64_t, bool) override {}
     void unwatch(int) override {}
     void wake_at(int, size_t) override {}

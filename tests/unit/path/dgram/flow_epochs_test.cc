@@ -24,7 +24,7 @@ void meet(Side &a, Side &b) {
 TEST(FlowEpochs, PacketsWithoutTheSecretAreOfStrangers) {
     Side b(1, 0, 200), stranger(0, 1, 100, {}, '8');
     stranger.send("let me in");
-    EXPECT_EQ(b.give(stranger.packet(now_ns), now_ns), Flow::Came::dropped);
+    EXPECT_EQ(b.give(stranger.packet(now_ns), now_ns), Flow::Outcome::dropped);
     EXPECT_EQ(b.home.counts.strangers, 1u);
     EXPECT_FALSE(b.flow.active());
 }
@@ -33,11 +33,11 @@ TEST(FlowEpochs, APacketProvesOneDirectionOnly) {
     Side a(0, 1, 100), b(1, 0, 200);
     a.send("to b");
     PacketBytes packet = a.packet(now_ns);
-    EXPECT_EQ(a.give(packet, now_ns), Flow::Came::dropped) << "sent back";
+    EXPECT_EQ(a.give(packet, now_ns), Flow::Outcome::dropped) << "sent back";
     Side third(2, 0, 300);
-    EXPECT_EQ(third.give(packet, now_ns), Flow::Came::dropped);
+    EXPECT_EQ(third.give(packet, now_ns), Flow::Outcome::dropped);
     EXPECT_EQ(third.home.counts.strangers, 1u);
-    EXPECT_EQ(b.give(packet, now_ns), Flow::Came::taken);
+    EXPECT_EQ(b.give(packet, now_ns), Flow::Outcome::taken);
 }
 
 // Each side has sent its first packet before the other's first packet arrives.
@@ -45,8 +45,8 @@ void begin_at_once(Side &a, Side &b) {
     a.send("from a");
     b.send("from b");
     PacketBytes of_a = a.packet(now_ns), of_b = b.packet(now_ns);
-    EXPECT_EQ(a.give(of_b, now_ns), Flow::Came::taken);
-    EXPECT_EQ(b.give(of_a, now_ns), Flow::Came::taken);
+    EXPECT_EQ(a.give(of_b, now_ns), Flow::Outcome::taken);
+    EXPECT_EQ(b.give(of_a, now_ns), Flow::Outcome::taken);
 }
 
 TEST(FlowEpochs, BothMayBeginAtOnce) {
@@ -66,8 +66,8 @@ TEST(FlowEpochs, RepeatedPacketsDeliverNothing) {
         said.push_back(a.packet(now_ns));
         b.give(said.back(), now_ns);
     }
-    for (const PacketBytes &packet : said) EXPECT_EQ(b.give(packet, now_ns), Flow::Came::copy);
-    EXPECT_EQ(b.came.size(), 5u);
+    for (const PacketBytes &packet : said) EXPECT_EQ(b.give(packet, now_ns), Flow::Outcome::copy);
+    EXPECT_EQ(b.arrived.size(), 5u);
     EXPECT_EQ(b.home.counts.copies, 5u);
 }
 
@@ -75,9 +75,9 @@ TEST(FlowEpochs, AnotherEpochOfThePeerIsStale) {
     Side a(0, 1, 100), b(1, 0, 200), again(0, 1, 101);
     meet(a, b);
     again.send("a new life");
-    EXPECT_EQ(b.give(again.packet(now_ns), now_ns), Flow::Came::dropped);
+    EXPECT_EQ(b.give(again.packet(now_ns), now_ns), Flow::Outcome::dropped);
     EXPECT_EQ(b.home.counts.stale, 1u);
-    EXPECT_EQ(b.came.size(), 1u);
+    EXPECT_EQ(b.arrived.size(), 1u);
 }
 
 TEST(FlowEpochs, AreNamedUntilThePeerIsKnownToKnowThem) {
@@ -86,7 +86,7 @@ TEST(FlowEpochs, AreNamedUntilThePeerIsKnownToKnowThem) {
     PacketBytes of_a = a.packet(now_ns);
     EXPECT_EQ(header_of(of_a).to_epoch, 0u);
     a.send("two");
-    EXPECT_TRUE(header_of(a.packet(now_ns)).introduces) << "nothing has come from b";
+    EXPECT_TRUE(header_of(a.packet(now_ns)).introduces) << "nothing has arrived from b";
     b.give(of_a, now_ns);
     b.send("one");
     PacketBytes of_b = b.packet(now_ns);
@@ -96,11 +96,11 @@ TEST(FlowEpochs, AreNamedUntilThePeerIsKnownToKnowThem) {
     a.send("three");
     of_a = a.packet(now_ns);
     EXPECT_FALSE(header_of(of_a).introduces) << "b has named 100";
-    EXPECT_EQ(b.give(of_a, now_ns), Flow::Came::taken);
+    EXPECT_EQ(b.give(of_a, now_ns), Flow::Outcome::taken);
     b.send("two");
     of_b = b.packet(now_ns);
     EXPECT_FALSE(header_of(of_b).introduces) << "a has proven to know 200";
-    EXPECT_EQ(a.give(of_b, now_ns), Flow::Came::taken);
+    EXPECT_EQ(a.give(of_b, now_ns), Flow::Outcome::taken);
 }
 
 // Both sides begin at once. Each side receives the other's epoch before it knows that the other has received
@@ -127,12 +127,12 @@ TEST(FlowEpochs, AUsualPacketMayOvertakeThoseThatIntroduce) {
     a.send("usual");
     PacketBytes usual = a.packet(now_ns);
     ASSERT_FALSE(header_of(usual).introduces);
-    EXPECT_EQ(b.give(usual, now_ns), Flow::Came::taken);
+    EXPECT_EQ(b.give(usual, now_ns), Flow::Outcome::taken);
     b.send("now both know");
     a.give(b.packet(now_ns), now_ns);
-    EXPECT_EQ(b.give(introducing[2], now_ns), Flow::Came::taken);
-    EXPECT_EQ(b.give(introducing[1], now_ns), Flow::Came::taken);
-    EXPECT_EQ(b.came, (std::vector<std::string>{"0", "1", "2", "usual"}));
+    EXPECT_EQ(b.give(introducing[2], now_ns), Flow::Outcome::taken);
+    EXPECT_EQ(b.give(introducing[1], now_ns), Flow::Outcome::taken);
+    EXPECT_EQ(b.arrived, (std::vector<std::string>{"0", "1", "2", "usual"}));
 }
 
 TEST(FlowEpochs, AUsualPacketIsOfThisFlowOrOfAStranger) {
@@ -146,12 +146,12 @@ TEST(FlowEpochs, AUsualPacketIsOfThisFlowOrOfAStranger) {
     meet(another, met_another);
     meet(a_again, is_another);
     for (Side *side : {&nobody_met, &met_another, &is_another}) {
-        EXPECT_EQ(side->give(usual, now_ns), Flow::Came::dropped);
+        EXPECT_EQ(side->give(usual, now_ns), Flow::Outcome::dropped);
         EXPECT_EQ(side->home.counts.strangers, 1u);
         EXPECT_EQ(side->home.counts.stale, 0u);
     }
     EXPECT_FALSE(Flow::is_proven(nobody_met.home, usual));
-    EXPECT_EQ(b.give(usual, now_ns + 2'000'000), Flow::Came::taken);
+    EXPECT_EQ(b.give(usual, now_ns + 2'000'000), Flow::Outcome::taken);
 }
 
 TEST(FlowEpochs, AreNamedAgainWhileProbesAreNotAnswered) {
@@ -167,7 +167,7 @@ TEST(FlowEpochs, AreNamedAgainWhileProbesAreNotAnswered) {
         EXPECT_TRUE(Flow::is_proven(b.home, probe));
     }
     uint64_t then_ns = now_ns + 50'000'000;
-    EXPECT_EQ(b.give(probe, then_ns), Flow::Came::taken);
+    EXPECT_EQ(b.give(probe, then_ns), Flow::Outcome::taken);
     a.give(b.packet(then_ns), then_ns);
     a.send("answered");
     EXPECT_FALSE(header_of(a.packet(then_ns)).introduces);
@@ -177,10 +177,10 @@ TEST(FlowEpochs, WhoHasForgottenRefusesAndEndsTheFlowOnce) {
     Side a(0, 1, 100), b(1, 0, 200), anew(1, 0, 201);
     meet(a, b);
     a.send("do you remember?");
-    EXPECT_EQ(anew.give(a.packet(now_ns + 2'000'000), now_ns), Flow::Came::dropped);
+    EXPECT_EQ(anew.give(a.packet(now_ns + 2'000'000), now_ns), Flow::Outcome::dropped);
     EXPECT_EQ(anew.home.counts.strangers, 1u);
     EXPECT_TRUE(anew.packet(now_ns).empty()) << "nobody knows from whom it is";
-    EXPECT_EQ(anew.give(a.packet(a.flow.deadline_ns()), now_ns), Flow::Came::dropped);
+    EXPECT_EQ(anew.give(a.packet(a.flow.deadline_ns()), now_ns), Flow::Outcome::dropped);
     EXPECT_EQ(anew.home.counts.stale, 1u);
     PacketBytes refusal = anew.packet(now_ns);
     EXPECT_TRUE(has(refusal, FrameKind::end));
@@ -231,12 +231,12 @@ TEST(FlowEpochs, NumbersGoRound) {
             had.push_back(a.packet(at_ns));
             EXPECT_NE(header_of(had.back()).number, 0u);
             if (i % 7) {  // every seventh packet is lost
-                EXPECT_EQ(b.give(had.back(), at_ns), Flow::Came::taken) << i;
+                EXPECT_EQ(b.give(had.back(), at_ns), Flow::Outcome::taken) << i;
             }
             exchange(a, b, at_ns, at_ns + 1'000'000);
         }
-        EXPECT_EQ(b.came.size(), 41u);
-        for (size_t i = 0; i < had.size(); ++i) EXPECT_EQ(b.give(had[i], at_ns), Flow::Came::copy) << i;
+        EXPECT_EQ(b.arrived.size(), 41u);
+        for (size_t i = 0; i < had.size(); ++i) EXPECT_EQ(b.give(had[i], at_ns), Flow::Outcome::copy) << i;
         exchange(a, b, at_ns, at_ns + 10'000'000);
         EXPECT_EQ(a.delivered_below, 41u);
         EXPECT_EQ(a.home.counts.malformed + b.home.counts.malformed + b.home.counts.beyond, 0u);
@@ -258,12 +258,12 @@ protected:
     void SetUp() override { meet(a, b); }
 
     template <class Write>
-    Flow::Came say(uint64_t number, Write write) {
+    Flow::Outcome say(uint64_t number, Write write) {
         return say_field(number ? number_field(number) : 0, write);
     }
     // Like say(), but takes the number in the form that it has on the wire.
     template <class Write>
-    Flow::Came say_field(uint32_t field, Write write) {
+    Flow::Outcome say_field(uint32_t field, Write write) {
         b.send("true");
         PacketBytes packet = b.packet(now_ns + 5'000'000);
         PacketHeader header = header_of(packet);
@@ -282,40 +282,40 @@ protected:
 TEST_F(Nonsense, AcknowledgementOfWhatWasNeverSent) {
     Acknowledgement said;
     said.cumulative = 1000;
-    EXPECT_EQ(say(0, [&](FrameWriter &to) { to.acknowledge(said); }), Flow::Came::dropped);
+    EXPECT_EQ(say(0, [&](FrameWriter &to) { to.acknowledge(said); }), Flow::Outcome::dropped);
     said.cumulative = 1;
     said.expected = 50;
-    EXPECT_EQ(say(0, [&](FrameWriter &to) { to.acknowledge(said); }), Flow::Came::dropped);
+    EXPECT_EQ(say(0, [&](FrameWriter &to) { to.acknowledge(said); }), Flow::Outcome::dropped);
     EXPECT_EQ(a.home.counts.malformed, 2u);
     EXPECT_EQ(a.delivered_below, 1u);
 }
 
 TEST_F(Nonsense, DataWithoutANumber) {
-    EXPECT_EQ(say(0, [&](FrameWriter &to) { to.envelope(1, second(), 0); }), Flow::Came::dropped);
-    EXPECT_EQ(a.came.size(), 1u);
+    EXPECT_EQ(say(0, [&](FrameWriter &to) { to.envelope(1, second(), 0); }), Flow::Outcome::dropped);
+    EXPECT_EQ(a.arrived.size(), 1u);
 }
 
-TEST_F(Nonsense, SettledBeyondThePacketItself) {
-    EXPECT_EQ(say(2, [&](FrameWriter &to) { to.settled(5); }), Flow::Came::dropped);
+TEST_F(Nonsense, MoveOnBeyondThePacketItself) {
+    EXPECT_EQ(say(2, [&](FrameWriter &to) { to.move_on(5); }), Flow::Outcome::dropped);
     EXPECT_EQ(a.home.counts.malformed, 1u);
 }
 
 TEST_F(Nonsense, NumbersFarAhead) {
-    EXPECT_EQ(say(1'000'000, [&](FrameWriter &to) { to.envelope(1, second(), 0); }), Flow::Came::dropped);
+    EXPECT_EQ(say(1'000'000, [&](FrameWriter &to) { to.envelope(1, second(), 0); }), Flow::Outcome::dropped);
     EXPECT_EQ(a.home.counts.beyond, 1u);
 }
 
 TEST_F(Nonsense, NumbersBeforeTheFirst) {
     for (uint64_t back : {0, 1, 1000})
-        EXPECT_EQ(say(0x8000'0000 - back, [&](FrameWriter &to) { to.settled(1); }), Flow::Came::dropped);
+        EXPECT_EQ(say(0x8000'0000 - back, [&](FrameWriter &to) { to.move_on(1); }), Flow::Outcome::dropped);
     EXPECT_EQ(a.home.counts.malformed, 3u);
-    EXPECT_EQ(say(2, [&](FrameWriter &to) { to.envelope(1, second(), 0); }), Flow::Came::taken);
+    EXPECT_EQ(say(2, [&](FrameWriter &to) { to.envelope(1, second(), 0); }), Flow::Outcome::taken);
 }
 
 TEST_F(Nonsense, NumbersWithoutTheirBit) {
-    EXPECT_EQ(say_field(2, [&](FrameWriter &to) { to.envelope(1, second(), 0); }), Flow::Came::dropped);
+    EXPECT_EQ(say_field(2, [&](FrameWriter &to) { to.envelope(1, second(), 0); }), Flow::Outcome::dropped);
     EXPECT_EQ(a.home.counts.malformed, 1u);
-    EXPECT_EQ(a.came.size(), 1u);
+    EXPECT_EQ(a.arrived.size(), 1u);
 }
 
 TEST_F(Nonsense, NothingOfAPacketIsTakenThatIsSenselessAtItsEnd) {
@@ -323,10 +323,10 @@ TEST_F(Nonsense, NothingOfAPacketIsTakenThatIsSenselessAtItsEnd) {
                   to.envelope(1, second(), 0);
                   to.end(static_cast<EndReason>(7), 0);
               }),
-              Flow::Came::dropped);
-    EXPECT_EQ(a.came.size(), 1u);
-    EXPECT_EQ(say(2, [&](FrameWriter &to) { to.envelope(1, second(), 0); }), Flow::Came::taken);
-    EXPECT_EQ(a.came.size(), 2u);
+              Flow::Outcome::dropped);
+    EXPECT_EQ(a.arrived.size(), 1u);
+    EXPECT_EQ(say(2, [&](FrameWriter &to) { to.envelope(1, second(), 0); }), Flow::Outcome::taken);
+    EXPECT_EQ(a.arrived.size(), 2u);
 }
 
 }  // namespace

@@ -40,16 +40,16 @@ TEST_F(Lossy, LostByOrderIsSentAgainAtOnce) {
         b.give(packets[static_cast<size_t>(i)], now_ns);
         answer();
     }
-    EXPECT_EQ(b.came.size(), 1u) << "nothing out of order";
+    EXPECT_EQ(b.arrived.size(), 1u) << "nothing out of order";
     PacketBytes again = a.packet(now_ns);
     ASSERT_FALSE(again.empty());
     EXPECT_EQ(number_of(again), number_of(packets[3]) + 1);
-    EXPECT_TRUE(has(again, FrameKind::settled));
+    EXPECT_TRUE(has(again, FrameKind::move_on));
     EXPECT_EQ(a.home.counts.lost_by_order, 1u);
     b.give(again, now_ns);
-    EXPECT_EQ(b.came, (std::vector<std::string>{"hello", "0", "1", "2", "3"}));
-    EXPECT_EQ(b.give(packets[0], now_ns), Flow::Came::copy) << "late after all";
-    EXPECT_EQ(b.came.size(), 5u);
+    EXPECT_EQ(b.arrived, (std::vector<std::string>{"hello", "0", "1", "2", "3"}));
+    EXPECT_EQ(b.give(packets[0], now_ns), Flow::Outcome::copy) << "late after all";
+    EXPECT_EQ(b.arrived.size(), 5u);
     exchange(a, b, now_ns, now_ns + 1'000'000);
     EXPECT_FALSE(a.flow.active() || b.flow.active());
 }
@@ -68,7 +68,7 @@ TEST_F(Lossy, LostByTimeWhereNotEnoughFollows) {
     EXPECT_EQ(a.home.counts.lost_by_time, 1u);
     EXPECT_EQ(a.home.counts.probes, 0u);
     b.give(again, due_ns);
-    EXPECT_EQ(b.came.size(), 3u);
+    EXPECT_EQ(b.arrived.size(), 3u);
 }
 
 TEST_F(Lossy, LostTailIsProbedWithDoublingPatience) {
@@ -89,7 +89,7 @@ TEST_F(Lossy, LostTailIsProbedWithDoublingPatience) {
     PacketBytes probe = a.packet(now_ns = a.flow.deadline_ns());
     b.give(probe, now_ns);
     answer();
-    EXPECT_EQ(b.came.size(), 2u);
+    EXPECT_EQ(b.arrived.size(), 2u);
     EXPECT_EQ(a.delivered_below, 2u);
     exchange(a, b, now_ns, now_ns + 1'000'000);
     EXPECT_FALSE(a.flow.active() || b.flow.active());
@@ -102,7 +102,7 @@ TEST_F(Lossy, ProbeBehindSeveralAsksWhichAreLost) {
     std::vector<PacketBytes> probe = a.packets(now_ns = a.flow.deadline_ns());
     ASSERT_EQ(probe.size(), 1u);
     EXPECT_TRUE(has(probe[0], FrameKind::probe));
-    EXPECT_FALSE(has(probe[0], FrameKind::envelope)) << "all may have come";
+    EXPECT_FALSE(has(probe[0], FrameKind::envelope)) << "all may have arrived";
     EXPECT_EQ(a.home.counts.given_up(), 0u);
     b.give(probe[0], now_ns += trip_ns / 2);
     answer();
@@ -110,7 +110,7 @@ TEST_F(Lossy, ProbeBehindSeveralAsksWhichAreLost) {
     PacketBytes again = a.packet(now_ns);
     EXPECT_TRUE(has(again, FrameKind::envelope));
     b.give(again, now_ns);
-    EXPECT_EQ(b.came.size(), 4u);
+    EXPECT_EQ(b.arrived.size(), 4u);
 }
 
 TEST_F(Lossy, LostAcknowledgementIsRepeatedForACopy) {
@@ -119,10 +119,10 @@ TEST_F(Lossy, LostAcknowledgementIsRepeatedForACopy) {
     b.packets(now_ns + 1'000'000);  // lost
     EXPECT_FALSE(b.flow.active());
     now_ns += 2'000'000;
-    EXPECT_EQ(b.give(packets[0], now_ns), Flow::Came::copy);
+    EXPECT_EQ(b.give(packets[0], now_ns), Flow::Outcome::copy);
     answer();
     EXPECT_EQ(a.delivered_below, 2u);
-    EXPECT_EQ(b.came.size(), 2u);
+    EXPECT_EQ(b.arrived.size(), 2u);
     EXPECT_EQ(b.home.counts.copies, 1u);
 }
 
@@ -148,7 +148,7 @@ TEST_F(Lossy, OnlyWhatIsLostOfBulkIsSentAgain) {
     for (const PacketBytes &packet : a.packets(now_ns)) b.give(packet, now_ns);
     answer();
     EXPECT_EQ(a.bulk_done, std::vector<uint64_t>{0});
-    EXPECT_EQ(b.bulk_came[0], std::string(8'000, 'b'));
+    EXPECT_EQ(b.bulk_arrived[0], std::string(8'000, 'b'));
 }
 
 TEST_F(Lossy, LostIsCutAnewForSmallerPackets) {
@@ -156,7 +156,7 @@ TEST_F(Lossy, LostIsCutAnewForSmallerPackets) {
     a.packet(now_ns);  // lost
     a.flow.set_largest(600);
     int packets = 0;
-    for (int i = 0; i < 100 && b.came.size() < 2; ++i) {
+    for (int i = 0; i < 100 && b.arrived.size() < 2; ++i) {
         now_ns = std::max(now_ns + 1, std::min(a.flow.deadline_ns(), now_ns + 1'000'000));
         for (const PacketBytes &packet : a.packets(now_ns)) {
             EXPECT_LE(packet.size(), 600u);
@@ -165,7 +165,7 @@ TEST_F(Lossy, LostIsCutAnewForSmallerPackets) {
         }
         answer();
     }
-    EXPECT_EQ(b.came.back(), std::string(1400, 'x'));
+    EXPECT_EQ(b.arrived.back(), std::string(1400, 'x'));
     EXPECT_EQ(packets, 3);
 }
 
@@ -184,7 +184,7 @@ TEST_F(Lossy, NoMoreIsCutThanWasLost) {
     EXPECT_EQ(frames_of(again[0]).back().size, frames_of(first[0]).back().size);
     for (const PacketBytes &packet : again) d.give(packet, now_ns);
     exchange(c, d, now_ns, now_ns + 100'000'000);
-    EXPECT_EQ(d.came, std::vector<std::string>{std::string(1400, 'x')});
+    EXPECT_EQ(d.arrived, std::vector<std::string>{std::string(1400, 'x')});
     EXPECT_EQ(c.delivered_below, 1u);
 }
 
@@ -200,7 +200,7 @@ TEST_F(Lossy, SilentPeerIsLostOnce) {
     EXPECT_EQ(a.ends, std::vector<FlowEnd>{FlowEnd::silent});
     EXPECT_EQ(now_ns, begin_ns + a.home.limits.peer_timeout_ns);
     EXPECT_FALSE(a.flow.active());
-    EXPECT_EQ(a.home.sent.bytes() + a.home.bulk.bytes() + a.home.traffic.bytes(), 0u);
+    EXPECT_EQ(a.home.sent.bytes() + a.home.bulk.bytes() + a.home.active_states.bytes(), 0u);
     a.send("more");
     EXPECT_TRUE(a.packet(now_ns + 1).empty());
     EXPECT_EQ(a.ends.size(), 1u);
@@ -216,9 +216,9 @@ TEST_F(Lossy, ReceiverWithoutRoomTakesThePacketItNeeds) {
     ASSERT_GT(packets.size(), 6u);
     for (size_t i = 1; i < packets.size(); ++i) c.give(packets[i], now_ns);
     EXPECT_GT(c.home.counts.no_room, 0u);
-    EXPECT_TRUE(c.came.empty());
+    EXPECT_TRUE(c.arrived.empty());
     exchange(c, d, now_ns, now_ns + 100'000'000);
-    EXPECT_EQ(c.came.size(), 8u);
+    EXPECT_EQ(c.arrived.size(), 8u);
     EXPECT_EQ(d.delivered_below, 8u);
 }
 
@@ -238,20 +238,20 @@ TEST_F(Lossy, SecondProbeHasWhatTheReceiverNeedsFirst) {
     EXPECT_EQ(d.home.counts.probes, 1u);
     PacketBytes second = d.packets(now_ns = d.flow.deadline_ns())[0];
     c.give(second, now_ns);
-    EXPECT_EQ(c.came.size(), 1u);
+    EXPECT_EQ(c.arrived.size(), 1u);
     exchange(c, d, now_ns, now_ns + 100'000'000);
-    EXPECT_EQ(c.came.size(), 8u);
+    EXPECT_EQ(c.arrived.size(), 8u);
     EXPECT_LE(d.home.counts.probes, 3u);  // no later acknowledgement shows that the last packet was lost
 }
 
 TEST_F(Lossy, DamagedPacketIsAsIfItHadNotCome) {
     PacketBytes packet = send(1)[0];
     packet[40] ^= std::byte{4};
-    EXPECT_EQ(b.give(packet, now_ns), Flow::Came::dropped);
+    EXPECT_EQ(b.give(packet, now_ns), Flow::Outcome::dropped);
     EXPECT_EQ(b.home.counts.damaged, 1u);
-    EXPECT_EQ(b.came.size(), 1u);
+    EXPECT_EQ(b.arrived.size(), 1u);
     packet[40] ^= std::byte{4};
-    EXPECT_EQ(b.give(packet, now_ns), Flow::Came::taken);
+    EXPECT_EQ(b.give(packet, now_ns), Flow::Outcome::taken);
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ TEST_F(TwoSides, FirstPacketHasDataAndTheFirstAnswerNamesBothEpochs) {
     EXPECT_EQ(header.from_epoch, 100u);
     EXPECT_EQ(header.to_epoch, 0u);
     EXPECT_EQ(first.size(), 60 + 5u);
-    EXPECT_EQ(b.give(first, now_ns), Flow::Came::taken);
-    EXPECT_EQ(b.came, std::vector<std::string>{"first"});
+    EXPECT_EQ(b.give(first, now_ns), Flow::Outcome::taken);
+    EXPECT_EQ(b.arrived, std::vector<std::string>{"first"});
     b.send("answer");
     PacketBytes answer = b.packet(now_ns);
     ASSERT_TRUE(read_header(Crc32c::built_in(), answer, header));
@@ -45,7 +45,7 @@ TEST_F(TwoSides, FirstPacketHasDataAndTheFirstAnswerNamesBothEpochs) {
     EXPECT_TRUE(has(answer, FrameKind::acknowledge)) << "rides on what goes anyway";
     a.give(answer, now_ns);
     EXPECT_EQ(a.delivered_below, 1u);
-    EXPECT_EQ(a.came, std::vector<std::string>{"answer"});
+    EXPECT_EQ(a.arrived, std::vector<std::string>{"answer"});
 }
 
 TEST_F(TwoSides, LoneAcknowledgementComesAfterAWhileAndIsNotAnswered) {
@@ -94,17 +94,17 @@ TEST_F(TwoSides, EveryLengthOfAnEnvelopeArrives) {
     size_t full = Side::largest - usual_header_bytes - envelope_frame_bytes;
     for (size_t size = full - 50; size < full + 50; ++size)
         for (bool more : {false, true}) {
-            size_t before = b.came.size();
+            size_t before = b.arrived.size();
             a.send(std::string(size, 'x'));
             if (more) a.send("");
             std::vector<PacketBytes> packets = a.packets(now_ns);
             EXPECT_EQ(packets.size(), 1u + (size > full || more)) << size;
             for (const PacketBytes &packet : packets) {
                 ASSERT_LE(packet.size(), Side::largest);
-                ASSERT_EQ(b.give(packet, now_ns), Flow::Came::taken);
+                ASSERT_EQ(b.give(packet, now_ns), Flow::Outcome::taken);
             }
-            ASSERT_EQ(b.came.size(), before + 1 + more);
-            EXPECT_EQ(b.came[before].size(), size);
+            ASSERT_EQ(b.arrived.size(), before + 1 + more);
+            EXPECT_EQ(b.arrived[before].size(), size);
             exchange(a, b, now_ns, now_ns + 2'000'000);
         }
 }
@@ -116,14 +116,14 @@ TEST_F(TwoSides, EveryRoomBehindAnEnvelopeIsUsed) {
     size_t full =
         Side::largest - usual_header_bytes - envelope_frame_bytes - 2 * (size_bytes + 500 + next_frame_bytes);
     for (size_t size = full - 80; size <= full; ++size) {
-        size_t before = b.came.size();
+        size_t before = b.arrived.size();
         for (size_t each : {size_t{500}, size_t{500}, size}) a.send(std::string(each, 'x'));
         a.send("");
         std::vector<PacketBytes> packets = a.packets(now_ns);
         EXPECT_EQ(packets.size(), size + size_bytes + next_frame_bytes <= full ? 1u : 2u) << size;
-        for (const PacketBytes &packet : packets) ASSERT_EQ(b.give(packet, now_ns), Flow::Came::taken);
-        ASSERT_EQ(b.came.size(), before + 4) << size;
-        EXPECT_EQ(b.came[before + 2].size(), size);
+        for (const PacketBytes &packet : packets) ASSERT_EQ(b.give(packet, now_ns), Flow::Outcome::taken);
+        ASSERT_EQ(b.arrived.size(), before + 4) << size;
+        EXPECT_EQ(b.arrived[before + 2].size(), size);
         exchange(a, b, now_ns, now_ns + 2'000'000);
     }
 }
@@ -153,10 +153,10 @@ TEST_F(TwoSides, LongEnvelopeIsCutAndPutTogether) {
     a.send("");
     a.send("after");
     exchange(a, b, now_ns, now_ns + 5'000'000);
-    ASSERT_EQ(b.came.size(), 4u);
-    EXPECT_EQ(b.came[1], text);
-    EXPECT_EQ(b.came[2], "");
-    EXPECT_EQ(b.came[3], "after");
+    ASSERT_EQ(b.arrived.size(), 4u);
+    EXPECT_EQ(b.arrived[1], text);
+    EXPECT_EQ(b.arrived[2], "");
+    EXPECT_EQ(b.arrived[3], "after");
     EXPECT_EQ(a.delivered_below, 4u);
 }
 
@@ -169,9 +169,9 @@ TEST_F(TwoSides, EveryPacketFits) {
         for (auto [from, to] : {std::pair{&a, &b}, std::pair{&b, &a}})
             for (const PacketBytes &packet : from->packets(now_ns)) {
                 ASSERT_LE(packet.size(), Side::largest);
-                ASSERT_EQ(to->give(packet, now_ns), Flow::Came::taken);
+                ASSERT_EQ(to->give(packet, now_ns), Flow::Outcome::taken);
             }
-    EXPECT_EQ(b.came.size(), 301u);
+    EXPECT_EQ(b.arrived.size(), 301u);
     EXPECT_EQ(a.bulk_done, std::vector<uint64_t>{0});
 }
 
@@ -187,7 +187,7 @@ TEST_F(TwoSides, BulkIsToldDeliveredOnceAndAtOnce) {
     ASSERT_FALSE(answer.empty()) << "at once";
     a.give(answer, now_ns);
     EXPECT_EQ(a.bulk_done, std::vector<uint64_t>{3});
-    EXPECT_EQ(b.bulk_came[3], std::string(3000, 'b'));
+    EXPECT_EQ(b.bulk_arrived[3], std::string(3000, 'b'));
 }
 
 TEST_F(TwoSides, NoMoreIsInFlightThanTheWindow) {
@@ -257,13 +257,14 @@ TEST_F(TwoSides, KeepNothingWhenAllIsAcknowledged) {
     meet();
     EXPECT_FALSE(a.flow.active());
     EXPECT_FALSE(b.flow.active());
-    EXPECT_EQ(a.home.sent.bytes() + a.home.traffic.bytes() + a.home.early.bytes(), 0u);
+    EXPECT_EQ(a.home.sent.bytes() + a.home.active_states.bytes() + a.home.early.bytes(), 0u);
     a.send_bulk(0, std::string(100'000, 'b'));
     EXPECT_TRUE(a.flow.active());
     exchange(a, b, now_ns, now_ns + 20'000'000);
     EXPECT_FALSE(a.flow.active());
     EXPECT_FALSE(b.flow.active());
-    EXPECT_EQ(a.home.sent.bytes() + a.home.bulk.bytes() + a.home.traffic.bytes() + b.home.traffic.bytes(),
+    EXPECT_EQ(a.home.sent.bytes() + a.home.bulk.bytes() + a.home.active_states.bytes() +
+                  b.home.active_states.bytes(),
               0u);
 }
 
@@ -281,7 +282,7 @@ TEST_F(TwoSides, WhatCouldNotBeSentIsSentLaterUnderTheSameNumber) {
     ASSERT_EQ(packets.size(), 1u);
     EXPECT_EQ(number_of(packets[0]), number);
     b.give(packets[0], now_ns);
-    EXPECT_EQ(b.came, (std::vector<std::string>{"hello", "one", "two"}));
+    EXPECT_EQ(b.arrived, (std::vector<std::string>{"hello", "one", "two"}));
     EXPECT_EQ(a.home.counts.lost_by_order + a.home.counts.lost_by_time + a.home.counts.probes, 0u);
 }
 

@@ -66,7 +66,7 @@ TEST(Grants, ShareWhatTheLineHolds) {
     Line slow(7, 12'500'000);
     slow.busy(100'000'000, 7);
     EXPECT_NEAR(slow.window(), (1'250 + 64 * 1024) / 7.0, 100)
-        << "as little that comes may be all there is to send";
+        << "so little arrives perhaps because no more is sent";
 
     Line many(60, 12'500'000);
     many.busy(100'000'000, 60);
@@ -115,7 +115,7 @@ TEST(Grants, ForgetSoonHowLittleWasSent) {
     EXPECT_LT(line.grants.bytes_per_s(), 200'000u);
     EXPECT_NE(line.window(), no_limit);
     line.busy(5'000'000, 1);
-    EXPECT_EQ(line.window(), no_limit) << "who sends now is alone";
+    EXPECT_EQ(line.window(), no_limit) << "the present sender is alone";
     EXPECT_NEAR(static_cast<double>(line.grants.bytes_per_s()), 125e6, 125e5);
 }
 

@@ -1,5 +1,5 @@
-// Connects two datagram paths by a simulated network, in virtual time. Beneath the paths, a known part of the
-// numbered packets is dropped, doubled or damaged, and the fate of each packet is recorded.
+// Connects two datagram paths by a simulated network, in virtual time. A known part of the numbered packets
+// is dropped, duplicated or damaged beneath the paths, and the fates of the packets are counted.
 #pragma once
 
 #include <functional>
@@ -43,7 +43,7 @@ public:
             for (auto &path : paths_) path->poll(nobody_, 64, network_.now_ns());
         }
     }
-    void run_until_settled() {
+    void run_until_idle() {
         for (int i = 0; i < 100'000 && (paths_[0]->active() || paths_[1]->active()); ++i) run(1);
         run(1000);  // what is still under way
     }
@@ -53,7 +53,7 @@ public:
 private:
     static constexpr uint64_t step_ns = 20'000;
 
-    // Of the numbered packets, every 17th is dropped, every 23rd doubled and every 29th damaged.
+    // Drops every 17th numbered packet, duplicates every 23rd and damages every 29th.
     class Host final : public PacketIo {
     public:
         explicit Host(PacketIo &beneath) : beneath_(beneath) {}

@@ -1,3 +1,5 @@
+// Tests what a process learns about a peer that does not answer, with the kernel's sockets and with sockets
+// that follow a script.
 #include "path/dgram/liveness.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +12,7 @@
 namespace lanyard {
 namespace {
 
-using dgram::Life;
+using dgram::PeerState;
 
 struct Process {
     explicit Process(std::vector<Address> &others)
@@ -28,10 +30,10 @@ Address loopback() {
     return address;
 }
 
-// Asks until the answer is `life`. The host's kernel needs a moment, and more time if the host is busy.
-Life wait_for(Process &process, Life life, int patience_ms = 60'000) {
-    Life known = process.liveness.ask(1);
-    for (int i = 0; i < patience_ms && known != life; ++i, known = process.liveness.ask(1)) usleep(1000);
+// Asks until the answer is `state`. The host's kernel needs a moment, and more time if the host is busy.
+PeerState wait_for(Process &process, PeerState state, int patience_ms = 60'000) {
+    PeerState known = process.liveness.ask(1);
+    for (int i = 0; i < patience_ms && known != state; ++i, known = process.liveness.ask(1)) usleep(1000);
     return known;
 }
 
@@ -45,29 +47,29 @@ struct LivenessTest : testing::Test {
 
 TEST_F(LivenessTest, knowsOfAProcessThatComputes) {
     listen();
-    EXPECT_EQ(wait_for(asks, Life::lives), Life::lives);
+    EXPECT_EQ(wait_for(asks, PeerState::alive), PeerState::alive);
     usleep(1'500'000);  // longer than the sockets' timeouts
-    EXPECT_EQ(asks.liveness.ask(1), Life::lives);
+    EXPECT_EQ(asks.liveness.ask(1), PeerState::alive);
     asked.liveness.tend();
-    EXPECT_EQ(asks.liveness.ask(1), Life::lives) << "nor does it matter that it looks";
+    EXPECT_EQ(asks.liveness.ask(1), PeerState::alive) << "nor does it matter that it looks";
     asks.liveness.heard(1);
-    EXPECT_EQ(wait_for(asks, Life::lives), Life::lives) << "asked again";
+    EXPECT_EQ(wait_for(asks, PeerState::alive), PeerState::alive) << "asked again";
 }
 
 TEST_F(LivenessTest, knowsOfOneThatHasEnded) {
     listen();
-    ASSERT_EQ(wait_for(asks, Life::lives), Life::lives);
+    ASSERT_EQ(wait_for(asks, PeerState::alive), PeerState::alive);
     asked.liveness.close();
-    EXPECT_EQ(wait_for(asks, Life::gone), Life::gone);
+    EXPECT_EQ(wait_for(asks, PeerState::gone), PeerState::gone);
 }
 
 TEST_F(LivenessTest, knowsNothingWhereItIsRefused) {
     listen();
     asked.liveness.close();
-    EXPECT_EQ(wait_for(asks, Life::lives, 2000), Life::unknown);
+    EXPECT_EQ(wait_for(asks, PeerState::alive, 2000), PeerState::unknown);
 }
 
-TEST_F(LivenessTest, knowsNothingOfOneWithoutAddress) { EXPECT_EQ(asks.liveness.ask(1), Life::unknown); }
+TEST_F(LivenessTest, knowsNothingOfOneWithoutAddress) { EXPECT_EQ(asks.liveness.ask(1), PeerState::unknown); }
 
 TEST_F(LivenessTest, takesAnotherPortWhereTheWantedOneIsUsed) {
     Process other{none};
@@ -88,19 +90,19 @@ struct ScriptedLiveness : testing::Test {
 };
 
 TEST_F(ScriptedLiveness, dialsAgainUntilAConnectionIsMade) {
-    EXPECT_EQ(liveness.ask(1), Life::unknown);
-    EXPECT_EQ(liveness.ask(1), Life::unknown);
+    EXPECT_EQ(liveness.ask(1), PeerState::unknown);
+    EXPECT_EQ(liveness.ask(1), PeerState::unknown);
     EXPECT_EQ(sockets.dialed, 1);
     sockets.time_ns += second_ns;
     sockets.connects = 3;  // there is a route again, but no answer yet
-    EXPECT_EQ(liveness.ask(1), Life::unknown);
+    EXPECT_EQ(liveness.ask(1), PeerState::unknown);
     EXPECT_EQ(sockets.dialed, 2);
     sockets.time_ns += second_ns;
-    EXPECT_EQ(liveness.ask(1), Life::unknown);
+    EXPECT_EQ(liveness.ask(1), PeerState::unknown);
     EXPECT_EQ(sockets.dialed, 3);
     EXPECT_EQ(sockets.closed, 1) << "the attempt that took too long";
     sockets.connected = [] { return 0; };
-    for (int i = 0; i < 10; ++i, sockets.time_ns += second_ns) EXPECT_EQ(liveness.ask(1), Life::lives);
+    for (int i = 0; i < 10; ++i, sockets.time_ns += second_ns) EXPECT_EQ(liveness.ask(1), PeerState::alive);
     EXPECT_EQ(sockets.dialed, 3);
 }
 

@@ -76,9 +76,9 @@ public:
     }
     int receive(Arrived *list, int most) override {
         lent_.clear();
-        while (!to_come.empty() && static_cast<int>(lent_.size()) < most) {
-            lent_.push_back(std::move(to_come.front()));
-            to_come.erase(to_come.begin());
+        while (!to_arrive.empty() && static_cast<int>(lent_.size()) < most) {
+            lent_.push_back(std::move(to_arrive.front()));
+            to_arrive.erase(to_arrive.begin());
         }
         for (size_t i = 0; i < lent_.size(); ++i) list[i] = {lent_[i].data(), lent_[i].size()};
         return static_cast<int>(lent_.size());
@@ -88,12 +88,12 @@ public:
     std::string describe() const override { return "a line"; }
     void forget() {
         sent = {};
-        to_come = {};
+        to_arrive = {};
         lent_ = {};
     }
 
     uint64_t now = 1'000'000;
-    std::vector<PacketBytes> sent, to_come;
+    std::vector<PacketBytes> sent, to_arrive;
 
 private:
     UdpPackets udp_;
@@ -120,24 +120,24 @@ struct World {
         path.set_secret(sim::known_secret());
     }
     // Moves packets until both ends are idle.
-    void settle(Side &peer) {
-        for (int i = 0; i < 10'000 && (path.active() || peer.flow.active() || !line.to_come.empty()); ++i) {
+    void run_until_idle(Side &peer) {
+        for (int i = 0; i < 10'000 && (path.active() || peer.flow.active() || !line.to_arrive.empty()); ++i) {
             line.now += 20'000;
             path.poll(taker, 64, line.now);
             for (const PacketBytes &packet : std::exchange(line.sent, {})) peer.give(packet, line.now);
-            for (PacketBytes &packet : peer.packets(line.now)) line.to_come.push_back(std::move(packet));
+            for (PacketBytes &packet : peer.packets(line.now)) line.to_arrive.push_back(std::move(packet));
         }
     }
     void talk(Side &peer, int messages, size_t size) {
         uint32_t number = peer.home.own;
         std::vector<std::byte> bytes(size);
         Envelope envelope{};
-        envelope.context = peer.came.size();  // Side requires numbered envelopes
+        envelope.context = peer.arrived.size();  // Side requires numbered envelopes
         for (int i = 0; i < messages; ++i, ++envelope.context) {
             ASSERT_EQ(path.send(number, envelope, {bytes.data(), size, nullptr}), Sent::done);
             peer.send("an answer");
         }
-        settle(peer);
+        run_until_idle(peer);
         ASSERT_EQ(path.active(), 0u);
     }
 
@@ -197,7 +197,7 @@ TEST(Memory, OfAPeerThatWasTalkedToAndIsQuiet) {
     EXPECT_LE(once.of_others() / (peers - 1) + sizeof(void *), most_bytes_of_peer)
         << "with its place in the list of all";
     EXPECT_LE(once.all, most_bytes_of_all);
-    EXPECT_EQ(often.of_others(), once.of_others()) << "who was talked to much is as small";
+    EXPECT_EQ(often.of_others(), once.of_others()) << "a peer with much traffic costs no more";
 }
 
 }  // namespace

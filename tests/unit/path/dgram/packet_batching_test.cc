@@ -1,3 +1,4 @@
+// Tests which envelopes leave at once and which are held back.
 #include "path/dgram/packet_batching.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests that the largest packet that a route carries is found with few losses, even if packets are also lost
+// at random.
 #include "path/dgram/packet_size.h"
 
 #include <gtest/gtest.h>
@@ -117,7 +119,7 @@ TEST(PacketSize, isNotMistakenWhereOneOfTwentyIsLostAtRandom) {
 TEST(PacketSize, fallsAndIsProvenWrongByTheFirstLongOneThatComes) {
     PacketSize size(1472);
     for (int i = 0; i < 6; ++i) size.lost(1472, 0);
-    EXPECT_EQ(size.usual(), 1472u) << "no short one has come";
+    EXPECT_EQ(size.usual(), 1472u) << "no short one has arrived";
     size.received(600);
     size.received(500);
     size.lost(1472, 0);

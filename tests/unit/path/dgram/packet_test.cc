@@ -139,7 +139,7 @@ TEST(Packet, FramesAreAsLongAsIsSaid) {
     Acknowledgement late;
     late.away_us = 50;
     EXPECT_EQ(length([&](FrameWriter &to) { to.acknowledge(late); }), acknowledge_frame_bytes + away_bytes);
-    EXPECT_EQ(length([&](FrameWriter &to) { to.settled(1); }), settled_frame_bytes);
+    EXPECT_EQ(length([&](FrameWriter &to) { to.move_on(1); }), move_on_frame_bytes);
     EXPECT_EQ(length([&](FrameWriter &to) { to.probe(); }), probe_frame_bytes);
     EXPECT_EQ(length([&](FrameWriter &to) { to.end(EndReason::closed, 1); }), end_frame_bytes);
 }
@@ -235,7 +235,7 @@ TEST(Packet, KeepsTheRest) {
     said.ranges[0] = {1, 3};
     said.ranges[1] = {7, 100};
     written.writer.acknowledge(said);
-    written.writer.settled(0x1'0000'0005);
+    written.writer.move_on(0x1'0000'0005);
     written.writer.probe();
     written.writer.end(EndReason::refused, 4);
     written.writer.bulk({11, 1ull << 40});
@@ -303,7 +303,7 @@ TEST(Packet, RefusesFlagsWhereTheyMeanNothing) {
         for (std::byte &each : std::span(frame).subspan(1)) each = std::byte{1};
         if (kind == 4) size = is_rest ? sizeof frame : 0;
         if (kind == 5 || kind & bulk_flag) size = sizeof frame;
-        if (kind == 7) size = settled_frame_bytes;
+        if (kind == 7) size = move_on_frame_bytes;
         if (kind == 8) size = probe_frame_bytes;
         if (kind == 9) size = end_frame_bytes;
         bool may_have_rest = (kind >= 1 && kind <= 4) || kind & bulk_flag;
@@ -345,7 +345,7 @@ TEST(Packet, RefusesWhatMakesNoSense) {
         return refused([&](Written &to) { to.writer.acknowledge(said); });
     };
     EXPECT_FALSE(ranges({1, 1}, {3, 1}));
-    EXPECT_TRUE(ranges({0, 1}, {3, 1})) << "the first missing one has come";
+    EXPECT_TRUE(ranges({0, 1}, {3, 1})) << "the first missing one has arrived";
     EXPECT_TRUE(ranges({1, 2}, {3, 1})) << "they touch";
     EXPECT_TRUE(ranges({4, 2}, {1, 1})) << "out of order";
     EXPECT_TRUE(ranges({1, 0}, {3, 1})) << "empty";

@@ -1,3 +1,4 @@
+// Implements the two sides, which keep what they receive for the test to examine. See pair.h.
 #include "pair.h"
 
 #include <cstring>
@@ -65,16 +66,16 @@ const std::byte *Side::bulk_bytes(Flow &, uint64_t token, uint64_t offset, std::
 }
 
 void Side::envelope(Flow &, const Piece &piece, const std::byte *payload) {
-    LANYARD_MUST(piece.at.sequence == came.size() && piece.at.offset == coming.size());
-    LANYARD_MUST(!piece.first() || piece.envelope.context == came.size());
-    coming.append(reinterpret_cast<const char *>(payload), piece.size);
-    if (coming.size() < piece.total) return;
-    came.push_back(std::exchange(coming, ""));
+    LANYARD_MUST(piece.at.sequence == arrived.size() && piece.at.offset == arriving.size());
+    LANYARD_MUST(!piece.first() || piece.envelope.context == arrived.size());
+    arriving.append(reinterpret_cast<const char *>(payload), piece.size);
+    if (arriving.size() < piece.total) return;
+    arrived.push_back(std::exchange(arriving, ""));
 }
 
 void Side::bulk(Flow &, const BulkHeader &header, const std::byte *payload, size_t size) {
-    if (bulk_came.size() <= header.receive_id) bulk_came.resize(header.receive_id + 1);
-    std::string &bytes = bulk_came[header.receive_id];
+    if (bulk_arrived.size() <= header.receive_id) bulk_arrived.resize(header.receive_id + 1);
+    std::string &bytes = bulk_arrived[header.receive_id];
     if (bytes.size() < header.offset + size) bytes.resize(header.offset + size);
     std::memcpy(bytes.data() + header.offset, payload, size);
 }

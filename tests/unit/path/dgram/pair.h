@@ -28,7 +28,7 @@ public:
     std::vector<PacketBytes> packets(uint64_t now_ns);
     // The only packet that may leave now, or an empty one if there is none.
     PacketBytes packet(uint64_t now_ns);
-    Flow::Came give(const PacketBytes &packet, uint64_t now_ns) { return flow.received(packet, now_ns); }
+    Flow::Outcome give(const PacketBytes &packet, uint64_t now_ns) { return flow.received(packet, now_ns); }
 
     Logged logged(Flow &flow, uint64_t sequence) override;
     const std::byte *bulk_bytes(Flow &flow, uint64_t token, uint64_t offset, std::byte *scratch,
@@ -43,9 +43,9 @@ public:
     std::vector<std::string> bulk_log;  // by token
     uint64_t delivered_below = 0;
     std::vector<uint64_t> bulk_done;
-    std::vector<std::string> came;       // payloads
-    std::string coming;
-    std::vector<std::string> bulk_came;  // by receive id
+    std::vector<std::string> arrived;  // payloads
+    std::string arriving;
+    std::vector<std::string> bulk_arrived;  // by receive id
     std::vector<FlowEnd> ends;
     FlowHome home;
     Flow flow;

@@ -1,3 +1,4 @@
+// Tests that events are reported once and in order, and that held payload stays in place or is packed.
 #include "path/reliable/reports.h"
 
 #include <gtest/gtest.h>

@@ -15,8 +15,8 @@ namespace lanyard {
 namespace {
 
 // A ring from member 0 to member 1, which knows member 0 as peer 7.
-struct Way {
-    Way() { outlet.open(*ring, 0); }
+struct RingEnds {
+    RingEnds() { outlet.open(*ring, 0); }
 
     // Returns false if there is no room.
     bool send(const NotedFrame &frame) {
@@ -58,84 +58,84 @@ TEST(Inlet, DeliversWhatTheOutletWrote) {
     sim::for_seeds(30, 5, [](uint64_t seed) {
         SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
         sim::Random random(seed);
-        Way way;
+        RingEnds ends;
         NotingSink sink;
         std::vector<NotedFrame> sent;
         for (int step = 0; step < 1500; ++step) {
             switch (random.below(3)) {
                 case 0: {
                     NotedFrame frame = random_frame(random, sent.size());
-                    if (way.send(frame)) sent.push_back(std::move(frame));
+                    if (ends.send(frame)) sent.push_back(std::move(frame));
                     break;
                 }
-                case 1: way.take(sink); break;
+                case 1: ends.take(sink); break;
                 case 2: {
                     int budget = static_cast<int>(random.below(4));
-                    EXPECT_LE(way.inlet.drain(sink, budget), budget);
+                    EXPECT_LE(ends.inlet.drain(sink, budget), budget);
                     break;
                 }
             }
         }
-        while (way.inlet.drain(sink, 100)) {}
+        while (ends.inlet.drain(sink, 100)) {}
         EXPECT_EQ(sink.frames.size(), sent.size());
         EXPECT_TRUE(sink.frames == sent);
-        EXPECT_EQ(way.cells.in_use(), 0u);
-        EXPECT_TRUE(way.send({false, 7, 0, content(0, 4 * cell_bytes)})) << "there is room again";
+        EXPECT_EQ(ends.cells.in_use(), 0u);
+        EXPECT_TRUE(ends.send({false, 7, 0, content(0, 4 * cell_bytes)})) << "there is room again";
         return !::testing::Test::HasFailure();
     });
 }
 
 TEST(Inlet, SaysWhereItsNextFrameWillBe) {
-    Way way;
+    RingEnds ends;
     NotingSink sink;
     for (uint64_t number = 0; number < 300; ++number) {
-        const std::atomic<uint64_t> *word = way.inlet.awaited_word();
-        EXPECT_NE(static_cast<uint32_t>(*word), way.inlet.awaited_number());
-        ASSERT_TRUE(way.send({false, 7, number, content(number, number % most_inlined)}));
-        EXPECT_EQ(static_cast<uint32_t>(*word), way.inlet.awaited_number());
-        EXPECT_TRUE(number % 3 == 0 ? way.take(sink) : way.inlet.drain(sink, 10) == 1);
+        const std::atomic<uint64_t> *word = ends.inlet.awaited_word();
+        EXPECT_NE(static_cast<uint32_t>(*word), ends.inlet.awaited_number());
+        ASSERT_TRUE(ends.send({false, 7, number, content(number, number % most_inlined)}));
+        EXPECT_EQ(static_cast<uint32_t>(*word), ends.inlet.awaited_number());
+        EXPECT_TRUE(number % 3 == 0 ? ends.take(sink) : ends.inlet.drain(sink, 10) == 1);
     }
 }
 
 // A waiting receive is not shown bulk, or payload that lies in cells.
 TEST(Inlet, ShowsWhatLiesInTheRing) {
-    Way way;
+    RingEnds ends;
     NotingSink sink;
     ShortFrame shown;
-    EXPECT_FALSE(way.inlet.peek(shown));
+    EXPECT_FALSE(ends.inlet.peek(shown));
     for (const NotedFrame &frame :
          {NotedFrame{false, 7, 1, content(1, most_inlined + 1)}, {true, 7, 2, content(2, 5)}}) {
-        ASSERT_TRUE(way.send(frame));
-        ASSERT_TRUE(way.inlet.peek(shown));
+        ASSERT_TRUE(ends.send(frame));
+        ASSERT_TRUE(ends.inlet.peek(shown));
         EXPECT_EQ(shown.envelope, nullptr);
-        EXPECT_EQ(way.inlet.drain(sink, 10), 1);
+        EXPECT_EQ(ends.inlet.drain(sink, 10), 1);
     }
-    ASSERT_TRUE(way.send({false, 7, 3, content(3, most_inlined)}));
-    EXPECT_TRUE(way.inlet.peek(shown) && way.inlet.peek(shown));
+    ASSERT_TRUE(ends.send({false, 7, 3, content(3, most_inlined)}));
+    EXPECT_TRUE(ends.inlet.peek(shown) && ends.inlet.peek(shown));
     EXPECT_EQ(shown.size, most_inlined);
-    EXPECT_TRUE(way.take(sink));
-    EXPECT_FALSE(way.inlet.peek(shown));
+    EXPECT_TRUE(ends.take(sink));
+    EXPECT_FALSE(ends.inlet.peek(shown));
 }
 
 TEST(Inlet, WakesAWriterThatHasRoomAgain) {
-    Way way;
+    RingEnds ends;
     NotingSink sink;
-    SleepWord &sleep = way.node.of(1).member(0).sleep;
+    SleepWord &sleep = ends.node.of(1).member(0).sleep;
     auto wakes = [&](auto read) {
         sleep.asleep = SleepWord::on_futex;
         read();
         return sleep.asleep == SleepWord::awake;
     };
-    ASSERT_TRUE(way.send({false, 7, 0, {}}));
-    EXPECT_FALSE(wakes([&] { way.inlet.drain(sink, 1); })) << "a line is not told";
-    ASSERT_TRUE(way.send({true, 7, 0, content(0, 1)}));
-    EXPECT_TRUE(wakes([&] { way.inlet.drain(sink, 1); })) << "a cell is";
+    ASSERT_TRUE(ends.send({false, 7, 0, {}}));
+    EXPECT_FALSE(wakes([&] { ends.inlet.drain(sink, 1); })) << "a line is not told";
+    ASSERT_TRUE(ends.send({true, 7, 0, content(0, 1)}));
+    EXPECT_TRUE(wakes([&] { ends.inlet.drain(sink, 1); })) << "a cell is";
     int woken = 0;
     for (uint32_t line = 0; line < ring_lines; ++line) {
-        ASSERT_TRUE(way.send({false, 7, line, {}}));
+        ASSERT_TRUE(ends.send({false, 7, line, {}}));
         woken += wakes([&] {
-            if (line % 2 == 0) way.inlet.drain(sink, 1);
-            else way.take(sink);
+            if (line % 2 == 0) ends.inlet.drain(sink, 1);
+            else ends.take(sink);
         });
     }
     EXPECT_TRUE(woken == 4 || woken == 5) << woken << " times in a lap";

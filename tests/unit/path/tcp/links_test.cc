@@ -27,7 +27,7 @@ struct Noted final : Sink {
         undelivered_lengths.push_back(envelope.length);
     }
     void lost(uint32_t, Error reason) override { losses.push_back(reason.take().sentence); }
-    bool sated() const override { return has_enough; }
+    bool wait_is_over() const override { return has_enough; }
 
     std::vector<uint64_t> sequences, tokens, undelivered_lengths;
     std::vector<std::string> losses;
@@ -132,14 +132,14 @@ TEST_F(LinksTest, WritesAtOnceOutsidePollAndAtItsEndInside) {
 TEST_F(LinksTest, KeepsEnvelopesUntilThereIsAConnection) {
     EXPECT_EQ(send(10), Sent::done);
     EXPECT_EQ(send(20), Sent::done);
-    EXPECT_EQ(links.unsettled(), 1u);
+    EXPECT_EQ(links.unacknowledged(), 1u);
     EXPECT_EQ(links.busy(), 1u);
     connect(0);
     EXPECT_EQ(written_envelopes(), (std::vector<uint32_t>{0, 1}));
     EXPECT_EQ(links.busy(), 0u);
-    EXPECT_EQ(links.unsettled(), 1u);
+    EXPECT_EQ(links.unacknowledged(), 1u);
     receive(acknowledge_frame(form, 0, 2));
-    EXPECT_EQ(links.unsettled(), 0u);
+    EXPECT_EQ(links.unacknowledged(), 0u);
 }
 
 TEST_F(LinksTest, IsFullWhenTheLogIs) {
@@ -287,7 +287,7 @@ TEST_F(LinksTest, APeerThatCannotBeReachedIsLostWithWhatItMayNotHave) {
     EXPECT_NE(sink.losses[0].find("cannot be reached since 60 s"), std::string::npos) << sink.losses[0];
     EXPECT_EQ(sink.undelivered_lengths, std::vector<uint64_t>{20});
     EXPECT_TRUE(links.at(peer).lost);
-    EXPECT_EQ(links.unsettled(), 0u);
+    EXPECT_EQ(links.unacknowledged(), 0u);
     connect(0);
     EXPECT_FALSE(links.at(peer).connection.is_open()) << "for ever";
 }
@@ -318,8 +318,8 @@ TEST_F(LinksTest, ClosesTheConnectionThatWasQuietLongestForAnother) {
     Envelope envelope{};
     sockets.sockets[lowest_socket + 1].room = 10;
     writer.send(links.at(2), envelope, {nullptr, 0});
-    in_poll([&] { keeper.close_quiet(); });
-    EXPECT_TRUE(links.at(2).connection.is_open()) << "it is not quiet";
+    in_poll([&] { keeper.close_idle(); });
+    EXPECT_TRUE(links.at(2).connection.is_open()) << "it is not idle";
     EXPECT_FALSE(links.at(3).connection.is_open());
 }
 
@@ -342,7 +342,7 @@ TEST_F(LinksTest, StatesInAnIdleCloseHowMuchBulkItHas) {
     Bytes bulk = bulk_frame(form, {4, 0}, pattern(100, 1));
     for (int i = 0; i < 2; ++i) receive(bulk);
     EXPECT_EQ(sink.bulks, 2);
-    in_poll([&] { keeper.close_quiet(); });
+    in_poll([&] { keeper.close_idle(); });
     EXPECT_FALSE(links.at(peer).connection.is_open());
     std::vector<SeenFrame> frames = written();
     ASSERT_EQ(frames.size(), 1u);
@@ -372,7 +372,7 @@ TEST_F(LinksTest, AnIdleCloseThatDoesNotCoverAllBulkIsABreak) {
 TEST_F(LinksTest, AnIdleCloseThatIsHalfWrittenIsABreak) {
     connect(0);
     sockets.sockets[socket].room = 5;
-    in_poll([&] { keeper.close_quiet(); });
+    in_poll([&] { keeper.close_idle(); });
     EXPECT_FALSE(links.at(peer).connection.is_open());
     EXPECT_FALSE(links.at(peer).idle_closed);
     EXPECT_EQ(links.counts.broken, 1u);

@@ -72,7 +72,7 @@ public:
     }
     uint64_t silence_ns(int) override { return silent_ns; }
     Address other_end(int) override { return {}; }
-    Traffic traffic(int) override { return {}; }
+    Delivery delivery(int) override { return {}; }
     void watch(int socket, uint64_t, bool writable) override {
         sockets[socket].watched = true;
         sockets[socket].for_room = writable;

@@ -1,3 +1,4 @@
+// Tests the conclusions from the acknowledgements of a host, and from their absence.
 #include "path/tcp/silence_check.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +45,7 @@ TEST(SilenceCheck, AHostThatAcknowledgesNothingIsSilentAndThenLost) {
     check.begin(true, 0, 100 * second);
     uint64_t heard = 101 * second;
     EXPECT_EQ(check.check(seen(second), limits, heard), Finding::fine)
-        << "who was not looked at has not been silent";
+        << "a peer that was not polled has not been silent";
     std::vector<Finding> found;
     for (uint64_t now = heard + second / 2; now <= heard + 10 * second; now += second / 2)
         found.push_back(check.check(seen(now - heard), limits, now));

@@ -1,0 +1,71 @@
+"""Runs Intel's MPI benchmarks (IMB-MPI1) on a library. Used by bench/run.
+
+Lanyard, MPICH and Intel MPI run the same program, the one in Intel's package, through libmpi.so.12. Open MPI
+has another ABI, so it does not take part. A row is a benchmark and a message size. Its time is IMB's
+`t[usec]` (of PingPong and PingPing) or `t_max[usec]`, the mean over the repetitions on the slowest rank.
+"""
+import re
+
+import measure
+import peers
+import routes
+
+# Short names in the order in which IMB runs them.
+BENCHMARKS = ("PingPong", "PingPing", "Sendrecv", "Exchange", "Allreduce", "Reduce", "Bcast", "Allgather",
+              "Alltoall", "Barrier")
+# 0 bytes, and powers of two up to 4 MiB.
+SIZES = "0:22"
+# At most so many repetitions of each size, and so many seconds. Where ranks outnumber processors, some
+# libraries need 20 ms for one repetition.
+REPETITIONS, SECONDS = 1000, 0.05
+LIMIT_SECONDS = 600
+HEADING = re.compile(r"# Benchmarking (\w+)")
+COLUMNS = re.compile(r"\s*(#bytes\s+)?#repetitions\s+(t.*)")
+
+
+def choose(libraries, ranks):
+    """Returns the libraries that can run the program, with Intel's setting for more ranks than processors."""
+    able = {key: library for key, library in libraries.items() if key != "openmpi"}
+    return peers.with_oversubscribed_settings(able) if ranks > peers.processors() else able
+
+
+def program(libraries):
+    """Returns the path of IMB-MPI1, which is part of the package of Intel MPI."""
+    home = libraries["impi"].home if "impi" in libraries else peers.install_peer("impi", peers.CACHE)
+    return home / "bin" / "IMB-MPI1"
+
+
+def command(library, ranks, path):
+    options = ["-npmin", str(ranks), "-msglog", SIZES, "-iter", str(REPETITIONS), "-time", str(SECONDS)]
+    return [*library.launcher(ranks), *measure.pinning(ranks), str(path), *BENCHMARKS, *options]
+
+
+def run(library, ranks, path):
+    """Returns (version, rows) as measure.run_json does."""
+    version = measure.version(library)
+    library = routes.changed(library, {"I_MPI_PIN": "off"})  # otherwise Intel's launcher pins too
+    rows = read(measure.run_command(library, command(library, ranks, path), LIMIT_SECONDS))
+    missing = [name for name in BENCHMARKS if not any(row[0] == name for row in rows)]
+    if missing:
+        raise measure.Failed(f"IMB-MPI1 printed nothing for {', '.join(missing)}")
+    return version, rows
+
+
+def read(output):
+    """Returns {(benchmark, bytes): (microseconds, "us")} from what IMB prints. A barrier has 0 bytes."""
+    rows, name, columns = measure.Rows(), None, None
+    for line in output.splitlines():
+        if found := HEADING.match(line):
+            name, columns = found[1], None
+        elif found := COLUMNS.fullmatch(line):
+            columns = (["bytes"] if found[1] else []) + ["repetitions", *found[2].split()]
+        elif columns and (words := line.split()) and words[0].isdigit():
+            if len(words) != len(columns):
+                raise measure.Failed(f"IMB-MPI1 printed a line with {len(words)} instead of {len(columns)} "
+                                     f"numbers: {line.strip()}")
+            figures = dict(zip(columns, words))
+            time = figures.get("t_max[usec]", figures.get("t[usec]"))
+            rows[name, int(figures.get("bytes", 0))] = (float(time), "us")
+        elif not line.strip():
+            columns = None
+    return rows
