@@ -15,9 +15,10 @@ BENCHMARKS = ("PingPong", "PingPing", "Sendrecv", "Exchange", "Allreduce", "Redu
               "Alltoall", "Barrier")
 # 0 bytes, and powers of two up to 4 MiB.
 SIZES = "0:22"
-# At most so many repetitions of each size, and so many seconds. Where ranks outnumber processors, some
-# libraries need 20 ms for one repetition.
-REPETITIONS, SECONDS = 1000, 0.05
+# At most so many repetitions of each size, and so many seconds for a size on average. Where ranks outnumber
+# processors, some libraries need 20 ms for one repetition. IMB gives up the sizes for which the time of a
+# benchmark is not enough.
+REPETITIONS, SECONDS = 1000, 0.1
 LIMIT_SECONDS = 600
 HEADING = re.compile(r"# Benchmarking (\w+)")
 COLUMNS = re.compile(r"\s*(#bytes\s+)?#repetitions\s+(t.*)")
@@ -52,7 +53,10 @@ def run(library, ranks, path):
 
 
 def read(output):
-    """Returns {(benchmark, bytes): (microseconds, "us")} from what IMB prints. A barrier has 0 bytes."""
+    """Returns {(benchmark, bytes): (microseconds, "us")} from what IMB prints.
+
+    A barrier has 0 bytes. A size for which the time was not enough has no figure.
+    """
     rows, name, columns = measure.Rows(), None, None
     for line in output.splitlines():
         if found := HEADING.match(line):
@@ -60,6 +64,8 @@ def read(output):
         elif found := COLUMNS.fullmatch(line):
             columns = (["bytes"] if found[1] else []) + ["repetitions", *found[2].split()]
         elif columns and (words := line.split()) and words[0].isdigit():
+            if "time-out" in line:
+                continue
             if len(words) != len(columns):
                 raise measure.Failed(f"IMB-MPI1 printed a line with {len(words)} instead of {len(columns)} "
                                      f"numbers: {line.strip()}")

@@ -59,6 +59,12 @@ def test_tables_of_every_form_are_read():
                                 ("Barrier", 0): (0.6, "us")}
 
 
+def test_a_size_for_which_the_time_was_not_enough_has_no_figure():
+    late = 'time-out.; Time limit (secs_per_sample * msg_sizes_list_len) is over; use "-time X"'
+    tables = TABLES.replace("3      1000.00      1200.50      1100.00", late)
+    assert late in tables and ("Allreduce", 4194304) not in imb.read(tables)
+
+
 def test_a_line_with_other_columns_is_no_figure():
     with pytest.raises(measure.Failed, match="5 instead of 4 numbers"):
         imb.read(TABLES.replace("0.25         0.00", "0.25  0.00  7"))
