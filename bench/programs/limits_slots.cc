@@ -51,11 +51,13 @@ public:
 
     void send(const Method& method, std::size_t bytes) {
         for (std::size_t at = 0; at < bytes; at += method.slot_bytes)
-            while (!put(method, at, bytes)) {}
+            while (!put(method, at, bytes)) {
+            }
     }
     void receive(const Method& method, std::size_t bytes) {
         for (std::size_t at = 0; at < bytes; at += method.slot_bytes)
-            while (!take(method, at, bytes)) {}
+            while (!take(method, at, bytes)) {
+            }
     }
     // Sends and receives a message at once, slot by slot.
     void exchange(const Method& method, std::size_t bytes) {
@@ -225,7 +227,8 @@ void answer_slots(Shared& shared, pid_t first) {
     std::uint32_t turn = 0;
     for (std::size_t bytes : message_sizes)
         for (std::uint32_t i = 0; i < blocks * rounds_of(bytes); ++i) {
-            while (shared.slot_line.ping.load(std::memory_order_acquire) != turn + 1) {}
+            while (shared.slot_line.ping.load(std::memory_order_acquire) != turn + 1) {
+            }
             read_from(first, end.received(), shared.first_buffer, bytes);
             shared.slot_line.pong.store(++turn, std::memory_order_release);
         }

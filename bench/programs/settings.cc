@@ -236,9 +236,10 @@ Parsed parse_bare_command_line(const std::string& transport, const Program& prog
 
 Parsed parse_limits_command_line(int argc, char** argv, LimitsOptions& options) {
     Parsed parsed;
-    CLI::App app("What this machine allows without MPI: a bounced cache line, copies, messages through "
-                 "shared memory, TCP and UDP.",
-                 "limits");
+    CLI::App app(
+        "What this machine allows without MPI: a bounced cache line, copies, messages through "
+        "shared memory, TCP and UDP.",
+        "limits");
     app.add_flag("--json", options.json, "Print one JSON object instead of a table");
     app.add_flag("--copies", options.all_copies,
                  "Print the times of every copy loop and slot size, not only the shortest");

@@ -178,7 +178,8 @@ bool FrameReader::read(Frame &frame) {
                    frame.offset <= UINT32_MAX - frame.size;
         case FrameKind::bulk: return take_bulk(frame);
         case FrameKind::acknowledge: return take_acknowledgement(frame.acknowledgement);
-        case FrameKind::move_on: return take(frame.below);
+        case FrameKind::move_on:
+            return take(frame.below);
         case FrameKind::probe: return true;
         case FrameKind::end:
             return take(frame.reason) && take(frame.epoch) &&

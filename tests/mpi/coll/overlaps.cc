@@ -57,10 +57,8 @@ struct Nonblocking {
 
 template <class Form, class Function, class... Arguments>
 int called(Function function, MPI_Comm comm, MPI_Request &request, Arguments... arguments) {
-    if constexpr (Form::kind == CallKind::blocking)
-        return function(arguments..., comm);
-    else if constexpr (Form::kind == CallKind::nonblocking)
-        return function(arguments..., comm, &request);
+    if constexpr (Form::kind == CallKind::blocking) return function(arguments..., comm);
+    else if constexpr (Form::kind == CallKind::nonblocking) return function(arguments..., comm, &request);
     else
         return function(arguments..., comm, MPI_INFO_NULL, &request);
 }

@@ -224,8 +224,7 @@ public:
 private:
     template <class Function, class... Arguments>
     int called(MPI_Request &request, Function function, Arguments... arguments) {
-        if constexpr (Form::kind == CallKind::blocking)
-            return function(arguments..., comm_);
+        if constexpr (Form::kind == CallKind::blocking) return function(arguments..., comm_);
         else if constexpr (Form::kind == CallKind::nonblocking)
             return function(arguments..., comm_, &request);
         else

@@ -195,25 +195,25 @@ private:
         void *data = send.area->address();
         MPI_Datatype type = send.type->handle;
         switch (message.kind) {
-        case SendKind::plain:
-            MPI_Isend(data, message.units, type, message.to, message.tag, comm, &send.request);
-            break;
-        case SendKind::synchronous:
-            MPI_Issend(data, message.units, type, message.to, message.tag, comm, &send.request);
-            break;
-        case SendKind::buffered:
-            MPI_Bsend(data, message.units, type, message.to, message.tag, comm);
-            break;
-        case SendKind::now:
-            MPI_Send(data, message.units, type, message.to, message.tag, comm);
-            break;
-        case SendKind::now_synchronous:
-            MPI_Ssend(data, message.units, type, message.to, message.tag, comm);
-            break;
-        default:
-            MPI_Send_init(data, message.units, type, message.to, message.tag, comm, &send.request);
-            MPI_Start(&send.request);
-            send.persistent = true;
+            case SendKind::plain:
+                MPI_Isend(data, message.units, type, message.to, message.tag, comm, &send.request);
+                break;
+            case SendKind::synchronous:
+                MPI_Issend(data, message.units, type, message.to, message.tag, comm, &send.request);
+                break;
+            case SendKind::buffered:
+                MPI_Bsend(data, message.units, type, message.to, message.tag, comm);
+                break;
+            case SendKind::now:
+                MPI_Send(data, message.units, type, message.to, message.tag, comm);
+                break;
+            case SendKind::now_synchronous:
+                MPI_Ssend(data, message.units, type, message.to, message.tag, comm);
+                break;
+            default:
+                MPI_Send_init(data, message.units, type, message.to, message.tag, comm, &send.request);
+                MPI_Start(&send.request);
+                send.persistent = true;
         }
     }
 

@@ -74,9 +74,7 @@ private:
 // members.
 struct Side {
     Side(OneArea &area, int rank, Schedule of, int64_t bytes, const char *method)
-        : data(static_cast<size_t>(bytes)),
-          copies(method),
-          schedule(std::move(of)),
+        : data(static_cast<size_t>(bytes)), copies(method), schedule(std::move(of)),
           task{{area.seen_by(rank), schedule.exchanges()[0]},
                schedule,
                pieces.data(),

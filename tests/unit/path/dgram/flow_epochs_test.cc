@@ -319,10 +319,11 @@ TEST_F(Nonsense, NumbersWithoutTheirBit) {
 }
 
 TEST_F(Nonsense, NothingOfAPacketIsTakenThatIsSenselessAtItsEnd) {
-    EXPECT_EQ(say(2, [&](FrameWriter &to) {
-                  to.envelope(1, second(), 0);
-                  to.end(static_cast<EndReason>(7), 0);
-              }),
+    EXPECT_EQ(say(2,
+                  [&](FrameWriter &to) {
+                      to.envelope(1, second(), 0);
+                      to.end(static_cast<EndReason>(7), 0);
+                  }),
               Flow::Outcome::dropped);
     EXPECT_EQ(a.arrived.size(), 1u);
     EXPECT_EQ(say(2, [&](FrameWriter &to) { to.envelope(1, second(), 0); }), Flow::Outcome::taken);

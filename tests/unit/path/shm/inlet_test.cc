@@ -68,7 +68,9 @@ TEST(Inlet, DeliversWhatTheOutletWrote) {
                     if (ends.send(frame)) sent.push_back(std::move(frame));
                     break;
                 }
-                case 1: ends.take(sink); break;
+                case 1:
+                    ends.take(sink);
+                    break;
                 case 2: {
                     int budget = static_cast<int>(random.below(4));
                     EXPECT_LE(ends.inlet.drain(sink, budget), budget);
@@ -76,7 +78,8 @@ TEST(Inlet, DeliversWhatTheOutletWrote) {
                 }
             }
         }
-        while (ends.inlet.drain(sink, 100)) {}
+        while (ends.inlet.drain(sink, 100)) {
+        }
         EXPECT_EQ(sink.frames.size(), sent.size());
         EXPECT_TRUE(sink.frames == sent);
         EXPECT_EQ(ends.cells.in_use(), 0u);
