@@ -95,12 +95,6 @@ ROWS = (("HPL", "HPL_Tflops", 1e3, "GFLOP/s"),
         ("ring latency, random", "RandomlyOrderedRingLatency_usec", 1, "us"))
 
 
-def choose(libraries, ranks):
-    """Returns the libraries that can run the program, with Intel's setting for more ranks than processors."""
-    able = {key: library for key, library in libraries.items() if key != "openmpi"}
-    return peers.with_oversubscribed_settings(able) if ranks > peers.processors() else able
-
-
 def program(libraries):
     """Returns the path of the program. It is built once. Lanyard must be among the libraries."""
     folder = archive.ROOT / "build" / "hpcc"

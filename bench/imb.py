@@ -24,12 +24,6 @@ HEADING = re.compile(r"# Benchmarking (\w+)")
 COLUMNS = re.compile(r"\s*(#bytes\s+)?#repetitions\s+(t.*)")
 
 
-def choose(libraries, ranks):
-    """Returns the libraries that can run the program, with Intel's setting for more ranks than processors."""
-    able = {key: library for key, library in libraries.items() if key != "openmpi"}
-    return peers.with_oversubscribed_settings(able) if ranks > peers.processors() else able
-
-
 def program(libraries):
     """Returns the path of IMB-MPI1, which is part of the package of Intel MPI."""
     home = libraries["impi"].home if "impi" in libraries else peers.install_peer("impi", peers.CACHE)

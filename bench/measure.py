@@ -75,9 +75,10 @@ def pinning(ranks):
 
     They are for programs that cannot do so themselves, as Lanyard's benchmark programs can.
     """
+    allowed = " ".join(map(str, sorted(os.sched_getaffinity(0))))
     if ranks > peers.processors():
         return []
-    return ["sh", "-c", f'exec taskset -c "$((PMI_RANK % {peers.processors()}))" "$0" "$@"']
+    return ["sh", "-c", f'exec taskset -c "$(echo {allowed} | cut -d " " -f $((PMI_RANK + 1)))" "$0" "$@"']
 
 
 def run_profiled(library, ranks, program, arguments=()):

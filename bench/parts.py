@@ -51,7 +51,7 @@ class Part:
             if "lanyard" not in libraries:
                 return {}
             self.path = OUTSIDE[self.program].program(libraries)
-            return OUTSIDE[self.program].choose(libraries, self.ranks)
+            libraries = {key: library for key, library in libraries.items() if key != "openmpi"}
         return peers.with_oversubscribed_settings(libraries) if self.ranks > peers.processors() else libraries
 
     def measure_once(self, library, build):
@@ -101,7 +101,8 @@ class Part:
         return DOORS[key][1] if self.program == "abi-cost" else self.program
 
 
-OUTSIDE = {"imb": imb, "hpcc": hpcc}  # programs that others wrote, which have modules of their own
+# Programs that others wrote, with their modules. They are compiled for ABIs that Open MPI does not have.
+OUTSIDE = {"imb": imb, "hpcc": hpcc}
 OWN = ("scan-idle", "schedule-cost", "abi-cost")  # programs for Lanyard alone, which are not installed
 # For abi-cost, these take the place of the libraries: Lanyard with the standard's ABI and with MPICH's, each
 # with its library and program.

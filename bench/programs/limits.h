@@ -48,6 +48,9 @@ struct Endpoints {
     sockaddr_in where{};  // both are bound to this address and port
 };
 
+// Copies from the memory of another process. False: the kernel refused (errno).
+bool read_from(pid_t process, char* to, char* from, std::size_t bytes);
+
 // Returns whether process_vm_readv can read the second process's memory.
 bool measure_memory(Shared& shared, pid_t second, Report& report);
 void answer_memory(Shared& shared);

@@ -49,27 +49,27 @@ void measure_memcpy(char* to, const char* from, Report& report) {
     report.add_named("memcpy", "GB/s", bandwidth(std::move(samples)));
 }
 
-bool read_from(pid_t process, char* to, char* from) {
-    iovec here{to, big_bytes}, there{from, big_bytes};
-    return process_vm_readv(process, &here, 1, &there, 1, 0) == static_cast<ssize_t>(big_bytes);
-}
-
 // Returns whether the kernel allows it.
 bool measure_cma(pid_t second, char* to, char* from, Report& report) {
-    if (!read_from(second, to, from)) {
+    if (!read_from(second, to, from, big_bytes)) {
         std::fprintf(stderr, "bench-limits: process_vm_readv is refused here (%s): no line for cma\n",
                      std::strerror(errno));
         return false;
     }
     auto samples = time_blocks(copy_blocks, copies_per_block, [&](std::uint32_t rounds) {
         for (std::uint32_t i = 0; i < rounds; ++i)
-            if (!read_from(second, to, from)) throw_errno("process_vm_readv");
+            if (!read_from(second, to, from, big_bytes)) throw_errno("process_vm_readv");
     });
     report.add_named("cma", "GB/s", bandwidth(std::move(samples)));
     return true;
 }
 
 }  // namespace
+
+bool read_from(pid_t process, char* to, char* from, std::size_t bytes) {
+    iovec here{to, bytes}, there{from, bytes};
+    return process_vm_readv(process, &here, 1, &there, 1, 0) == static_cast<ssize_t>(bytes);
+}
 
 bool measure_memory(Shared& shared, pid_t second, Report& report) {
     measure_line(shared.line, report);

@@ -11,8 +11,6 @@
 #include <memory>
 #include <string>
 
-#include <sys/uio.h>
-
 #include "base/copy_loops.h"
 #include "bench/programs/raw_socket.h"
 
@@ -163,15 +161,6 @@ constexpr Pattern patterns[] = {
      [](Messages& end, const Method& method, std::size_t bytes) { end.exchange(method, bytes); }},
 };
 
-bool reads_from(pid_t process, char* to, char* from, std::size_t bytes) {
-    iovec here{to, bytes}, there{from, bytes};
-    return process_vm_readv(process, &here, 1, &there, 1, 0) == static_cast<ssize_t>(bytes);
-}
-
-void read_from(pid_t process, char* to, char* from, std::size_t bytes) {
-    if (!reads_from(process, to, from, bytes)) throw_errno("process_vm_readv");
-}
-
 int wait_for(const std::atomic<int>& known) {
     int value;
     do value = known.load(std::memory_order_acquire);
@@ -205,7 +194,8 @@ void measure_slots(Shared& shared, pid_t second, bool all, bool reads, Report& r
             for (std::uint32_t i = 0; i < rounds; ++i) {
                 // The second process reads during the bounce, and then this one does.
                 shared.slot_line.bounce(turn++, 1);
-                read_from(second, end.received(), shared.second_buffer, bytes);
+                if (!read_from(second, end.received(), shared.second_buffer, bytes))
+                    throw_errno("process_vm_readv");
             }
         });
         report.add_named_size("copied once", bytes, "us", in_microseconds(std::move(samples), 0.5));
@@ -221,7 +211,7 @@ void answer_slots(Shared& shared, pid_t first) {
                     pattern.answer(end, method, bytes);
         });
     if (!wait_for(shared.first_reads)) return;
-    bool reads = reads_from(first, end.received(), shared.first_buffer, 1);
+    bool reads = read_from(first, end.received(), shared.first_buffer, 1);
     shared.second_reads.store(reads, std::memory_order_release);
     if (!reads) return;
     std::uint32_t turn = 0;
@@ -229,7 +219,8 @@ void answer_slots(Shared& shared, pid_t first) {
         for (std::uint32_t i = 0; i < blocks * rounds_of(bytes); ++i) {
             while (shared.slot_line.ping.load(std::memory_order_acquire) != turn + 1) {
             }
-            read_from(first, end.received(), shared.first_buffer, bytes);
+            if (!read_from(first, end.received(), shared.first_buffer, bytes))
+                throw_errno("process_vm_readv");
             shared.slot_line.pong.store(++turn, std::memory_order_release);
         }
 }

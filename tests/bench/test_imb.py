@@ -1,5 +1,7 @@
 """Tests bench/imb.py: it must read each form of table of IMB-MPI1, and pin ranks like other parts."""
+import os
 import pathlib
+import subprocess
 import sys
 
 import pytest
@@ -8,6 +10,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import imb  # noqa: E402
 import measure  # noqa: E402
+import parts  # noqa: E402
 import peers  # noqa: E402
 
 TABLES = """
@@ -77,15 +80,25 @@ def test_a_benchmark_without_figures_is_a_failure(monkeypatch):
         imb.run(library("mpich"), 2, "IMB-MPI1")
 
 
-def test_open_mpi_takes_no_part(monkeypatch):
+@pytest.mark.parametrize("ranks, chosen", [(2, ["lanyard", "mpich", "impi"]),
+                                           (4, ["lanyard", "mpich", "impi", "impi-wait"])])
+def test_open_mpi_takes_no_part(monkeypatch, ranks, chosen):
     monkeypatch.setattr(peers, "processors", lambda: 2)
-    all_of_them = {key: library(key) for key in peers.ALL}
-    assert list(imb.choose(all_of_them, 2)) == ["lanyard", "mpich", "impi"]
-    assert list(imb.choose(all_of_them, 4)) == ["lanyard", "mpich", "impi", "impi-wait"]
+    part, = (part for part in parts.IMB if part.name == f"imb-{ranks}")
+    assert list(part.choose({key: library(key) for key in peers.ALL})) == chosen
+    assert part.path == pathlib.Path("/bin/IMB-MPI1")
+    assert not part.choose({"mpich": library("mpich")})
 
 
 def test_ranks_are_pinned_if_there_are_enough_processors(monkeypatch):
     monkeypatch.setattr(peers, "processors", lambda: 2)
-    assert "taskset" in " ".join(imb.command(library("mpich"), 2, "IMB-MPI1"))
+    monkeypatch.setattr(measure.os, "sched_getaffinity", lambda process: {5, 3})
+    words = measure.pinning(2)
+    assert imb.command(library("mpich"), 2, "IMB-MPI1")[3:6] == words
+    shown = [words[0], words[1], words[2].replace("exec", "echo")]
+    for rank, processor in ((0, 3), (1, 5)):
+        done = subprocess.run([*shown, "program"], env={**os.environ, "PMI_RANK": str(rank)},
+                              capture_output=True, text=True, check=True)
+        assert done.stdout == f"taskset -c {processor} program\n"
     command = imb.command(library("mpich"), 4, "IMB-MPI1")
     assert command[:4] == ["/bin/mpich", "-n", "4", "IMB-MPI1"] and command[-7:-5] == ["4", "-msglog"]
