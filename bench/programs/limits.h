@@ -34,6 +34,7 @@ struct SlotRing {
 struct Shared {
     SharedLine line, slot_line;
     SlotRing to_second, to_first;
+    alignas(128) std::atomic<std::uint64_t> rounds{0};  // what a RoundChoice of the first process has chosen
     // 1 or 0: can this process read the other's memory? -1: not known yet.
     std::atomic<int> first_reads{-1}, second_reads{-1};
     alignas(128) std::atomic<int> step{0};  // the last part that may begin, a Step

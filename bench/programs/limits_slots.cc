@@ -23,9 +23,55 @@ constexpr std::size_t slot_sizes[] = {4 << 10, 8 << 10, 16 << 10, 64 << 10};
 constexpr std::size_t message_sizes[] = {4 << 10,   8 << 10,   16 << 10, 32 << 10, 64 << 10, 128 << 10,
                                          256 << 10, 512 << 10, 1 << 20,  2 << 20,  4 << 20};
 
-// Both processes must make the same number of rounds.
-std::uint32_t rounds_of(std::size_t bytes) {
-    return static_cast<std::uint32_t>(std::clamp<std::size_t>((2 << 20) / bytes, 4, 200));
+// How many rounds a block of each measurement has. Both processes must make the same number of rounds, so the
+// first process chooses the number and the second one takes it. A block takes about a millisecond. If other
+// programs use the processors, a round may take a time slice of each of them. Once the measurements have taken
+// too long, each of them therefore makes do with one round for each block.
+class RoundChoice {
+public:
+    explicit RoundChoice(Shared& shared) : shared_(shared) {}
+
+    // Chooses the number for the next measurement, whose first round took this long.
+    std::uint32_t choose(double seconds_of_one) {
+        double rounds = is_late() ? 1 : std::clamp(block_seconds / seconds_of_one, 1.0, 200.0);
+        auto number = static_cast<std::uint32_t>(rounds);
+        shared_.rounds.store(std::uint64_t{++measurement_} << 32 | number, std::memory_order_release);
+        return number;
+    }
+    // The second process: what the first one has chosen for the next measurement.
+    std::uint32_t take() {
+        ++measurement_;
+        std::uint64_t known;
+        do known = shared_.rounds.load(std::memory_order_acquire);
+        while (known >> 32 != measurement_);
+        return static_cast<std::uint32_t>(known);
+    }
+
+private:
+    static constexpr double block_seconds = 0.001, most_seconds = 15;
+
+    bool is_late() const {
+        return std::chrono::steady_clock::now() - begin_ > std::chrono::duration<double>(most_seconds);
+    }
+
+    Shared& shared_;
+    std::uint32_t measurement_ = 0;
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+// Measures a round, after one that warms up.
+template <class Round>
+std::vector<double> time_rounds(RoundChoice& choice, Round round) {
+    double seconds = time_blocks(1, 1, [&](std::uint32_t) { round(); }).front();
+    return time_blocks(blocks, choice.choose(seconds), [&](std::uint32_t rounds) {
+        for (std::uint32_t i = 0; i < rounds; ++i) round();
+    });
+}
+
+template <class Round>
+void answer_rounds(RoundChoice& choice, Round round) {
+    round();
+    for (std::uint32_t left = blocks * choice.take(); left > 0; --left) round();
 }
 
 // How a message is copied: into slots of this size by `in`, and out of them by `out`.
@@ -172,14 +218,12 @@ int wait_for(const std::atomic<int>& known) {
 
 void measure_slots(Shared& shared, pid_t second, bool all, bool reads, Report& report) {
     Messages end(shared.to_second, shared.to_first);
+    RoundChoice choice(shared);
     for (const Pattern& pattern : patterns) {
         Findings findings(pattern.what, all, report);
         each_method([&](const Method& method) {
             for (std::size_t bytes : message_sizes) {
-                pattern.first(end, method, bytes);
-                auto samples = time_blocks(blocks, rounds_of(bytes), [&](std::uint32_t rounds) {
-                    for (std::uint32_t i = 0; i < rounds; ++i) pattern.first(end, method, bytes);
-                });
+                auto samples = time_rounds(choice, [&] { pattern.first(end, method, bytes); });
                 findings.add(method, bytes, in_microseconds(std::move(samples), pattern.share));
             }
         });
@@ -190,13 +234,11 @@ void measure_slots(Shared& shared, pid_t second, bool all, bool reads, Report& r
     if (!reads || !wait_for(shared.second_reads)) return;
     std::uint32_t turn = 0;
     for (std::size_t bytes : message_sizes) {
-        auto samples = time_blocks(blocks, rounds_of(bytes), [&](std::uint32_t rounds) {
-            for (std::uint32_t i = 0; i < rounds; ++i) {
-                // The second process reads during the bounce, and then this one does.
-                shared.slot_line.bounce(turn++, 1);
-                if (!read_from(second, end.received(), shared.second_buffer, bytes))
-                    throw_errno("process_vm_readv");
-            }
+        auto samples = time_rounds(choice, [&] {
+            // The second process reads during the bounce, and then this one does.
+            shared.slot_line.bounce(turn++, 1);
+            if (!read_from(second, end.received(), shared.second_buffer, bytes))
+                throw_errno("process_vm_readv");
         });
         report.add_named_size("copied once", bytes, "us", in_microseconds(std::move(samples), 0.5));
     }
@@ -204,11 +246,11 @@ void measure_slots(Shared& shared, pid_t second, bool all, bool reads, Report& r
 
 void answer_slots(Shared& shared, pid_t first) {
     Messages end(shared.to_first, shared.to_second);
+    RoundChoice choice(shared);
     for (const Pattern& pattern : patterns)
         each_method([&](const Method& method) {
             for (std::size_t bytes : message_sizes)
-                for (std::uint32_t i = 0; i < blocks * rounds_of(bytes) + 1; ++i)
-                    pattern.answer(end, method, bytes);
+                answer_rounds(choice, [&] { pattern.answer(end, method, bytes); });
         });
     if (!wait_for(shared.first_reads)) return;
     bool reads = read_from(first, end.received(), shared.first_buffer, 1);
@@ -216,13 +258,13 @@ void answer_slots(Shared& shared, pid_t first) {
     if (!reads) return;
     std::uint32_t turn = 0;
     for (std::size_t bytes : message_sizes)
-        for (std::uint32_t i = 0; i < blocks * rounds_of(bytes); ++i) {
+        answer_rounds(choice, [&] {
             while (shared.slot_line.ping.load(std::memory_order_acquire) != turn + 1) {
             }
             if (!read_from(first, end.received(), shared.first_buffer, bytes))
                 throw_errno("process_vm_readv");
             shared.slot_line.pong.store(++turn, std::memory_order_release);
-        }
+        });
 }
 
 }  // namespace lanyard::bench
