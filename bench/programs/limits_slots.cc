@@ -25,8 +25,8 @@ constexpr std::size_t message_sizes[] = {4 << 10,   8 << 10,   16 << 10, 32 << 1
 
 // How many rounds a block of each measurement has. Both processes must make the same number of rounds, so the
 // first process chooses the number and the second one takes it. A block takes about a millisecond. If other
-// programs use the processors, a round may take a time slice of each of them. Once the measurements have taken
-// too long, each of them therefore makes do with one round for each block.
+// programs use the processors, a round may take a time slice of each of them. Once the measurements have
+// taken too long, each of them therefore makes do with one round for each block.
 class RoundChoice {
 public:
     explicit RoundChoice(Shared& shared) : shared_(shared) {}

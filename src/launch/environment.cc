@@ -41,8 +41,8 @@ bool told_by_launcher(std::string_view variable) {
     return false;
 }
 
-// The libraries that MPI programs load, one for each ABI.
-constexpr const char *abi_libraries[] = {"libmpi_abi.so.1", "libmpi.so.12"};
+// The libraries that MPI programs load. The last two belong to one ABI.
+constexpr const char *abi_libraries[] = {"libmpi_abi.so.1", "libmpi.so.12", "libmpich.so.12"};
 
 bool in_folder(const std::string &folder, const char *library) {
     return access((folder + "/" + library).c_str(), R_OK) == 0;
@@ -60,8 +60,8 @@ bool names_folder_with(std::string_view search_path, const char *library) {
 
 // Adds the folder of the libraries that belong to this mpirun to the ranks' LD_LIBRARY_PATH. If the user has
 // already named a folder with such a library, that folder stays first, and the added folder provides the
-// library for the other ABI. The system's own folder (/usr/lib) is never added, because its libraries would
-// then precede those in the other folders that programs search.
+// libraries with the other names. The system's own folder (/usr/lib) is never added, because its libraries
+// would then precede those in the other folders that programs search.
 void show_own_libraries(Variables &variables) {
     std::string prefix = prefix_folder();
     std::string folder = prefix + "/lib";

@@ -11,7 +11,7 @@
 // message.
 //
 // A tool's function must not throw. The MPI call in which it happens to run has already done its work, so an
-// exception would make this call look failed. If a function throws, the process is stopped (base/thrown.h).
+// exception would make this call look failed. If a function throws, the process is aborted (base/thrown.h).
 //
 // Thread rule: registrations are created and changed under tool_lock(). The queue has a lock of its own,
 // which the engine's owner takes, too. Functions of the program run without any lock. Only one thread at a

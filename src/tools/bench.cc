@@ -174,7 +174,7 @@ std::string purpose_of(const Installation &installation, const std::string &name
     return std::string(line, std::strcspn(line, "\n"));
 }
 
-// True if --sweep stands before the benchmark's name, or -n behind it. Then prints a message.
+// True if --sweep comes before the benchmark's name, or -n after it. Then prints a message.
 bool misplaced(const std::vector<std::string> &words, const std::vector<std::string> &names) {
     auto is_name = [&](const std::string &word) {
         return std::find(names.begin(), names.end(), word) != names.end();
@@ -184,10 +184,10 @@ bool misplaced(const std::vector<std::string> &words, const std::vector<std::str
     auto option = std::find_if(words.begin() + 1, words.end(),
                                [](const std::string &word) { return word.rfind("-n", 0) == 0; });
     if (words.front().rfind("--sweep", 0) == 0)
-        fmt::print(stderr, "lanyard: --sweep stands behind the benchmark's name: lanyard bench {} {}\n",
+        fmt::print(stderr, "lanyard: --sweep must come after the benchmark's name: lanyard bench {} {}\n",
                    shown, fmt::join(words.begin(), name, " "));
     else if (option != words.end())
-        fmt::print(stderr, "lanyard: -n stands before the benchmark's name: lanyard bench -n {} {}\n",
+        fmt::print(stderr, "lanyard: -n must come before the benchmark's name: lanyard bench -n {} {}\n",
                    *option != "-n" && *option != "-np" ? option->substr(2)
                    : option + 1 == words.end()         ? "N"
                                                        : option[1],

@@ -52,7 +52,7 @@ Finding examine_path(const Installation &installation) {
 }
 
 void examine_library_path(const Installation &installation, Findings &findings) {
-    for (const char *name : {"libmpi_abi.so.1", "libmpi.so.12"}) {
+    for (const char *name : {"libmpi_abi.so.1", "libmpi.so.12", "libmpich.so.12"}) {
         std::istringstream folders(variable("LD_LIBRARY_PATH"));
         for (std::string folder; std::getline(folders, folder, ':');) {
             if (folder.empty()) continue;

@@ -94,12 +94,12 @@ def test_benchmark_still_runs_under_mpirun():
     (["bench", "-n", "0", "latency"], '-n takes a number of ranks from 1 to 65536, not "0"'),
     (["bench", "-n", "65537", "latency"], '-n takes a number of ranks from 1 to 65536, not "65537"'),
     (["bench", "-n", "two", "latency"], '-n takes a number of ranks from 1 to 65536, not "two"'),
-    (["bench", "latency", "-n", "4"], "-n stands before the benchmark's name: lanyard bench -n 4 latency"),
-    (["bench", "latency", "-n4"], "-n stands before the benchmark's name: lanyard bench -n 4 latency"),
+    (["bench", "latency", "-n", "4"], "-n must come before the benchmark's name: lanyard bench -n 4 latency"),
+    (["bench", "latency", "-n4"], "-n must come before the benchmark's name: lanyard bench -n 4 latency"),
     (["bench", "--sweep", "copies=once,twice", "latency"],
-     "--sweep stands behind the benchmark's name: lanyard bench latency --sweep copies=once,twice"),
+     "--sweep must come after the benchmark's name: lanyard bench latency --sweep copies=once,twice"),
     (["bench", "--sweep", "copies"],
-     "--sweep stands behind the benchmark's name: lanyard bench NAME --sweep copies"),
+     "--sweep must come after the benchmark's name: lanyard bench NAME --sweep copies"),
     (["bench", "latency", "--sweep", "copis"],
      "--sweep: there are no values for 'copis'; did you mean 'copies'?"),
     (["info", "--coll", "bcst"], '"bcst" is no collective operation'),
@@ -219,7 +219,7 @@ def test_doctor_names_another_mpi_on_path(tmp_path):
             f"export PATH={BUILD}/bin:$PATH" in found["PATH"]["remedy"])
 
 
-@pytest.mark.parametrize("library", ["libmpi_abi.so.1", "libmpi.so.12"])
+@pytest.mark.parametrize("library", ["libmpi_abi.so.1", "libmpi.so.12", "libmpich.so.12"])
 def test_doctor_names_another_library_in_front(tmp_path, library):
     (tmp_path / library).write_text("another one")
     code, found = findings(LD_LIBRARY_PATH=str(tmp_path))

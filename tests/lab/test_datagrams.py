@@ -64,8 +64,8 @@ def test_udp_that_is_closed_later_is_told_and_waited_for(hosts, progress, told):
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (0, "right\n"), err
     lines = re.findall(r"lanyard rank (\d) \[dgram\] process (\d) has not answered for 2 s "
-                       r"\(LANYARD_PEER_TIMEOUT\), between \S+ and \S+, and is waited for, as it lives: .* a "
-                       r"firewall was closed for UDP perhaps; leave dgram out of LANYARD_PATHS then\n", err)
+                       r"\(LANYARD_PEER_TIMEOUT\), between \S+ and \S+, but it lives: .* a "
+                       r"firewall blocks UDP now; then leave dgram out of LANYARD_PATHS\n", err)
     assert (sorted(lines) == ([("0", "1"), ("1", "0")] if told else [])
             and len(err.splitlines()) == len(lines)), err
 
@@ -122,9 +122,9 @@ def test_way_that_swallows_long_packets(hosts):
     after = [float(line) for line in out.split()]
     assert process.returncode == 0, err
     told = re.findall(r"rank 0 \[dgram\] packets of (\d+) bytes to process 1, between \S+ and "
-                      r"10\.\d+\.0\.2:\d+ do not arrive, and nobody on the way says so; those of (\d+) do, "
-                      r"and are used\. Has a link there a smaller MTU, and is ICMP blocked\? Give the "
-                      "interfaces", err)
+                      r"10\.\d+\.0\.2:\d+ do not arrive, and no router reports it; packets of (\d+) "
+                      r"bytes do, and are used\. Has a link on the way a smaller MTU, and is ICMP blocked\? "
+                      "Give the interfaces", err)
     assert [int(longest) > 1000 >= int(used) > 900 for longest, used in told] == [True], err
     assert sum(after[-4:]) / 4 > 0.2 * sum(before[1:]) / 2, (before, after)
 

@@ -367,9 +367,9 @@ def test_library_of_this_build_is_found_first(mpirun):
 
 
 def test_library_that_the_user_names_comes_first(mpirun):
-    """LD_LIBRARY_PATH names a user's folder with a library of one ABI. This folder must stay before Lanyard's
-    folder, which supplies the library of the other ABI. If the user's folders have the libraries of both
-    ABIs, Lanyard's folder must not be added."""
+    """LD_LIBRARY_PATH names a user's folder with a library of one name. This folder must stay before
+    Lanyard's folder, which supplies the libraries with the other names. If the user's folders have libraries
+    of all names, Lanyard's folder must not be added."""
     show = ["sh", "-c", "echo ${LD_LIBRARY_PATH-unset}"]
     own = str(mpirun.build / "lib")
     other, third = mpirun.folder / "other", mpirun.folder / "third"
@@ -378,10 +378,13 @@ def test_library_that_the_user_names_comes_first(mpirun):
     (other / "libmpi_abi.so.1").write_bytes(b"")
     assert mpirun.run(*show,
                       env={"LD_LIBRARY_PATH": f"/somewhere:{other}"})[1] == f"/somewhere:{other}:{own}\n"
+    (third / "libmpich.so.12").write_bytes(b"")
+    assert mpirun.run(*show, env={"LD_LIBRARY_PATH": f"{third}"})[1] == f"{third}:{own}\n"
     (third / "libmpi.so.12").write_bytes(b"")
     assert mpirun.run(*show, env={"LD_LIBRARY_PATH": f"{third}"})[1] == f"{third}:{own}\n"
     assert mpirun.run(
         *show, env={"LD_LIBRARY_PATH": f"{third}:/somewhere:{other}"})[1] == f"{third}:/somewhere:{other}\n"
+    (third / "libmpich.so.12").unlink()
     (third / "libmpi.so.12").rename(third / "libmpi.so.40")
     (third / "libmpi.so").symlink_to("libmpi.so.40")
     assert mpirun.run(*show, env={"LD_LIBRARY_PATH": f"{third}"})[1] == f"{own}:{third}\n", (

@@ -57,9 +57,9 @@ void DgramPath::report_holes() const {
     if (!first) return;
     std::string ends = io_.ends(first->destination);
     log(LogLevel::warn, "dgram",
-        "packets of %zu bytes to process %u%s%s%s do not arrive, and nobody on the way says so; those of %zu "
-        "do, and are used. Has a link there a "
-        "smaller MTU, and is ICMP blocked? Give the interfaces of the hosts that MTU",
+        "packets of %zu bytes to process %u%s%s%s do not arrive, and no router reports it; packets of %zu "
+        "bytes do, and are used. Has a link on the way a smaller MTU, and is ICMP blocked? Give the "
+        "interfaces of the hosts that MTU",
         io_.largest(first->destination), first->flow.peer(), ends.empty() ? "" : ", between ", ends.c_str(),
         others ? (", and to " + std::to_string(others) + " more,").c_str() : "",
         first->flow.packet_size().usual());
@@ -99,10 +99,9 @@ dgram::PeerState DgramPath::peer_state(dgram::Flow &flow) {
 void DgramPath::report_silence(const Peer &peer) const {
     std::string ends = io_.ends(peer.destination);
     log(limits_.computing_answers ? LogLevel::warn : LogLevel::info, "dgram",
-        "process %u has not answered for %llu s (LANYARD_PEER_TIMEOUT)%s%s, and is waited for, as it lives: "
-        "a TCP connection to it stands. If it "
-        "was not stopped, datagrams do not pass any more, as a firewall was closed for UDP perhaps; leave "
-        "dgram out of LANYARD_PATHS then",
+        "process %u has not answered for %llu s (LANYARD_PEER_TIMEOUT)%s%s, but it lives: a TCP connection "
+        "to it is open. This process goes on waiting. If the other one was not stopped, datagrams no longer "
+        "pass, perhaps because a firewall blocks UDP now; then leave dgram out of LANYARD_PATHS",
         peer.flow.peer(), static_cast<unsigned long long>(limits_.flow.peer_timeout_ns / 1'000'000'000),
         ends.empty() ? "" : ", between ", ends.c_str());
 }
