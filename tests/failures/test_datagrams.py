@@ -227,7 +227,8 @@ def test_packets_of_others_are_dropped_and_counted(mpirun, program):
     The first job must continue undisturbed and report how many packets of each kind it dropped.
     """
     chance = random.Random(int(os.environ.get("LANYARD_TEST_SEED", 1)))
-    ports = {"42210-42219": range(42210, 42220), "42220-42229": range(42220, 42230)}
+    # No port that the system gives to other jobs, whose packets would be taken for those of the first job.
+    ports = {"22210-22219": range(22210, 22220), "22220-22229": range(22220, 22230)}
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger, contextlib.ExitStack() as stack:
         stranger.bind(("127.0.0.1", 0))
         wire = stack.enter_context(Wire(stranger.getsockname()[1]))
@@ -235,12 +236,12 @@ def test_packets_of_others_are_dropped_and_counted(mpirun, program):
                              env={"LANYARD_PATHS": "self,dgram", "LANYARD_DGRAM_HARM": "",
                                   "LANYARD_PORT_RANGE": name, "LANYARD_LOG": "info,dgram"})
                 for name in ports]
-        introduced, introducing = wire.packet(ports["42210-42219"], introduces=True)
+        introduced, introducing = wire.packet(ports["22210-22219"], introduces=True)
         assert [job.stdout.readline() for job in jobs] == ["cut\n"] * 2
         sent, end = 0, time.monotonic() + 1.5
         while time.monotonic() < end:
-            port, own = wire.packet(ports["42210-42219"])
-            _, other = wire.packet(ports["42220-42229"])
+            port, own = wire.packet(ports["22210-22219"])
+            _, other = wire.packet(ports["22220-22229"])
             for made in KINDS.values():
                 stranger.sendto(made(own, other, chance), ("127.0.0.1", port))
             stranger.sendto(of_an_earlier_process(introducing, chance), ("127.0.0.1", introduced))

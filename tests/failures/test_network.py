@@ -69,16 +69,16 @@ def test_ranks_without_shared_memory_listen_on_loopback_only(ports_of):
 
 @pytest.mark.one_host("it looks at the sockets of this host")
 def test_ports_are_those_asked_for(ports_of):
-    found = ports_of({**TCP, "LANYARD_PORT_RANGE": "42000-42007"})
-    assert len(found) == 3 and all(42000 <= port <= 42007 for _, port in found)
+    found = ports_of({**TCP, "LANYARD_PORT_RANGE": "22000-22007"})
+    assert len(found) == 3 and all(22000 <= port <= 22007 for _, port in found)
 
 
 @pytest.mark.one_host("each host has ports of its own")
 def test_too_few_ports(mpirun, program):
     code, _, err = mpirun.run("-n", 3, program("life"), "end",
-                              env={**TCP, "LANYARD_PORT_RANGE": "42010-42011"})
+                              env={**TCP, "LANYARD_PORT_RANGE": "22010-22011"})
     assert code not in (0, 134, 139)
-    assert ("cannot listen at 127.0.0.1 with a port of LANYARD_PORT_RANGE=42010-42011: Address already in "
+    assert ("cannot listen at 127.0.0.1 with a port of LANYARD_PORT_RANGE=22010-22011: Address already in "
             "use; each process of a host needs a port of its own: name more of them") in err
 
 
@@ -88,7 +88,7 @@ def test_one_job_after_another_on_the_same_ports(mpirun, program):
     job."""
     for _ in range(4):
         assert mpirun.run("-n", 2, program("exchange"), 1000,
-                          env={**TCP, "LANYARD_PORT_RANGE": "42020-42021"}) == (0, "right\n", "")
+                          env={**TCP, "LANYARD_PORT_RANGE": "22020-22021"}) == (0, "right\n", "")
 
 
 def test_interface_that_is_not_there(mpirun, program):
@@ -162,16 +162,16 @@ DGRAM = {"LANYARD_PATHS": "self,dgram"}
 @pytest.mark.one_host("each host has ports of its own")
 def test_too_few_ports_for_datagrams(mpirun, program):
     code, _, err = mpirun.run("-n", 3, program("life"), "end",
-                              env={**DGRAM, "LANYARD_PORT_RANGE": "42110-42111"})
+                              env={**DGRAM, "LANYARD_PORT_RANGE": "22110-22111"})
     assert code not in (0, 134, 139)
-    assert ("cannot receive datagrams at 127.0.0.1 with a port of LANYARD_PORT_RANGE=42110-42111: Address "
+    assert ("cannot receive datagrams at 127.0.0.1 with a port of LANYARD_PORT_RANGE=22110-22111: Address "
             "already in use; each process of a host needs a port of its own: name more of them") in err
 
 
 @pytest.mark.one_host("each host has ports of its own")
 def test_just_enough_ports_for_datagrams(mpirun, program):
     assert mpirun.run("-n", 3, program("exchange"),
-                      env={**DGRAM, "LANYARD_PORT_RANGE": "42120-42122"})[:2] == (0, "right\n")
+                      env={**DGRAM, "LANYARD_PORT_RANGE": "22120-22122"})[:2] == (0, "right\n")
 
 
 @pytest.mark.one_host("the buffer is this host's")
