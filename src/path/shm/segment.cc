@@ -15,6 +15,7 @@
 
 #include "base/growing.h"
 #include "base/log.h"
+#include "base/valgrind.h"
 
 namespace lanyard {
 
@@ -204,8 +205,11 @@ Error Segment::attach(int descriptor) {
     if (start == MAP_FAILED)
         return Error(ErrorClass::no_mem, "mapping the shared memory failed: " + system_text(errno));
     const auto *header = static_cast<const SegmentHeader *>(start);
+    // When a process ends, memcheck searches all its memory for leaks. For each page without memory it would
+    // need a fault, and the unused places have more than 100,000 such pages.
+    bool only_members = addresses_are_scarce() || under_valgrind();
     uint32_t places =
-        addresses_are_scarce() ? members_of(header->label).load(std::memory_order_acquire) : header->capacity;
+        only_members ? members_of(header->label).load(std::memory_order_acquire) : header->capacity;
     size_t bytes = header->members_offset + places * header->member_bytes;
     Error error = check_label(header->label);
     munmap(start, header_bytes());

@@ -85,7 +85,7 @@ TEST_F(DirectCopiesTest, AreRefusedWhereNobodyHasTheId) {
 }
 
 TEST_F(DirectCopiesTest, EndWithTheFirstThatFails) {
-    std::byte here[16];
+    std::byte here[16] = {};
     iovec run{here, sizeof here};
     for (bool writes : {false, true}) {
         uint32_t from = writes ? 2 : 0;
