@@ -3,7 +3,8 @@ As many run at a time as there are processors, because valgrind runs one thread 
 
 A program fails if memcheck reports an error in it, or if it fails under memcheck. Tests about time or load
 have the ctest label "timing". They are left out, because they are meaningless if the program runs ten times
-slower. Tests with the label "all" are left out too.
+slower. Tests with the label "all" are left out too. A program of tests/mpi runs with one number of ranks, as
+with the thread sanitizer (label "once").
 """
 import concurrent.futures
 import os
@@ -13,6 +14,7 @@ import subprocess
 
 import junit
 
+LIMIT_S = 1200  # for one program; the slowest takes half of this on two processors
 FOUND = 99  # exit code of a program in which memcheck found an error
 VALGRIND = ["valgrind", "--quiet", f"--error-exitcode={FOUND}", "--leak-check=full",
             "--show-leak-kinds=definite", "--errors-for-leak-kinds=definite", "--fair-sched=yes",
@@ -25,7 +27,8 @@ def commands(build):
     that is meant to fail has a pattern. Its output must match the pattern."""
     for name, command, properties in junit.ctest_tests(build):
         labels = properties.get("LABELS", ())
-        if (not command or "timing" in labels or "all" in labels or
+        several = {"mpi", "mpich", "mpi-way"} & set(labels) and "once" not in labels
+        if (not command or several or "timing" in labels or "all" in labels or
                 not is_program(command[-1]) and not is_program(command[0])):
             continue
         environment = dict(entry.split("=", 1) for entry in properties.get("ENVIRONMENT", ()))
@@ -63,10 +66,10 @@ def run_one(build, environment, results, name, command, extra, pattern):
     values.pop("GTEST_OUTPUT", None)
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, env=values, cwd=build, timeout=600, check=False)
+                              stderr=subprocess.STDOUT, env=values, cwd=build, timeout=LIMIT_S, check=False)
         text, status = done.stdout.decode(errors="replace"), done.returncode
     except subprocess.TimeoutExpired as late:
-        text, status = (late.stdout or b"").decode(errors="replace"), "none after 600 s"
+        text, status = (late.stdout or b"").decode(errors="replace"), f"none after {LIMIT_S} s"
     (results / f"memcheck-{name.replace('/', '-')}.log").write_text(text)
     found_by = ("memcheck", "release", name)
     said = pattern and status != FOUND and re.search(pattern, text)

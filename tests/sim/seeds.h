@@ -28,16 +28,6 @@ inline double test_seconds() {
     return text ? std::strtod(text, nullptr) : 10;
 }
 
-// Returns true if fewer cases are to run: LANYARD_TEST_FEW is set, and this is a build with a sanitizer,
-// where each case takes several times as long.
-inline bool few_cases() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return std::getenv("LANYARD_TEST_FEW") != nullptr;
-#else
-    return false;
-#endif
-}
-
 // Calls body(seed) for one seed after the other: for `least` seeds in any case, and then for more until
 // `share` percent of LANYARD_TEST_SECONDS have passed. Stops if body returns false.
 template <class Body>

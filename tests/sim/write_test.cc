@@ -1,7 +1,6 @@
 // The write protocol (p2p/receive_advert.h, p2p/shm_advert.h) must not change which receive gets which
-// message. The tests compare the matching with reference(). They try every interleaving of posting, sending,
-// cancelling and arriving frames with two messages and two receives of every kind, every order of three or
-// four messages and receives of random kinds, and random steps.
+// message. The tests compare the matching with reference(): in every interleaving of two messages and two
+// receives of every kind, in every order of three or four of random kinds, and in random steps.
 //
 // reference(): a message prefers the matching receive that was posted first, and a receive the matching
 // message that was sent first. Only one matching is stable, whenever frames arrive. A cancelled receive,
@@ -18,8 +17,9 @@
 #include "base/abi_constants.h"
 #include "datatype/predefined.h"
 #include "engine/engine.h"
-#include "p2p/messenger.h"
 #include "net/sim/random.h"
+#include "p2p/messenger.h"
+#include "sim/few_cases.h"
 #include "sim/seeds.h"
 
 namespace lanyard::sim {
