@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/valgrind.h"
 #include "net/sim/random.h"
 #include "sim/seeds.h"
 
@@ -229,6 +230,7 @@ TEST(ObjectPool, FindsWhatLiesInFurtherRanges) {
 
 // With few addresses left, a pool takes shorter ranges, and it reports when none are left.
 TEST(ObjectPool, GrowsAsFarAsAddressesLast) {
+    if (under_valgrind()) GTEST_SKIP() << "valgrind needs addresses of its own";
     if (sanitized) GTEST_SKIP() << "sanitizers reserve more addresses than may be limited";
     using Page = Thing<3000>;
     auto run = [] {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/abi_constants.h"
+#include "base/valgrind.h"
 #include "datatype/predefined.h"
 #include "sim/job.h"
 #include "sim/spread_type.h"
@@ -137,6 +138,7 @@ TEST_F(MessengerTest, CarriesEverySizeEveryWay) {
 // When a message that both sides copied is complete, its shared word (shared_words.h) must be forgotten.
 // Otherwise a later action on the transfer would change the word, which then belongs to another message.
 TEST_F(MessengerTest, ForgetsTheWordOfAMessageThatBothSidesCopied) {
+    if (under_valgrind()) GTEST_SKIP() << "under valgrind no sender helps";
     sim::Behaviour behaviour = quiet();
     behaviour.touches_memory = true;
     make(behaviour);
