@@ -143,7 +143,12 @@ int raise(Error error, RaiseOn on, const Call &call) {
     std::string shown = call.text();
     int code = code_of(record, kept_text(shown, call.function, record.sentence));
     int told = record.reason ? record.reason : code;
-    call_handler(*handling.handler, handling.on, told, shown + here() + ": " + record.sentence);
+    std::string text = shown + here() + ": " + record.sentence;
+    if (handling.handler->action == Errhandler::Action::call) {
+        // The program's function may leave by longjmp(), which runs no destructor.
+        for (std::string *unused : {&shown, &text, &record.sentence}) std::string().swap(*unused);
+    }
+    call_handler(*handling.handler, handling.on, told, text);
     return record.reason ? code : told;
 }
 

@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "base/abi_constants.h"
+#include "base/valgrind.h"
 #include "conformance/kinds.h"
 #include "conformance/put_protocol.h"
 #include "datatype/predefined.h"
@@ -147,9 +148,9 @@ TEST_P(PutTest, SeveralAtOnceComeAll) {
     auto count = static_cast<uint32_t>(connected->paths.size());
     for (uint32_t own = 0; own < count; ++own)
         processes.push_back(std::make_unique<Process>(*connected, settings, own));
-    constexpr int at_once = 40;
+    const int at_once = under_valgrind() ? 10 : 40;
     const size_t bytes = carried_soon(50'000);
-    std::vector<std::byte> source(at_once * bytes);
+    std::vector<std::byte> source(static_cast<size_t>(at_once) * bytes);
     for (std::byte &each : source) each = static_cast<std::byte>(random.next());
     int over = 0;
     for (int i = 0; i < at_once; ++i) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/clock.h"
+#include "base/valgrind.h"
 #include "sim/collective_program.h"
 #include "sim/job.h"
 #include "sim/p2p_program.h"
@@ -89,6 +90,7 @@ TEST(Datagrams, RunTheSameWayForTheSameSeed) {
 }
 
 TEST(Datagrams, CarryCollectivesOfTwoHundredAndFiftySixRanks) {
+    if (under_valgrind()) GTEST_SKIP() << "takes more than a minute there";
     uint64_t seed = first_seed();
     SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
     Baton baton(seed);

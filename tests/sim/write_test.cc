@@ -2,9 +2,8 @@
 // message. The tests compare the matching with reference(): in every interleaving of two messages and two
 // receives of every kind, in every order of three or four of random kinds, and in random steps.
 //
-// reference(): a message prefers the matching receive that was posted first, and a receive the matching
-// message that was sent first. Only one matching is stable, whenever frames arrive. A cancelled receive,
-// or a probe that found nothing, counts as if it had not existed.
+// reference(): a message prefers the matching receive posted first, and a receive the matching message sent
+// first. Only one matching is stable. A cancelled receive, or a probe that found nothing, does not count.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -433,7 +432,7 @@ std::vector<ReceivePlan> receive_kinds() {
 // Runs every `stride`-th case, or all cases if LANYARD_TEST_SECONDS is more than 30.
 TEST(WriteProtocol, HoldsInEveryInterleavingOfTwoMessagesAndTwoReceives) {
     Sums sums;
-    size_t stride = test_seconds() > 30 ? 1 : few_cases() ? 1511 : 307, number = 0;
+    size_t stride = test_seconds() > 30 ? 1 : under_valgrind() ? 6007 : few_cases() ? 1511 : 307, number = 0;
     for (const SendPlan &first : {SendPlan{1, long_bytes}, SendPlan{1, short_bytes}, SendPlan{2, long_bytes}})
         for (const SendPlan &second :
              {SendPlan{1, long_bytes}, SendPlan{2, long_bytes}, SendPlan{2, short_bytes}})
@@ -471,6 +470,7 @@ Case random_plan(Random &random, int64_t least, int64_t most) {
 
 // After each operation, one frame arrives at the receiver, or all waiting frames arrive at the sender.
 TEST(WriteProtocol, HoldsInEveryOrderOfThreeOrFourMessagesOfRandomKinds) {
+    if (under_valgrind()) GTEST_SKIP() << "one case takes a minute and a half there";
     Sums sums;
     for_seeds(1, 10, [&](uint64_t seed) {
         SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));

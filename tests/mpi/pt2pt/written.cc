@@ -8,12 +8,13 @@
 
 #include <vector>
 
+#include "base/valgrind.h"
 #include "comm/check.h"
 
 namespace {
 
 constexpr int bytes = 1 << 20;
-const int rounds = 5;
+const int rounds = lanyard::under_valgrind() ? 1 : 5;
 volatile sig_atomic_t told = 0;
 
 void hear(int) { told = 1; }
@@ -69,11 +70,12 @@ bool memory_is_reachable() {
 
 }  // namespace
 
-// With the argument "computing", the first send must complete while the receiver computes.
+// With the argument "computing", the first send must complete while the receiver computes. (Under Valgrind no
+// process writes into another.)
 int main(int argc, char **argv) {
     signal(SIGUSR1, hear);
     MPI_Init(&argc, &argv);
-    bool must_write = argc > 1 && memory_is_reachable();
+    bool must_write = argc > 1 && memory_is_reachable() && !lanyard::under_valgrind();
     int receiver = getpid();
     MPI_Bcast(&receiver, 1, MPI_INT, 1, MPI_COMM_WORLD);
     for (int round = 0; round < rounds; ++round) {

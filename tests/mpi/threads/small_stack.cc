@@ -215,9 +215,10 @@ static void on_thread(const Part &part) {
               pthread_create(&thread, &how, run_part, const_cast<Part *>(&part)) == 0 &&
               pthread_join(thread, nullptr) == 0,
           "no thread with so little stack can be made");
-    size_t unused = static_cast<size_t>(
-        std::find_if(stack, stack + stack_bytes, [](unsigned char byte) { return byte != 0xa5; }) - stack);
-    if (measures) std::printf("rank %d, %s: %zu bytes\n", rank, part.name, stack_bytes - unused);
+    if (measures) {
+        auto *used = std::find_if(stack, stack + stack_bytes, [](auto byte) { return byte != 0xa5; });
+        std::printf("rank %d, %s: %td bytes\n", rank, part.name, stack + stack_bytes - used);
+    }
     munmap(room, page + stack_bytes);
 }
 
