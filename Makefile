@@ -31,7 +31,7 @@ help:
 	@echo "make judges SUITE=S    a suite that others wrote: mpich, mpi4py"
 	@echo "make install PREFIX=D  bin/ lib/ include/ share/ under D (now: $(PREFIX));" \
 	  "the folder may be moved later"
-	@echo "make bench             what is measured in shared memory (25 minutes);" \
+	@echo "make bench             what is measured in shared memory (20 minutes);" \
 	  "ONLY=collectives, threads, mpi4py, network, datagrams or a part"
 	@echo "make library           builds the library and its commands in $(BUILD)"
 	@echo "make clean             removes the build folder"
