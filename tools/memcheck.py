@@ -15,7 +15,7 @@ import subprocess
 
 import junit
 
-LIMIT_S = 1200  # for one program; the slowest takes half of this on two processors
+LIMIT_S = 1200  # for one program; the slowest takes 440 s on two processors
 FOUND = 99  # exit code of a program in which memcheck found an error
 VALGRIND = ["valgrind", "--quiet", f"--error-exitcode={FOUND}", "--leak-check=full",
             "--show-leak-kinds=definite", "--errors-for-leak-kinds=definite", "--fair-sched=yes",

@@ -169,7 +169,7 @@ int main(int argc, char **argv) {
     for (auto *way : {posted, unexpected, matched, exchanged, forgotten, persistent, persistent_synchronous,
                       partitioned, spread})
         for (size_t bytes : {300, 10000, 20000, 100000, 1 << 20}) {
-            if (bytes > all_sizes().back()) continue;
+            if (bytes > all_sizes().back()) continue;  // under valgrind
             for (bool own_comm : {false, true}) {
                 comm = MPI_COMM_WORLD;
                 if (own_comm) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
