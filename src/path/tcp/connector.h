@@ -15,6 +15,8 @@
 //   the dialer has sent `confirm`, and for the acceptor when `confirm` has arrived. The two sides may
 //   disagree for a while. A side whose connection does not count finds it closed and dials again, with a
 //   greater epoch.
+// - If the acceptor has closed a connection that it needs, it wants the new one too. Otherwise nobody would
+//   dial again if `confirm` were lost, since the dialer may have closed the new connection as idle.
 // - An attempt that fails is repeated after a pause that grows to one second, until the user no longer wants
 //   the connection. An attempt without an answer is repeated after a time that grows from two seconds to
 //   thirty. The peer may be computing, and then repeating does not help; but its answer may also have taken a
@@ -37,7 +39,7 @@
 // number of unproven connections can wait at a time.
 // Thread rule: the owner of the engine.
 // Tested by: tests/sim/strangers_test.cc, tests/sim/links_test.cc, tests/fuzz/handshake.cc.
-// Tested by: tests/unit/path/tcp/links_test.cc, tests/sim/silence_test.cc.
+// Tested by: tests/unit/path/tcp/connector_test.cc, tests/sim/silence_test.cc.
 #pragma once
 
 #include <memory>
@@ -57,9 +59,12 @@ public:
     class User {
     public:
         virtual ~User() = default;
-        // Closes the connection to the peer, if there is one. Returns the number of the envelope that this
-        // process expects next from the peer.
-        virtual uint64_t let_go(uint32_t peer) = 0;
+        struct LetGo {
+            uint64_t expects;    // the number of the envelope that this process expects next from the peer
+            bool needs_another;  // a connection with the peer is needed now
+        };
+        // Closes the connection to the peer, if there is one.
+        virtual LetGo let_go(uint32_t peer) = 0;
         // Called when the connection is made. `peer_expects`: the envelope that the peer expects next. The
         // socket now belongs to the user.
         virtual void connected(uint32_t peer, int socket, uint64_t peer_expects) = 0;

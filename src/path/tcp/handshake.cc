@@ -173,7 +173,11 @@ void Connector::welcome(Attempt &attempt, uint64_t now_ns) {
     pair.again_ns = UINT64_MAX;
     attempt.phase = Phase::welcome_sent;
     attempt.deadline_ns = now_ns + greeting_patience_ns;
-    say(attempt, GreetingKind::welcome, pair.epoch, user_.let_go(attempt.peer), &attempt.received);
+    // If this attempt fails, the other side need not try again. It may have been connected for a moment, and
+    // may have closed the connection as idle. So this side tries if it has let a connection go.
+    User::LetGo gone = user_.let_go(attempt.peer);
+    pair.wanted |= gone.needs_another;
+    say(attempt, GreetingKind::welcome, pair.epoch, gone.expects, &attempt.received);
 }
 
 // The answer to a hello is welcome or behind. The answer to a welcome is confirm.
@@ -201,7 +205,8 @@ void Connector::heard_answer(Attempt &attempt, uint64_t now_ns) {
         // so the new one is wanted now.
         pair.wanted = true;
         attempt.phase = Phase::confirming;
-        say(attempt, GreetingKind::confirm, pair.epoch, user_.let_go(attempt.peer), &attempt.received);
+        uint64_t expects = user_.let_go(attempt.peer).expects;
+        say(attempt, GreetingKind::confirm, pair.epoch, expects, &attempt.received);
     } else if (attempt.phase == Phase::hello_sent && kind == GreetingKind::behind) {
         pair.epoch = std::max(pair.epoch, attempt.received.epoch);
         for (auto &other : attempts_)

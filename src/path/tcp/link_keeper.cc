@@ -12,10 +12,10 @@ namespace {
 constexpr const char *interfaces_hint = "; LANYARD_INTERFACES says by which interfaces it may be reached";
 }
 
-uint64_t LinkKeeper::let_go(uint32_t peer) {
+Connector::User::LetGo LinkKeeper::let_go(uint32_t peer) {
     Link &link = links_.at(peer);
     if (link.connection.is_open()) part(link);
-    return link.incoming.expected();
+    return {link.incoming.expected(), link.parted_ns != 0};
 }
 
 void LinkKeeper::connected(uint32_t peer, int socket, uint64_t peer_expects) {

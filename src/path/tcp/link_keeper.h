@@ -34,7 +34,7 @@ public:
     void close_all();
 
 private:
-    uint64_t let_go(uint32_t peer) override;
+    LetGo let_go(uint32_t peer) override;
     void connected(uint32_t peer, int socket, uint64_t peer_expects) override;
     Error addresses(uint32_t peer, std::vector<Address> &list, size_t &first) override;
     void alive(uint32_t peer) override;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
 #include "path/tcp/link_keeper.h"
 #include "path/tcp/link_reader.h"
 #include "unit/path/tcp/frames.h"
@@ -13,7 +14,6 @@ namespace {
 
 constexpr int lowest_socket = 7;
 constexpr uint32_t peer = 1;
-constexpr uint64_t second = 1'000'000'000;
 
 struct Noted final : Sink {
     void envelope(uint32_t, const Envelope &envelope, const std::byte *payload, size_t size) override {
@@ -200,7 +200,7 @@ TEST_F(LinksTest, DeliversInOrderAndSaysWhatIsHere) {
     answers = written();
     ASSERT_EQ(answers.size(), 1u) << "after a while it is told unasked";
     EXPECT_EQ(answers[0].acknowledged, 3u);
-    EXPECT_EQ(user.let_go(peer), 3u);
+    EXPECT_EQ(user.let_go(peer).expects, 3u);
 }
 
 TEST_F(LinksTest, TakesNoEnvelopeButTheNext) {
@@ -278,10 +278,10 @@ TEST_F(LinksTest, APeerThatCannotBeReachedIsLostWithWhatItMayNotHave) {
     sockets.sockets[socket].ended = true;
     in_poll([&] { reader.read_in(links.at(peer), 10); });
     EXPECT_FALSE(links.at(peer).connection.is_open());
-    sockets.time_ns += limits().peer_timeout_ns - second;
+    sockets.time_ns += limits().peer_timeout_ns - second_ns;
     in_poll([] {});
     EXPECT_TRUE(sink.losses.empty());
-    sockets.time_ns += second;
+    sockets.time_ns += second_ns;
     in_poll([] {});
     ASSERT_EQ(sink.losses.size(), 1u);
     EXPECT_NE(sink.losses[0].find("cannot be reached since 60 s"), std::string::npos) << sink.losses[0];
@@ -295,9 +295,9 @@ TEST_F(LinksTest, APeerThatCannotBeReachedIsLostWithWhatItMayNotHave) {
 TEST_F(LinksTest, ASilentHostIsDialedBeside) {
     connect(0);
     send(10);
-    for (sockets.silent_ns = 0; sockets.silent_ns < 5 * second; sockets.silent_ns += second / 2) {
+    for (sockets.silent_ns = 0; sockets.silent_ns < 5 * second_ns; sockets.silent_ns += second_ns / 2) {
         in_poll([] {});
-        sockets.time_ns += second / 2;
+        sockets.time_ns += second_ns / 2;
     }
     EXPECT_EQ(links.counts.silences, 1u) << "though several checks have found the host silent";
     EXPECT_TRUE(links.at(peer).connection.is_open()) << "until there is another";
@@ -411,7 +411,7 @@ TEST_F(LinksTest, AListenerRestsWhileThereIsNoSocketForWhoConnects) {
     in_poll([&] { EXPECT_EQ(connector.poll(), 0); });
     EXPECT_FALSE(sockets.sockets[listener].watched) << "it would keep the process from sleeping";
     EXPECT_GT(connector.deadline_ns(), sockets.time_ns);
-    EXPECT_LT(connector.deadline_ns(), sockets.time_ns + second);
+    EXPECT_LT(connector.deadline_ns(), sockets.time_ns + second_ns);
     sockets.time_ns = connector.deadline_ns();
     sockets.accepts = -EAGAIN;
     in_poll([&] { connector.poll(); });

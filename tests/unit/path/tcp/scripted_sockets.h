@@ -8,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "net/sockets.h"
@@ -31,7 +32,7 @@ public:
 
     int listen(const Address &) override { return listens; }
     Address bound(int) override { return {}; }
-    int accept(int) override { return accepts; }
+    int accept(int) override { return std::exchange(accepts, -EAGAIN); }
     int connect(const Address &) override {
         ++dialed;
         return connects;
