@@ -62,6 +62,19 @@ TEST(FirstContact, isMadeWithAllWhereAllWaysAreOpen) {
     });
 }
 
+TEST(FirstContact, isMadeThoughHalfOfThePacketsAreLost) {
+    PacketBehaviour behaviour;
+    behaviour.lost_ppm = 500'000;
+    for_seeds(100, 5, [&](uint64_t seed) {
+        Random random(seed);
+        Hosts hosts(random.next(), behaviour, 2);
+        hosts.meet(random);
+        for (auto &contact : hosts.contacts)
+            EXPECT_FALSE(contact->silent()) << "Repeat with LANYARD_TEST_SEED=" << seed;
+        return !testing::Test::HasFailure();
+    });
+}
+
 TEST(FirstContact, lacksAnAnswerAtBothEndsOfAWayThatIsClosed) {
     for_seeds(10, 15, [&](uint64_t seed) {
         Random random(seed);

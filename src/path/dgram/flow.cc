@@ -102,8 +102,8 @@ uint64_t Flow::probe_due_ns() const {
     uint64_t kept_back_ns = home_.oversubscribed ? answer.most_delay_ns : answer.delay_ns;
     uint64_t after_ns = trip_.probe_after_ns(kept_back_ns, home_.limits.first_probe_ns);
     if (trip_.known() && grants().several()) after_ns += trip_.smoothed_ns();
-    return state.last_sent_ns +
-           std::min(after_ns << std::min(state.probes, 20u), home_.limits.longest_probe_ns);
+    uint64_t longest_ns = trip_.known() ? home_.limits.longest_probe_ns : home_.limits.longest_first_probe_ns;
+    return state.last_sent_ns + std::min(after_ns << std::min(state.probes, 20u), longest_ns);
 }
 
 uint64_t Flow::silent_at_ns() const {

@@ -76,6 +76,9 @@ struct FlowLimits {
     uint64_t peer_timeout_ns = 60'000'000'000;
     uint64_t first_probe_ns = 20'000'000;  // how long to wait before a probe while no round trip is known
     uint64_t longest_probe_ns = 500'000'000;
+    // The same while nothing has been heard of the peer. First contact (first_contact.h) waits for 3 s, and
+    // should succeed even if half of the packets are lost.
+    uint64_t longest_first_probe_ns = 100'000'000;
     // After this time, a peer counts as silent; this is reported and changes nothing else.
     uint64_t silent_after_ns = 2'000'000'000;
     uint32_t early_blocks = 512;  // most blocks of 2 KiB for envelopes of one flow that arrived too early
