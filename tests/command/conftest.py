@@ -1,7 +1,6 @@
 """Provides fixtures of tests/launch: mpirun of the build that LANYARD_BUILD names, with the check that
 nothing is left behind, and programs that are compiled once."""
 import importlib.util
-import os
 import pathlib
 
 _spec = importlib.util.spec_from_file_location(
@@ -14,6 +13,3 @@ mpirun = _launch.mpirun
 built = _launch.built
 pytest_configure = _launch.pytest_configure
 pytest_runtest_setup = _launch.pytest_runtest_setup
-
-# A sanitizer in the program cannot work beside one in the library.
-collect_ignore = ["test_sanitizers.py"] if "-fsanitize" in os.environ.get("LANYARD_CC", "") else []

@@ -173,8 +173,8 @@ void Connector::welcome(Attempt &attempt, uint64_t now_ns) {
     pair.again_ns = UINT64_MAX;
     attempt.phase = Phase::welcome_sent;
     attempt.deadline_ns = now_ns + greeting_patience_ns;
-    // If this attempt fails, the other side need not try again. It may have been connected for a moment, and
-    // may have closed the connection as idle. So this side tries if it has let a connection go.
+    // If this attempt fails, the other side may not try again, because it may have been connected for a
+    // moment and may have closed the connection as idle. So this side tries if it needs a connection.
     User::LetGo gone = user_.let_go(attempt.peer);
     pair.wanted |= gone.needs_another;
     say(attempt, GreetingKind::welcome, pair.epoch, gone.expects, &attempt.received);
