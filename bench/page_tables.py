@@ -45,20 +45,23 @@ def groups(records, commands):
 
 def machines(records):
     """Returns an item of a list: the processors, with the known facts about their machines."""
-    known = {}
+    known, kernels = {}, {}
     for record in records.values():
         facts, processor = record.machine, record.machine.get("processor")
         if processor and len(facts) > len(known.get(processor, ())):
             known[processor] = facts
-    words = [f"{processor} ({machine_words(facts)})" for processor, facts in known.items()]
+        if "kernel" in facts:
+            kernels.setdefault(processor, set()).add(facts["kernel"])
+    words = [f"{processor} ({machine_words(facts, kernels.get(processor, ()))})"
+             for processor, facts in known.items()]
     return ["- Machines: " + "; ".join(words)]
 
 
-def machine_words(facts):
+def machine_words(facts, kernels):
     words = [f"{facts['processors']} processors" if "processors" in facts else "",
              "virtual machine" if facts.get("virtual") else "", facts.get("quota", ""),
              f"{facts['memory_gib']} GiB" if "memory_gib" in facts else "", facts.get("system", ""),
-             f"kernel {facts['kernel']}" if "kernel" in facts else ""]
+             f"kernel {' and '.join(sorted(kernels))}" if kernels else ""]
     return ", ".join(filter(None, words)) or "nothing else is known"
 
 
