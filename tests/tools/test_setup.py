@@ -120,3 +120,25 @@ def test_another_distribution_is_told_what_corresponds(machine):
 def test_the_demo_needs_only_the_small_set(machine):
     machine.missing("valgrind", "libgtest-dev", "python3-dev")
     assert machine.run("tools/setup", "build").stdout == ""
+
+
+def test_root_writes_hosts_for_the_tests_where_there_is_no_such_file(machine, monkeypatch):
+    machine.missing()
+    hosts = machine.folder / "hosts"
+    monkeypatch.setenv("LANYARD_SETUP_HOSTS", str(hosts))
+    for sets in (["build"], ["build", "test"], ["test"]):
+        done = machine.run("tools/setup", *sets)
+        first = sets == ["build", "test"]
+        said = f"lanyard: writing {hosts}, which this system lacks\n" if first else ""
+        assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
+        assert hosts.exists() == ("test" in sets)
+    assert hosts.read_text() == "127.0.0.1 localhost\n::1 localhost\n"
+
+
+def test_others_than_root_write_no_hosts(machine, monkeypatch):
+    machine.missing()
+    machine.command("id", "echo 1000")
+    hosts = machine.folder / "hosts"
+    monkeypatch.setenv("LANYARD_SETUP_HOSTS", str(hosts))
+    assert machine.run("tools/setup", "build", "test").returncode == 0
+    assert not hosts.exists()
