@@ -1,4 +1,11 @@
-// How bytes are copied: a few inline, many from memory that begins where memcpy is not slow.
+// How bytes are copied: a few inline, and many by a loop that is not slow for any pair of addresses.
+//
+// On AMD's Zen 3 and Zen 4 the instruction `rep movsb` takes about ten times as long if the target's place in
+// its page is 1 to 31 bytes after the source's. Many versions of glibc use this instruction there to copy
+// from 2113 bytes up to the size of the second-level cache (glibc's bug 30994). Such pairs of addresses are
+// common: a long block of malloc() begins 16 bytes after a page, and shared memory begins with a page.
+//
+// Tested by: tests/unit/base/copy_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +14,32 @@
 
 namespace lanyard {
 
-// Shared memory for long payloads begins this many bytes after the beginning of a page. On AMD's Zen 3,
-// `rep movsb`, and so memcpy, takes about ten times as long if the target's place in its page is 1 to 31
-// bytes after the source's. A long block of malloc() begins 16 bytes after a page.
-constexpr size_t off_page = 1024;
+using CopyFunction = void (*)(void *to, const void *from, size_t bytes);
+
+// How copy_bytes() copies long_copy_bytes to longest_copy_bytes. Fewer and more bytes are copied by memcpy.
+enum class LongCopy {
+    automatic,  // by vectors if a trial shows that memcpy is slow for some pairs of addresses, else memcpy
+    by_memcpy,
+    by_vectors,  // a loop of 256-bit loads and stores if the processor has them, otherwise memcpy
+};
+constexpr size_t long_copy_bytes = 2048, longest_copy_bytes = size_t{1} << 20;
+
+// [any thread] Applies to copies of the whole process that begin afterwards. The trial of `automatic` takes
+// about 20 us and is made once, by the first long copy.
+void set_long_copy(LongCopy how);
+
+// Is `usual` slow if the target's place in its page is 16 bytes after the source's, and `other` at least
+// twice as fast there? Not to be called by two threads at a time.
+bool is_better_for_near_places(CopyFunction other, CopyFunction usual);
+
+void copy_long(void *to, const void *from, size_t bytes);
+
+// [any thread] Copies payload and other data that may be long. If the two overlap, which a correct program
+// avoids, the target gets what the source was.
+inline void copy_bytes(void *to, const void *from, size_t bytes) {
+    if (bytes < long_copy_bytes) std::memmove(to, from, bytes);
+    else copy_long(to, from, bytes);
+}
 
 // Copies at most 32 bytes inline, as two halves that may overlap, for payload that travels beside the
 // envelope. For so few bytes a call of memcpy costs more than the copy.

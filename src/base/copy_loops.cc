@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -23,6 +24,8 @@ struct Loops {
     std::array<CopyLoop, 10> all{};
     size_t count = 0;
 };
+
+constexpr const char *vectors_name = "256 bits";
 
 void copy_plainly(void *to, const void *from, size_t bytes) { std::memcpy(to, from, bytes); }
 
@@ -98,9 +101,26 @@ void demote(char *lines, size_t bytes) {
     demote(to, bytes);
 }
 
-// Copies the whole lines of the target by `lines`, and what is before and after them by memcpy.
+// Copies the first 64 bytes, then the target's whole lines by `lines`, then the last 64 bytes. The first and
+// the last 64 bytes may overlap the whole lines, so that their number is constant.
 template <void (*lines)(char *, const char *, size_t)>
 void copy_by(void *to, const void *from, size_t bytes) {
+    if (bytes < 2 * line_bytes) {
+        std::memcpy(to, from, bytes);
+        return;
+    }
+    auto *t = static_cast<char *>(to);
+    const auto *f = static_cast<const char *>(from);
+    size_t head = line_bytes - reinterpret_cast<uintptr_t>(t) % line_bytes;
+    std::memcpy(t, f, line_bytes);
+    lines(t + head, f + head, (bytes - head) / line_bytes * line_bytes);
+    std::memcpy(t + bytes - line_bytes, f + bytes - line_bytes, line_bytes);
+}
+
+// Copies the target's whole lines by `lines`, and what is before and after them by memcpy. A line that
+// is not to stay in this processor's caches is not written a second time.
+template <void (*lines)(char *, const char *, size_t)>
+void stream_by(void *to, const void *from, size_t bytes) {
     auto *t = static_cast<char *>(to);
     const auto *f = static_cast<const char *>(from);
     size_t head = std::min(bytes, -reinterpret_cast<uintptr_t>(t) % line_bytes);
@@ -125,13 +145,13 @@ Loops usable_loops() {
     Loops loops;
     loops.add({"memcpy", copy_plainly, true});
     loops.add({"rep movsb", copy_by_string, true});
-    if (avx) loops.add({"256 bits", copy_by<lines_256>, true});
+    if (avx) loops.add({vectors_name, copy_by<lines_256>, true});
     if (avx) loops.add({"256 bits, fetched ahead", copy_by<lines_256_fetched>, true});
     if (avx512) loops.add({"512 bits", copy_by<lines_512>, true});
-    if (avx && has_demote()) loops.add({"256 bits, demoted", copy_by<demoted_256>, false});
-    loops.add({"128 bits, streaming", copy_by<stream_128>, false});
-    if (avx) loops.add({"256 bits, streaming", copy_by<stream_256>, false});
-    if (avx512) loops.add({"512 bits, streaming", copy_by<stream_512>, false});
+    if (avx && has_demote()) loops.add({"256 bits, demoted", stream_by<demoted_256>, false});
+    loops.add({"128 bits, streaming", stream_by<stream_128>, false});
+    if (avx) loops.add({"256 bits, streaming", stream_by<stream_256>, false});
+    if (avx512) loops.add({"512 bits, streaming", stream_by<stream_512>, false});
     return loops;
 }
 
@@ -150,6 +170,15 @@ Loops usable_loops() {
 std::span<const CopyLoop> copy_loops() {
     static const Loops loops = usable_loops();
     return {loops.all.data(), loops.count};
+}
+
+CopyFunction copy_by_vectors() {
+    static const CopyFunction copy = [] {
+        for (const CopyLoop &loop : copy_loops())
+            if (std::string_view(loop.name) == vectors_name) return loop.copy;
+        return copy_loops().front().copy;
+    }();
+    return copy;
 }
 
 void copy_streaming(void *to, const void *from, size_t bytes) {

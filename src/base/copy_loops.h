@@ -11,18 +11,24 @@
 #include <cstddef>
 #include <span>
 
+#include "base/copy.h"
+
 namespace lanyard {
 
 struct CopyLoop {
     const char *name;
     // The arguments are those of memcpy. A streaming loop makes its stores visible before any later store of
     // this thread, such as one that publishes the data.
-    void (*copy)(void *to, const void *from, size_t bytes);
+    CopyFunction copy;
     bool keeps_cached;  // the target's lines stay in this processor's caches
 };
 
 // The loops that this processor can run. The first is memcpy.
 std::span<const CopyLoop> copy_loops();
+
+inline CopyFunction copy_by_memcpy() { return copy_loops().front().copy; }
+// The loop "256 bits" if this processor can run it, otherwise memcpy.
+CopyFunction copy_by_vectors();
 
 // Copies into memory that the caller does not expect to be in a cache, by the streaming loop with the widest
 // stores, or by memcpy if there is no such loop. A streaming loop leaves useful data in the caches.

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "base/copy.h"
 #include "datatype/walk.h"
 
 namespace lanyard {
@@ -10,7 +11,7 @@ namespace lanyard {
 namespace {
 
 // Copies a block of a datatype. Most blocks of derived datatypes have at most 64 bytes, so these are copied
-// without a call; memcpy copies larger blocks.
+// without a call.
 inline void copy_block(std::byte *to, const std::byte *from, int64_t bytes) {
     // Copies the first and the last word of the block. The two words overlap if the block is shorter than
     // both.
@@ -27,7 +28,7 @@ inline void copy_block(std::byte *to, const std::byte *from, int64_t bytes) {
     struct Four {
         uint64_t words[4];
     };
-    if (bytes > 64) std::memcpy(to, from, static_cast<size_t>(bytes));
+    if (bytes > 64) copy_bytes(to, from, static_cast<size_t>(bytes));
     else if (bytes >= 32) ends(Four{});
     else if (bytes >= 16) ends(Two{});
     else if (bytes >= 8) ends(uint64_t{});
@@ -197,7 +198,7 @@ size_t Cursor::pack(void *to, size_t bytes) {
     int64_t some = at_most(bytes, remaining());
     if (some == 0) return 0;
     if (buffer_.contiguous()) {
-        std::memcpy(to, buffer_.base + position_, static_cast<size_t>(some));
+        copy_bytes(to, buffer_.base + position_, static_cast<size_t>(some));
     } else {
         Packer packer{static_cast<std::byte *>(to)};
         move(buffer_, position_, some, packer);
@@ -210,7 +211,7 @@ size_t Cursor::unpack(const void *from, size_t bytes) {
     int64_t some = at_most(bytes, remaining());
     if (some == 0) return 0;
     if (buffer_.contiguous()) {
-        std::memcpy(buffer_.base + position_, from, static_cast<size_t>(some));
+        copy_bytes(buffer_.base + position_, from, static_cast<size_t>(some));
     } else {
         Unpacker unpacker{static_cast<const std::byte *>(from)};
         move(buffer_, position_, some, unpacker);

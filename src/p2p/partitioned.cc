@@ -31,6 +31,7 @@
 #include <utility>
 
 #include "base/abi_constants.h"
+#include "base/copy.h"
 #include "datatype/predefined.h"
 
 namespace lanyard {
@@ -221,7 +222,7 @@ void PartitionedSend::send_staged(const std::byte *data, size_t bytes) {
     auto &piece = pieces_.take(*this, piece_sent);
     if (piece.staged.get_deleter().count < bytes) piece.staged = array_or_null<std::byte>(bytes);
     if (!piece.staged) end_without_memory();
-    std::memcpy(piece.staged.get(), data, bytes);
+    copy_bytes(piece.staged.get(), data, bytes);
     describe(piece, key, bytes_at(piece.staged.get(), static_cast<int64_t>(bytes)), ends_);
     messenger_.send(piece);
 }

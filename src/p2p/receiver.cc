@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/copy.h"
 #include "base/events.h"
 #include "base/log.h"
 #include "datatype/signature.h"
@@ -33,7 +34,7 @@ Error broken_promise(const ReceiveOperation &receive, const Envelope &envelope, 
 }  // namespace
 
 void Receiver::copy_in(const Buffer &to, const std::byte *from, size_t bytes) {
-    if (to.contiguous()) std::memcpy(to.base, from, bytes);
+    if (to.contiguous()) copy_bytes(to.base, from, bytes);
     else Cursor(to).unpack(from, bytes);
 }
 
@@ -75,7 +76,7 @@ bool Receiver::take_stored(MatchKey key, const Buffer &buffer, Envelope &taken) 
     taken = message->envelope();
     size_t size = message->size();
     if (size <= inline_payload) copy_few(buffer.base, message->payload(), size);
-    else std::memcpy(buffer.base, message->payload(), size);
+    else copy_bytes(buffer.base, message->payload(), size);
     if (size > inline_payload) endpoint_.channels.consumed(endpoint_.peers[message->peer], size);
     unexpected_.drop(*message);
     ++endpoint_.counts.matched;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/copy.h"
 #include "base/copy_loops.h"
 #include "base/log.h"
 
@@ -228,7 +229,7 @@ void Incoming::put(uint64_t offset, const std::byte *payload, size_t size) {
         cursor_.unpack(payload, size);
     } else if (std::byte *place = receive_->buffer.base + offset; place != payload) {
         if (streamed_) copy_streaming(place, payload, size);
-        else std::memcpy(place, payload, size);
+        else copy_bytes(place, payload, size);
     }
     arrived_.add(offset, offset + size);
 }

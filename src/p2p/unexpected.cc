@@ -61,7 +61,7 @@ void UnexpectedQueue::hold(Unexpected &message, const Envelope &envelope, const 
     }
     message.form = offers ? Unexpected::kept_offer : Unexpected::kept;
     std::byte *own = payloads_.take(size);
-    if (size) std::memcpy(own, payload, size);
+    if (size) copy_bytes(own, payload, size);
     message.in_parts.elsewhere = {own, size};
     payload_bytes_ += size;
     most_payload_bytes_.note(payload_bytes_);

@@ -14,9 +14,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 
+#include "base/copy.h"
 #include "base/error.h"
 #include "path/sink.h"
 
@@ -47,7 +47,7 @@ public:
     size_t missing() const { return size_ - received_; }
     void add(const std::byte *part, size_t bytes) {
         LANYARD_MUST(bytes <= missing());
-        std::memcpy(next(), part, bytes);
+        copy_bytes(next(), part, bytes);
         received_ += bytes;
     }
     // The address for the next bytes. A caller may read them from a socket straight to this address; it then

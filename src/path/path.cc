@@ -1,14 +1,14 @@
 // Payload::copy(), and the default implementations of functions in path.h and direct_memory.h.
 #include "path/path.h"
 
-#include <cstring>
+#include "base/copy.h"
 
 namespace lanyard {
 
 void Payload::copy(void *to, size_t bytes) {
     if (bytes == 0) return;  // there may be no address to copy from or to
     if (data) {
-        std::memcpy(to, data, bytes);
+        copy_bytes(to, data, bytes);
         data += bytes;
     } else {
         cursor->pack(to, bytes);

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/barriers.h"
+#include "base/copy.h"
 #include "base/log.h"
 #include "base/no_memory.h"
 #include "coll/shm/node_area.h"
@@ -290,6 +291,12 @@ IdlePolicy idle_policy(const Runtime &made) {
                               made.settings.spin_us);
 }
 
+void set_copy_loop(const std::string &name) {
+    set_long_copy(name == "memcpy"    ? LongCopy::by_memcpy
+                  : name == "vectors" ? LongCopy::by_vectors
+                                      : LongCopy::automatic);
+}
+
 class ToolHost final : public tool::Host {
 public:
     explicit ToolHost(Runtime &runtime) : runtime_(runtime) {}
@@ -304,6 +311,7 @@ public:
     }
     void settings_changed() override {
         set_log(runtime_.settings.log.c_str());
+        set_copy_loop(runtime_.settings.copy_loop);
         runtime_.messenger->limits_changed();
         runtime_.idle->set_policy(idle_policy(runtime_));
         if (runtime_.shm_path) runtime_.shm_path->direct_copies().allow(runtime_.settings.cma);
@@ -400,6 +408,7 @@ Error make_runtime(const char *call) {
     if (!wakes)
         return Error(ErrorClass::other,
                      "a process that sleeps at its sockets could not be woken: " + system_text(errno));
+    set_copy_loop(made->settings.copy_loop);
     made->engine = std::make_unique<Engine>(*made->idle);
     made->engine->set_oversubscribed(policy.oversubscribed);
     auto peers = static_cast<uint32_t>(made->bootstrap->size());

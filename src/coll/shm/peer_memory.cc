@@ -4,8 +4,8 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <cstring>
 
+#include "base/copy.h"
 #include "base/log.h"
 
 namespace lanyard {
@@ -45,7 +45,7 @@ int64_t read_memory(const ExchangeTask &task, const void *reader, int rank, uint
                     int64_t bytes) {
     NodeUse &use = task.team.node_use;
     if (rank == task.team.index) {
-        std::memcpy(to, reinterpret_cast<const std::byte *>(address), static_cast<size_t>(bytes));
+        copy_bytes(to, reinterpret_cast<const std::byte *>(address), static_cast<size_t>(bytes));
         return bytes;
     }
     if (!use.reads_refused) {
@@ -65,7 +65,7 @@ int64_t read_memory(const ExchangeTask &task, const void *reader, int rank, uint
         own.address.load(std::memory_order_relaxed) != address || !is_answered(task))
         return 0;
     int64_t piece = std::min(bytes, static_cast<int64_t>(own.bytes.load(std::memory_order_relaxed)));
-    std::memcpy(to, task.area.lent_piece(task.team.index), static_cast<size_t>(piece));
+    copy_bytes(to, task.area.lent_piece(task.team.index), static_cast<size_t>(piece));
     use.asker = nullptr;
     task.area.asking().fetch_sub(1, std::memory_order_relaxed);
     return piece;
@@ -90,8 +90,8 @@ void answer_all_askers(const AreaTeam &place) {
         std::atomic_thread_fence(std::memory_order_acquire);
         if (owner != place.team.index || reached(number, header.answered.load(std::memory_order_relaxed)))
             continue;
-        std::memcpy(area.lent_piece(rank), reinterpret_cast<const std::byte *>(address),
-                    static_cast<size_t>(bytes));
+        copy_bytes(area.lent_piece(rank), reinterpret_cast<const std::byte *>(address),
+                   static_cast<size_t>(bytes));
         header.answered.store(number, std::memory_order_release);
         place.wake(rank);
     }

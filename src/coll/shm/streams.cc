@@ -2,9 +2,9 @@
 #include "coll/shm/streams.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/clock.h"
+#include "base/copy.h"
 #include "coll/shm/copy_choice.h"
 #include "datatype/cursor.h"
 
@@ -126,7 +126,7 @@ void Streams::put_piece(const ExchangeTask &task, const Block &block, int64_t &p
     stage_->write(entry, stamp, left_, readers);
     Buffer from = task.buffer(block);
     if (from.contiguous())
-        std::memcpy(stage_->memory().piece(entry), from.base + position, static_cast<size_t>(bytes));
+        copy_bytes(stage_->memory().piece(entry), from.base + position, static_cast<size_t>(bytes));
     else Cursor(from, position).pack(stage_->memory().piece(entry), static_cast<size_t>(bytes));
     position += bytes;
     if (number == 0) return;  // the slot states that the first piece is there

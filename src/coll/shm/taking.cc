@@ -2,9 +2,9 @@
 #include "coll/shm/taking.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/clock.h"
+#include "base/copy.h"
 #include "coll/combine.h"
 #include "coll/shm/packing.h"
 #include "coll/shm/peer_memory.h"
@@ -25,7 +25,7 @@ void reduce_slots(const Taking::Use &use, const Buffer &into) {
         const std::byte *from = task.area.payload(rank, use.generation, contributed) + exchange.skip;
         if (rank < exchange.last)
             combine(*task.schedule.op, from, into.base, into.count, *into.datatype, *task.failure);
-        else std::memcpy(into.base, from, static_cast<size_t>(into.bytes()));
+        else copy_bytes(into.base, from, static_cast<size_t>(into.bytes()));
     }
 }
 
@@ -251,7 +251,7 @@ bool Taking::reduce_piece(const Use &use, std::byte *into, int64_t bytes, int64_
         if (posted.staged) {
             IncomingStream stream(task, rank, *posted.staged);
             const std::byte *piece = stream.piece(staged_piece);
-            if (first) std::memcpy(into, piece, static_cast<size_t>(bytes));
+            if (first) copy_bytes(into, piece, static_cast<size_t>(bytes));
             else add(piece);
             stream.taken(staged_piece);
         } else if (first) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/copy.h"
 #include "base/events.h"
 
 namespace lanyard {
@@ -202,7 +203,7 @@ void DgramPath::envelope(Flow &flow, const Piece &piece, const std::byte *payloa
 
 void DgramPath::bulk(Flow &flow, const BulkHeader &header, const std::byte *payload, size_t size) {
     std::byte *place = sink_->place(flow.peer(), header, size);
-    if (place) std::memcpy(place, payload, size);
+    if (place) copy_bytes(place, payload, size);
     ++told_;
     ++counts_.bulk_received;
     sink_->bulk(flow.peer(), header, place ? place : payload, size);

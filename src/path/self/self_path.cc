@@ -1,7 +1,7 @@
 // See self_path.h.
 #include "path/self/self_path.h"
 
-#include <cstring>
+#include "base/copy.h"
 
 namespace lanyard {
 
@@ -20,7 +20,7 @@ Sent SelfPath::send_bulk(uint32_t, const BulkHeader &header, Payload payload, ui
 Error SelfPath::get(uint32_t, const iovec *local, int runs, uint64_t remote_address, size_t) {
     auto *from = reinterpret_cast<const std::byte *>(remote_address);
     for (int i = 0; i < runs; ++i) {
-        std::memmove(local[i].iov_base, from, local[i].iov_len);
+        copy_bytes(local[i].iov_base, from, local[i].iov_len);
         from += local[i].iov_len;
     }
     return {};

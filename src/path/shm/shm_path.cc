@@ -1,8 +1,7 @@
 // See shm_path.h.
 #include "path/shm/shm_path.h"
 
-#include <cstring>
-
+#include "base/copy.h"
 #include "base/log.h"
 
 namespace lanyard {
@@ -110,7 +109,7 @@ int ShmPath::report_lost(uint32_t index, Sink &sink) {
 Error ShmPath::get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) {
     if (const std::byte *from = mapped(peer, remote_address, bytes)) {
         for (int run = 0; run < runs; from += local[run++].iov_len)
-            std::memcpy(local[run].iov_base, from, local[run].iov_len);
+            copy_bytes(local[run].iov_base, from, local[run].iov_len);
         return {};
     }
     return direct_copies_.read(index_of_peer_[peer], local, runs, remote_address, bytes);
@@ -119,7 +118,7 @@ Error ShmPath::get(uint32_t peer, const iovec *local, int runs, uint64_t remote_
 Error ShmPath::put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) {
     if (std::byte *to = mapped(peer, remote_address, bytes)) {
         for (int run = 0; run < runs; to += local[run++].iov_len)
-            std::memcpy(to, local[run].iov_base, local[run].iov_len);
+            copy_bytes(to, local[run].iov_base, local[run].iov_len);
         return {};
     }
     return direct_copies_.write(index_of_peer_[peer], local, runs, remote_address, bytes);
