@@ -4,12 +4,16 @@
 //
 // With --threads, several threads of each rank send or receive at once. Thread i of one rank communicates
 // with thread i of the other rank, with tags of its own. The rate is that of all threads together.
+//
+// With --pattern tested, every rank sends to random other ranks, and nobody waits (tested.h). The rate is
+// that of all ranks together.
 #include <memory>
 
 #include "bench/programs/crew.h"
 #include "bench/programs/job.h"
 #include "bench/programs/sampler.h"
 #include "bench/programs/stream.h"
+#include "bench/programs/tested.h"
 
 namespace lanyard::bench {
 namespace {
@@ -34,7 +38,24 @@ Samples sample_threads(const Job& job, std::size_t bytes, int threads) {
     });
 }
 
+std::string refuse(const Job& job) {
+    if (job.settings.pattern != "tested") return needs_even_ranks(job);
+    return job.size > 1 ? "" : "needs at least 2 ranks, this job has 1. Run it on two: lanyard bench -n 2";
+}
+
+void measure_tested(const Job& job, Report& report) {
+    double window = static_cast<double>(job.settings.window) * job.size;
+    for (std::size_t bytes : job.settings.sizes_bytes) {
+        auto samples = sample_tested(job, bytes);
+        report.count_sent(samples.rounds, window * static_cast<double>(bytes));
+        report.add_named_size("tested", bytes, "M/s", summarise_as(std::move(samples), [&](double seconds) {
+                                  return window / seconds / 1e6;
+                              }));
+    }
+}
+
 void measure(const Job& job, Report& report) {
+    if (job.settings.pattern == "tested") return measure_tested(job, report);
     const int pairs = job.size / 2;
     double window = static_cast<double>(job.settings.window) * pairs;
     auto rate = [](double messages) {
@@ -63,8 +84,9 @@ int main(int argc, char** argv) {
                  .purpose = "Messages per second between pairs of ranks, in windows.",
                  .sizes = "8",
                  .windows = true,
-                 .threaded = true},
-                needs_even_ranks,
+                 .threaded = true,
+                 .patterns = {"windows", "tested"}},
+                refuse,
                 {"message rate of all pairs", "M/s"},
                 measure};
     return run_program(frame, argc, argv);

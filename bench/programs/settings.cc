@@ -120,6 +120,13 @@ void offer_own(CLI::App& app, const Program& program, Settings& settings, std::s
     if (!program.parts.empty())
         app.add_option("--parts", settings.parts, "What to measure, comma-separated")
             ->delimiter(',')->capture_default_str()->check(CLI::IsMember(program.parts));
+    if (!program.patterns.empty())
+        app.add_option(
+               "--pattern", settings.pattern,
+               "windows: half of the ranks send to the others, and wait for each window. tested: each "
+               "rank sends to random others, and only tests for what is open")
+            ->capture_default_str()
+            ->check(CLI::IsMember(program.patterns));
     if (program.allocates)
         app.add_flag("--alloc-mem", settings.alloc_mem, "Messages from and to memory of MPI_Alloc_mem");
     if (!program.problems.empty())
@@ -150,6 +157,12 @@ void offer_own(CLI::App& app, const Program& program, Settings& settings, std::s
             ->check(CLI::Range(1L, 65536L));
         offer_window(app, settings);
     }
+    if (!program.skews_us.empty())
+        app.add_option("--skew", settings.skews_us,
+                       "Microseconds by which one of two ranks comes late; the two take turns")
+            ->delimiter(',')
+            ->capture_default_str()
+            ->check(CLI::Range(0.0, 1e6));
     if (program.beside)
         app.add_option("--beside", beside, "Keep a transfer of this size running on the same link");
 }
@@ -167,7 +180,9 @@ Parsed parse_program(CLI::App& app, const Program& program, int argc, char** arg
     settings.blocks = program.blocks;
     settings.parts = program.parts;
     if (!program.problems.empty()) settings.problem = program.problems.front();
+    if (!program.patterns.empty()) settings.pattern = program.patterns.front();
     settings.messages = program.messages;
+    settings.skews_us = program.skews_us;
     settings.ranks = program.ranks;
     settings.window = program.window;
     settings.peers = program.peers;
@@ -192,6 +207,11 @@ Parsed parse_program(CLI::App& app, const Program& program, int argc, char** arg
         if (!settings.threads.empty() && settings.pin)
             throw std::invalid_argument(
                 "--pin gives a rank one processor, and --threads wants more: leave one of them out");
+        if (!settings.threads.empty() && settings.pattern == "tested")
+            throw std::invalid_argument(
+                "with --pattern tested, each rank has one thread: leave --threads out");
+        if (settings.reuse_buffer && settings.pattern == "tested")
+            throw std::invalid_argument("--reuse is for windows: leave it out with --pattern tested");
     });
     return parsed;
 }

@@ -18,6 +18,7 @@ struct Settings {
     // Numbers of threads of each rank, with a row for each number. Empty: one thread, and MPI is started
     // without threads (rate).
     std::vector<int> threads;
+    std::string pattern;                   // how ranks send and receive (rate)
     bool reuse_buffer = false;             // all receives of a window use one buffer
     bool alloc_mem = false;                // buffers of MPI_Alloc_mem (latency, bandwidth)
     bool pin = false;                      // each rank on one processor of its own
@@ -28,6 +29,7 @@ struct Settings {
     // iterations of work between post and wait; 0: chosen by the time of the transfer (overlap)
     long iterations = 0;
     long ranks = 0;                        // processes of a tree (bench-tcp allreduce)
+    std::vector<double> skews_us;          // by how much one of two ranks is late (exchange)
     double percentile = 0;                 // of single exchanges; 0: their mean (latency)
     // size of a transfer beside the measurement; 0: no transfer (latency)
     std::size_t beside_bytes = 0;
@@ -40,7 +42,9 @@ struct Program {
     std::string sizes;        // default sizes, "" for none
     bool windows = false;     // offers --window and --reuse
     bool allocates = false;   // offers --alloc-mem
+    std::vector<double> skews_us = {};  // offers --skew with these defaults
     bool threaded = false;    // offers --threads
+    std::vector<std::string> patterns = {};  // offers --pattern, the first by default
     bool pinned = false;      // pins its ranks by default
     int blocks = 20;          // samples by default
     bool timed_blocks = true; // offers --block-seconds; otherwise a sample is one transfer

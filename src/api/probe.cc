@@ -32,7 +32,7 @@ Error find_message(Comm &comm, int source, int tag, bool wait, const char *call,
         messenger, {comm.context, source, tag}, source == abi::any_source ? no_peer : comm.peers[source]};
     message = sought.found();
     if (message) {
-        messenger.engine().found_something();
+        messenger.engine().test_pace().found_something();
         return {};
     }
     if (wait) {

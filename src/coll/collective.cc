@@ -87,9 +87,16 @@ void Collective::begin_under_way() {
     executor_.under_way_.push_back(*this);
 }
 
+[[gnu::noinline]] bool Collective::pass_empty(Team &team) {
+    if (!plan.is_kept_empty() || executor_.early_.concern(team)) return false;
+    call_.begin(team, plan.word());
+    return true;
+}
+
 bool Collective::pass(Team &team) {
     const KeptPlan *kept = plan.short_one();
-    if (!kept || executor_.early_.concern(team)) return false;
+    if (!kept) return pass_empty(team);
+    if (executor_.early_.concern(team)) return false;
     call_.begin(team, plan.word());
     if (exchanges_.size() != 1) exchanges_.resize(1);
     ExchangeRun &run = exchanges_.front();

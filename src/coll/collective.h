@@ -39,7 +39,8 @@ public:
     uint32_t number() const { return call_.number(); }
 
     // Carries out the whole collective at once if its plan is one short use of the node area
-    // (Plan::short_one()), the executor has no early messages of the team, and this rank need not wait.
+    // (Plan::short_one()) or empty, the executor has no early messages of the team, and this rank need not
+    // wait.
     // True: the collective is done without an error, `completion` is unchanged, and the caller must call
     // Executor::give_back_passed(). False: the caller must call Executor::start(), which continues from the
     // steps already done.
@@ -66,6 +67,7 @@ private:
 
     void start(Team &team);
     void go_on_with_exchange();
+    bool pass_empty(Team &team);
     void begin_under_way();
     bool prepare();
     bool agrees_with_early_messages();

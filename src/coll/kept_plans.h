@@ -81,6 +81,8 @@ struct KeptPlan {
     bool valid = false;
     int users = 0;  // operations that use this plan now; not 0: the plan is not overwritten
     Schedule schedule;
+    // The schedule has no steps, since this rank has nothing to move and waits for nobody.
+    bool empty = false;
     ShortUse short_use;
     const char *name = "";
     uint32_t word = 0;

@@ -35,6 +35,7 @@ void Plan::keep(const Team &team) {
     kept_->name = name_;
     kept_->word = word_;
     kept_->valid = schedule_->steps().size() <= KeptPlan::most_steps;
+    kept_->empty = schedule_->steps().empty();
     if (kept_->valid) kept_->short_use.prepare(*schedule_, team);
 }
 

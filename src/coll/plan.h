@@ -48,12 +48,14 @@ public:
 
     // The kept plan, if it consists of one short use of the node area (ShortUse); else nullptr.
     const KeptPlan *short_one() const { return kept_ && kept_->short_use.ready() ? kept_ : nullptr; }
+    // Is there a kept plan without steps?
+    bool is_kept_empty() const { return kept_ && kept_->empty; }
 
     // Allocates memory for the schedule's scratch blocks. False: there is not enough memory.
     bool make_scratch() { return spaces_.make_scratch(schedule_->scratch_size()); }
     // Empties the plan after the operation has ended.
     void clear();
-    // The same for a plan for which short_one() is not nullptr.
+    // The same for a plan for which short_one() is not nullptr, or is_kept_empty().
     void clear_short() {
         --kept_->users;
         kept_ = nullptr;

@@ -126,13 +126,13 @@ public:
         check_owner();
         if (++glances_ % glances_per_turn == 0) step();
     }
-    // [owner] Makes one turn for a call of MPI_Test or a similar function that found nothing. If the turn
-    // finds nothing either, and the Idle does not choose to spin, the call also yields the processor. (By
-    // default the Idle does not spin where ranks outnumber processors.) Paths that are polled by system calls
-    // are polled only every few microseconds.
+    // [owner] Makes one turn for a call of MPI_Test or a similar function that found nothing. Paths that are
+    // polled by system calls are polled only every few microseconds. If many such calls in a row find nothing
+    // either, and the Idle does not choose to spin, the call also yields the processor (TestPace). By default
+    // the Idle does not spin where ranks outnumber processors.
     void step_for_test();
-    // [owner] Called when a test found something.
-    void found_something() { fruitless_tests_ = 0; }
+    // [owner]
+    TestPace &test_pace() { return pace_; }
     // [owner]
     Batching &batching() { return batching_; }
 
@@ -180,7 +180,7 @@ private:
     Helper *helper_ = nullptr;
     bool helping_ = false, helped_by_memory_ = false, oversubscribed_ = false;
     uint32_t attentions_ = 0;  // how often attention is held; each counts as something under way
-    uint32_t fruitless_tests_ = 0, glances_ = 0;
+    uint32_t glances_ = 0;
     uint64_t trimmed_ns_ = 0;
     uint64_t wait_limit_ns_ = no_deadline;
     std::atomic<void (*)()> after_leaving_{nullptr};

@@ -1,6 +1,11 @@
-// If a program calls MPI_Test in a loop, TestPace limits how often paths are polled by system calls: once
-// every few microseconds. The processor's tick counter measures this interval, since reading the counter is
-// faster than reading the clock.
+// TestPace sets the pace of a program that calls MPI_Test in a loop.
+//
+// - Paths are polled by system calls only once every few microseconds. The processor's tick counter measures
+//   this interval, since reading the counter is faster than reading the clock.
+// - Where ranks outnumber processors, many tests in a row that find nothing end in a yield. A program that
+//   only tests thus yields after some microseconds. A program that tests between pieces of its own work
+//   seldom does: one test is not a wait, and a yield takes as long as 20 tests, or a time slice if the other
+//   rank computes.
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/engine/progress_test.cc.
 #pragma once
@@ -12,6 +17,15 @@ namespace lanyard {
 
 class TestPace {
 public:
+    // After how many tests in a row that find nothing a yield is due; at least 1.
+    void set_tests_per_yield(uint32_t tests) { tests_per_yield_ = tests; }
+    // A test has found nothing. Is a yield due?
+    bool is_yield_due() {
+        if (++fruitless_tests_ < tests_per_yield_) return false;
+        fruitless_tests_ = 0;
+        return true;
+    }
+    void found_something() { fruitless_tests_ = 0; }
     // Are the paths that are polled by system calls due now? If so, is_due() also reads the clock.
     bool is_due(Progress &progress) {
         uint64_t ticks = clock_ticks(), passed = ticks - last_ticks_;
@@ -31,6 +45,7 @@ private:
     // When these paths were last polled, by the clock and by the tick counter.
     uint64_t last_ns_ = 0, last_ticks_ = 0;
     uint64_t ticks_between_ = 0;
+    uint32_t tests_per_yield_ = 1, fruitless_tests_ = 0;
 };
 
 }  // namespace lanyard

@@ -297,6 +297,10 @@ void set_copy_loop(const std::string &name) {
                                       : LongCopy::automatic);
 }
 
+void set_test_pace(Runtime &made) {
+    made.engine->test_pace().set_tests_per_yield(static_cast<uint32_t>(made.settings.tests_per_yield));
+}
+
 class ToolHost final : public tool::Host {
 public:
     explicit ToolHost(Runtime &runtime) : runtime_(runtime) {}
@@ -314,6 +318,7 @@ public:
         set_copy_loop(runtime_.settings.copy_loop);
         runtime_.messenger->limits_changed();
         runtime_.idle->set_policy(idle_policy(runtime_));
+        set_test_pace(runtime_);
         if (runtime_.shm_path) runtime_.shm_path->direct_copies().allow(runtime_.settings.cma);
     }
     void call_after_leaving(void (*function)()) override { runtime_.engine->call_after_leaving(function); }
@@ -411,6 +416,7 @@ Error make_runtime(const char *call) {
     set_copy_loop(made->settings.copy_loop);
     made->engine = std::make_unique<Engine>(*made->idle);
     made->engine->set_oversubscribed(policy.oversubscribed);
+    set_test_pace(*made);
     auto peers = static_cast<uint32_t>(made->bootstrap->size());
     made->messenger =
         std::make_unique<Messenger>(*made->engine, made->settings, static_cast<uint32_t>(rank), peers);

@@ -53,6 +53,22 @@ def test_json_has_each_row_with_a_median_inside_its_interval(name, ranks, argume
         assert row["median"] > 0 or row["name"] == "mpi - line"
 
 
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_exchange_has_a_row_for_each_skew_and_size(ranks):
+    rows = rows_of(bench("exchange", *SHORT, "--sizes", "1k,64k", "--skew", "0,5", "--json", ranks=ranks))
+    assert list(rows) == [(f"skew {skew} us", size) for skew in (0, 5) for size in (1024, 65536)]
+    assert all(row["unit"] == "us" for row in rows.values())
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+def test_rate_of_tested_messages(ranks):
+    """The program itself checks that all messages arrive."""
+    rows = rows_of(bench("rate", *SHORT, "--pattern", "tested", "--window", "5", "--sizes", "0,8,100k",
+                         "--json", ranks=ranks))
+    assert list(rows) == [("tested", size) for size in (0, 8, 102400)]
+    assert all(row["unit"] == "M/s" and row["median"] > 0 for row in rows.values())
+
+
 def test_posted_has_a_row_for_each_size_and_time_of_posting():
     rows = rows_of(bench("posted", *SHORT, "--sizes", "8,300k", "--json"))
     assert list(rows) == [("first", 8), ("first", 307200), ("late", 8), ("late", 307200)]
@@ -103,6 +119,12 @@ def test_line_leaves_no_file_behind():
     ("latency", 3, [], "needs 2 ranks, this job has 3"),
     ("line", 1, [], "needs 2 ranks, this job has 1"),
     ("rate", 3, [], "needs an even number of ranks, this job has 3"),
+    ("rate", 1, ["--pattern", "tested"], "needs at least 2 ranks, this job has 1"),
+    ("rate", 2, ["--pattern", "testd"], "--pattern"),
+    ("rate", 2, ["--pattern", "tested", "--threads", "2"], "each rank has one thread"),
+    ("rate", 2, ["--pattern", "tested", "--reuse"], "--reuse is for windows"),
+    ("exchange", 3, [], "needs an even number of ranks, this job has 3"),
+    ("exchange", 2, ["--skew", "-1"], "--skew"),
     ("latency", 2, ["--sizes", "8x"], "'8x' is not a size"),
     ("barrier", 2, ["--sizes", "8"], "has no option '--sizes'"),
     ("rate", 2, ["--window", "0"], "--window"),

@@ -37,7 +37,7 @@ def test_help_tells_and_succeeds(arguments):
 
 BENCHMARKS = ("latency", "bandwidth", "rate", "allreduce", "barrier", "line", "startup", "limits", "overlap",
               "unidirectional", "probe", "unexpected", "idle", "connect", "memory", "peers", "many",
-              "collectives", "tcp", "udp")
+              "exchange", "collectives", "tcp", "udp")
 
 
 @pytest.mark.parametrize("option", ["--version", "-V", "-version"])

@@ -154,8 +154,8 @@ def test_interface_that_a_single_host_does_not_have(mpirun, program):
     "LANYARD_PATHS", "LANYARD_LOG", "LANYARD_CHECK", "LANYARD_SHM_DIR", "LANYARD_EAGER_LIMIT",
     "LANYARD_EAGER_CREDIT", "LANYARD_CMA", "LANYARD_SPIN_US", "LANYARD_INTERFACES", "LANYARD_PORT_RANGE",
     "LANYARD_SOCKET_BUFFER", "LANYARD_PEER_TIMEOUT", "LANYARD_PROGRESS", "LANYARD_CONNECT",
-    "LANYARD_FIRST_BYTES", "LANYARD_COPY_LOOP", "LANYARD_CHECKSUM", "LANYARD_DGRAM_IO",
-    "LANYARD_DGRAM_PROGRESS",
+    "LANYARD_FIRST_BYTES", "LANYARD_COPY_LOOP", "LANYARD_TESTS_PER_YIELD", "LANYARD_CHECKSUM",
+    "LANYARD_DGRAM_IO", "LANYARD_DGRAM_PROGRESS",
 ])
 def test_empty_value_is_as_if_unset(mpirun, program, name):
     assert mpirun.run("-n", 2, program("exchange"), 100000, env={name: ""}) == (0, "right\n", "")

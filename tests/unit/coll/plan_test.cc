@@ -60,6 +60,22 @@ TEST(Plan, ALaterCallWithTheSameArgumentsFindsIt) {
     plan.clear();
 }
 
+TEST(Plan, EmptyOnesPassAtOnce) {
+    KeptPlans kept;
+    Team team;
+    team.kept = &kept;
+    Plan plan;
+    for (int turn = 0; turn < 2; ++turn) {
+        EXPECT_EQ(make(plan, team, 1, 0, nullptr), turn > 0);
+        EXPECT_EQ(plan.short_one(), nullptr);
+        ASSERT_TRUE(plan.is_kept_empty());
+        plan.clear_short();
+    }
+    EXPECT_FALSE(make(plan, team, 2, 1, nullptr));
+    EXPECT_FALSE(plan.is_kept_empty());
+    plan.clear();
+}
+
 TEST(Plan, LongOnesAreNotKept) {
     KeptPlans kept;
     Team team;

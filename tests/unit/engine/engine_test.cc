@@ -255,6 +255,47 @@ TEST(Engine, CompletesUnderManyWaitersAndTests) {
     for (auto &thread : threads) thread.join();
 }
 
+// Spins or not, as the test has set, and counts the yields.
+class CountingIdle final : public Idle {
+public:
+    Action next(uint32_t, uint64_t, uint64_t) override { return spins ? Action::spin : Action::yield; }
+    void yield() override { ++yields; }
+    void arm() override {}
+    void sleep(uint64_t) override {}
+    void disarm() override {}
+    void wake() override {}
+
+    bool spins = false;
+    int yields = 0;
+};
+
+TEST(Engine, YieldsAfterTestsInARowThatFindNothing) {
+    CountingIdle idle;
+    Engine engine(idle);
+    OutsidePath path;
+    engine.set_sink(no_sink);
+    engine.add_path(path);
+    EngineGuard guard(engine);
+    auto yields_of = [&](int tests) {
+        int before = idle.yields;
+        for (int i = 0; i < tests; ++i) engine.step_for_test();
+        return idle.yields - before;
+    };
+    EXPECT_EQ(yields_of(3), 3);
+    engine.test_pace().set_tests_per_yield(5);
+    EXPECT_EQ(yields_of(4), 0);
+    EXPECT_EQ(yields_of(1), 1);
+    EXPECT_EQ(yields_of(4), 0);
+    engine.test_pace().found_something();
+    EXPECT_EQ(yields_of(4), 0);
+    Completion arrived;
+    path.arrive({&arrived}, idle);
+    EXPECT_EQ(yields_of(5), 0);  // the first of these finds what has arrived
+    EXPECT_EQ(yields_of(1), 1);
+    idle.spins = true;
+    EXPECT_EQ(yields_of(20), 0);
+}
+
 // Finishes an operation for which a thread in MPI waits, like the task of an I/O thread that has read a file.
 // Only the owner of the engine may do this.
 struct FinishingTask : Task {

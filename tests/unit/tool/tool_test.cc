@@ -91,7 +91,7 @@ TEST(Cvars, OfSettingsWithChoicesTakeTheseAndNoOther) {
         }
         EXPECT_NE(set_value(settings, *variable.row, "something else"), "");
     }
-    EXPECT_EQ(with_choices, 6);
+    EXPECT_EQ(with_choices, 7);
 }
 
 TEST(Cvars, AreOnePerSettingAndDescribedByIt) {
