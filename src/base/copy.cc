@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 
 #include "base/clock.h"
 #include "base/copy_loops.h"
@@ -11,6 +12,8 @@
 namespace lanyard {
 
 namespace {
+
+constexpr size_t page = 4096;
 
 // A sanitizer that checks only the program watches memcpy, so only memcpy is used then.
 CopyFunction tried() {
@@ -21,8 +24,11 @@ CopyFunction tried() {
 
 void try_and_copy(void *to, const void *from, size_t bytes);
 
-// try_and_copy() takes the place of the chosen function until the trial has been made.
+// The function for near places. try_and_copy() takes its place until the trial has been made.
 constinit std::atomic<CopyFunction> chosen{try_and_copy};
+// Between other places memcpy is used: between two cores, `rep movsb` fills shared memory at up to twice
+// the rate of a loop of loads and stores.
+constinit std::atomic<bool> chosen_everywhere{false};
 
 void try_and_copy(void *to, const void *from, size_t bytes) {
     CopyFunction found = tried(), expected = try_and_copy;
@@ -32,7 +38,6 @@ void try_and_copy(void *to, const void *from, size_t bytes) {
 
 // The least of several times, since disturbances only add to a time.
 uint64_t ticks_of(CopyFunction copy, size_t distance_in_page) {
-    constexpr size_t page = 4096;
     alignas(page) static std::byte from[page], to[2 * page];
     uint64_t least = UINT64_MAX;
     for (int round = 0; round < 5; ++round) {
@@ -50,6 +55,7 @@ void set_long_copy(LongCopy how) {
                  : how == LongCopy::by_vectors ? copy_by_vectors()
                                                : try_and_copy,
                  std::memory_order_relaxed);
+    chosen_everywhere.store(how == LongCopy::by_vectors, std::memory_order_relaxed);
 }
 
 bool is_better_for_near_places(CopyFunction other, CopyFunction usual) {
@@ -61,7 +67,10 @@ bool is_better_for_near_places(CopyFunction other, CopyFunction usual) {
 void copy_long(void *to, const void *from, size_t bytes) {
     auto t = reinterpret_cast<uintptr_t>(to), f = reinterpret_cast<uintptr_t>(from);
     bool apart = t + bytes <= f || f + bytes <= t;
-    if (apart && bytes <= longest_copy_bytes) chosen.load(std::memory_order_relaxed)(to, from, bytes);
+    size_t after = (t - f) % page;
+    bool near = after > 0 && after < 32;
+    if (apart && bytes <= longest_copy_bytes && (near || chosen_everywhere.load(std::memory_order_relaxed)))
+        chosen.load(std::memory_order_relaxed)(to, from, bytes);
     else std::memmove(to, from, bytes);
 }
 
