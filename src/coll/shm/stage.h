@@ -26,6 +26,7 @@
 #include <cstdint>
 
 #include "base/bytes.h"
+#include "base/off_page.h"
 #include "coll/shm/node_area.h"
 #include "coll/shm/node_reach.h"
 
@@ -36,7 +37,8 @@ class StageMemory {
 public:
     static constexpr int entries = 16, most_readers = 64;
     static constexpr int64_t piece_bytes = 64 * KiB;  // shorter pieces are copied at a lower rate
-    static constexpr size_t stamps_bytes = 8 * KiB, bytes = stamps_bytes + entries * size_t{piece_bytes};
+    static constexpr size_t stamps_bytes = 8 * KiB + off_page,
+                            bytes = stamps_bytes + entries * size_t{piece_bytes};
 
     explicit StageMemory(std::byte *base = nullptr) : base_(base) {}
     explicit operator bool() const { return base_ != nullptr; }

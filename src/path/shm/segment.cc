@@ -15,6 +15,7 @@
 
 #include "base/growing.h"
 #include "base/log.h"
+#include "base/off_page.h"
 #include "base/valgrind.h"
 
 namespace lanyard {
@@ -25,7 +26,7 @@ const size_t page_bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
 
 // Every member has the whole MemberControl, although a small job uses only the beginning of the inbox. This
 // costs at most 8 KiB per member. The cells follow at this offset.
-constexpr size_t cells_offset = (sizeof(MemberControl) + 4095) / 4096 * 4096;
+constexpr size_t cells_offset = (sizeof(MemberControl) + 4095) / 4096 * 4096 + off_page;
 
 size_t whole_pages(size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
 

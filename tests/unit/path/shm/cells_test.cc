@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/off_page.h"
 #include "net/sim/random.h"
 #include "sim/seeds.h"
 #include "unit/path/shm/node.h"
@@ -50,6 +51,13 @@ TEST(Cells, AreTakenByOneAtATime) {
         }
         return !::testing::Test::HasFailure();
     });
+}
+
+// Copies between a cell and a long block of malloc() are not slow then (base/copy.h).
+TEST(Cells, BeginOffAPage) {
+    Node node(2);
+    for (uint32_t cell = 0; cell < node.header().cells; ++cell)
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(node.of(0).cell(1, cell)) % 4096, off_page);
 }
 
 TEST(Cells, AreTakenInACircle) {
