@@ -18,17 +18,15 @@ constexpr size_t page = 4096;
 // A sanitizer that checks only the program watches memcpy, so only memcpy is used then.
 CopyFunction tried() {
     static const bool by_vectors =
-        !only_program_is_sanitized() && is_better_for_near_places(copy_by_vectors(), copy_by_memcpy());
+        !only_program_is_sanitized() && is_better_for_near_targets(copy_by_vectors(), copy_by_memcpy());
     return by_vectors ? copy_by_vectors() : copy_by_memcpy();
 }
 
 void try_and_copy(void *to, const void *from, size_t bytes);
 
-// The function for near places. try_and_copy() takes its place until the trial has been made.
+// How long copies to near targets are made. try_and_copy() takes the place of the chosen function until the
+// trial has been made.
 constinit std::atomic<CopyFunction> chosen{try_and_copy};
-// Between other places memcpy is used: between two cores, `rep movsb` fills shared memory at up to twice
-// the rate of a loop of loads and stores.
-constinit std::atomic<bool> chosen_everywhere{false};
 
 void try_and_copy(void *to, const void *from, size_t bytes) {
     CopyFunction found = tried(), expected = try_and_copy;
@@ -55,10 +53,9 @@ void set_long_copy(LongCopy how) {
                  : how == LongCopy::by_vectors ? copy_by_vectors()
                                                : try_and_copy,
                  std::memory_order_relaxed);
-    chosen_everywhere.store(how == LongCopy::by_vectors, std::memory_order_relaxed);
 }
 
-bool is_better_for_near_places(CopyFunction other, CopyFunction usual) {
+bool is_better_for_near_targets(CopyFunction other, CopyFunction usual) {
     if (other == usual) return false;
     uint64_t near = ticks_of(usual, 16);
     return near > 2 * ticks_of(usual, 1024) && near > 2 * ticks_of(other, 16);
@@ -69,8 +66,7 @@ void copy_long(void *to, const void *from, size_t bytes) {
     bool apart = t + bytes <= f || f + bytes <= t;
     size_t after = (t - f) % page;
     bool near = after > 0 && after < 32;
-    if (apart && bytes <= longest_copy_bytes && (near || chosen_everywhere.load(std::memory_order_relaxed)))
-        chosen.load(std::memory_order_relaxed)(to, from, bytes);
+    if (near && apart && bytes <= longest_copy_bytes) chosen.load(std::memory_order_relaxed)(to, from, bytes);
     else std::memmove(to, from, bytes);
 }
 

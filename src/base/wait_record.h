@@ -14,7 +14,7 @@
 namespace lanyard {
 
 // The text "LNDSEG3". Its last digit is the version of the segment's layout.
-constexpr uint64_t segment_magic = 0x0034474553444e4cu;
+constexpr uint64_t segment_magic = 0x0033474553444e4cu;
 
 // The first bytes of the node's segment.
 struct SegmentLabel {

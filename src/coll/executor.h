@@ -55,7 +55,7 @@ public:
     void give_back(Collective *collective);
     // Gives back a collective whose pass() has returned true.
     void give_back_passed(Collective *collective) {
-        collective->plan.clear_short();
+        collective->plan.clear_kept();
         collective->next_spare_ = spare_;
         spare_ = collective;
     }

@@ -44,7 +44,7 @@ void Plan::clear() {
     own_schedule_.clear();
     if (!kept_) return;
     if (schedule_->steps().size() > KeptPlan::most_steps) *schedule_ = Schedule();
-    clear_short();
+    clear_kept();
 }
 
 }  // namespace lanyard

@@ -56,7 +56,7 @@ public:
     // Empties the plan after the operation has ended.
     void clear();
     // The same for a plan for which short_one() is not nullptr, or is_kept_empty().
-    void clear_short() {
+    void clear_kept() {
         --kept_->users;
         kept_ = nullptr;
         schedule_ = &own_schedule_;

@@ -110,8 +110,7 @@ void Engine::step_for_test() {
     bool any_sockets = paths().any_sockets(), system_calls = any_sockets && pace_.is_due(*this);
     if (!any_sockets) read_clock_sometimes();
     if (turn(frames_per_poll, system_calls) > 0) return pace_.found_something();
-    bool spins = idle_.next(1, now_ns(), now_ns()) == Idle::Action::spin;
-    if (!pace_.is_yield_due() || spins) return;
+    if (!pace_.is_yield_due() || idle_.next(1, now_ns(), now_ns()) == Idle::Action::spin) return;
     ++counts_.yields;
     give_up();
     idle_.yield();

@@ -26,7 +26,7 @@
 #include <cstdint>
 
 #include "base/bytes.h"
-#include "base/off_page.h"
+#include "base/copy.h"
 #include "coll/shm/node_area.h"
 #include "coll/shm/node_reach.h"
 

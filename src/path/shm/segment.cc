@@ -13,9 +13,9 @@
 #include <new>
 #include <string_view>
 
+#include "base/copy.h"
 #include "base/growing.h"
 #include "base/log.h"
-#include "base/off_page.h"
 #include "base/valgrind.h"
 
 namespace lanyard {

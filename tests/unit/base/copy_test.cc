@@ -1,6 +1,6 @@
 // Tests copy_few() for every size and alignment, copy_bytes() with each loop, and the trial that chooses one.
-// The memory of source and target ends behind the last byte to copy, so the address sanitizer detects a byte
-// too many on either side.
+// The source ends behind the last byte to copy, and the target of copy_few() too, so the address sanitizer
+// detects a byte too many.
 #include "base/copy.h"
 
 #include <gtest/gtest.h>
@@ -44,17 +44,19 @@ protected:
     void TearDown() override { set_long_copy(LongCopy::automatic); }
 };
 
-TEST_P(CopyBytes, CopiesEachSizeAroundTheLimitAtEachDistance) {
-    constexpr size_t most = long_copy_bytes + 130;
+TEST_P(CopyBytes, CopiesEachSizeAroundTheLimitAtEachDistanceInThePage) {
+    constexpr size_t most = long_copy_bytes + 130, page = 4096;
     std::vector<unsigned char> source(most);
     for (size_t i = 0; i < most; ++i) source[i] = static_cast<unsigned char>(1 + i * 5);
     for (size_t bytes = long_copy_bytes - 2; bytes <= most; ++bytes)
-        for (size_t to : {0, 1, 16, 31, 32, 63}) {
-            std::vector<unsigned char> target(to + bytes, 0xee), wanted(to + bytes, 0xee);
-            copy_bytes(target.data() + to, source.data() + most - bytes, bytes);
-            std::copy_n(source.end() - static_cast<long>(bytes), bytes,
-                        wanted.begin() + static_cast<long>(to));
-            ASSERT_EQ(target, wanted) << bytes << " bytes to + " << to;
+        for (size_t distance : {0, 1, 16, 31, 32, 63, 4080}) {
+            const unsigned char *from = source.data() + most - bytes;
+            std::vector<unsigned char> target(page + bytes, 0xee), wanted = target;
+            auto begin = reinterpret_cast<uintptr_t>(target.data());
+            size_t to = (reinterpret_cast<uintptr_t>(from) + distance - begin) % page;
+            copy_bytes(target.data() + to, from, bytes);
+            std::copy_n(from, bytes, wanted.begin() + static_cast<long>(to));
+            ASSERT_EQ(target, wanted) << bytes << " bytes, " << distance << " bytes after the source";
         }
 }
 
@@ -105,16 +107,16 @@ TEST(CopyTrial, PrefersAnotherLoopOnlyIfItHelps) {
     CopyFunction as_slow_near = [](void *to, const void *from, size_t) {
         wait_ns(is_near(to, from) ? 90'000 : 10'000);
     };
-    EXPECT_TRUE(is_better_for_near_places(even, slow_near));
-    EXPECT_FALSE(is_better_for_near_places(as_slow_near, slow_near));
-    EXPECT_FALSE(is_better_for_near_places(even, slow)) << "the usual loop is slow everywhere";
-    EXPECT_FALSE(is_better_for_near_places(slow, even));
-    EXPECT_FALSE(is_better_for_near_places(slow_near, slow_near));
+    EXPECT_TRUE(is_better_for_near_targets(even, slow_near));
+    EXPECT_FALSE(is_better_for_near_targets(as_slow_near, slow_near));
+    EXPECT_FALSE(is_better_for_near_targets(even, slow)) << "the usual loop is slow everywhere";
+    EXPECT_FALSE(is_better_for_near_targets(slow, even));
+    EXPECT_FALSE(is_better_for_near_targets(slow_near, slow_near));
 }
 
 TEST(CopyTrial, WorksWithTheLoopsOfThisMachine) {
-    bool better = is_better_for_near_places(copy_by_vectors(), copy_by_memcpy());
-    bool worse = is_better_for_near_places(copy_by_memcpy(), copy_by_vectors());
+    bool better = is_better_for_near_targets(copy_by_vectors(), copy_by_memcpy());
+    bool worse = is_better_for_near_targets(copy_by_memcpy(), copy_by_vectors());
     EXPECT_FALSE(better && worse);
 }
 

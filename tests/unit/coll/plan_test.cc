@@ -69,7 +69,7 @@ TEST(Plan, EmptyOnesPassAtOnce) {
         EXPECT_EQ(make(plan, team, 1, 0, nullptr), turn > 0);
         EXPECT_EQ(plan.short_one(), nullptr);
         ASSERT_TRUE(plan.is_kept_empty());
-        plan.clear_short();
+        plan.clear_kept();
     }
     EXPECT_FALSE(make(plan, team, 2, 1, nullptr));
     EXPECT_FALSE(plan.is_kept_empty());

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "base/off_page.h"
+#include "base/copy.h"
 #include "net/sim/random.h"
 #include "sim/seeds.h"
 #include "unit/path/shm/node.h"

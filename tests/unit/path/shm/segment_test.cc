@@ -49,7 +49,7 @@ TEST(Segment, OfAnotherVersionIsRefusedWithBoth) {
     uint64_t magic = segment_magic - (uint64_t{1} << 48);
     ASSERT_EQ(pwrite(file.descriptor(), &magic, sizeof magic, 0), 8);
     EXPECT_EQ(sentence(other.attach(file.copy())),
-              "the shared memory of this node has version 3 of its layout, and this process needs version 4: "
+              "the shared memory of this node has version 2 of its layout, and this process needs version 3: "
               "all processes of a node need the same Lanyard");
     magic = 0x1234;
     ASSERT_EQ(pwrite(file.descriptor(), &magic, sizeof magic, 0), 8);
