@@ -14,9 +14,9 @@ import routes
 class Part:
     """One series: a program with its ranks and arguments, the number of rounds, and its approximate duration.
 
-    A part may have a route and a sweep (see routes.py), or measure Lanyard alone. `losses` are the losses of
-    the link at which each run is made. `of_line` adds figures as shares of a line of 1 Gbit/s, and `packets`
-    adds the counts of packets.
+    A part may have a route and a sweep (see routes.py), or measure Lanyard alone. Each run is repeated with
+    the link at each of the loss rates `losses`. `of_line` adds figures as shares of a line of 1 Gbit/s, and
+    `packets` adds the counts of packets.
     """
 
     def __init__(self, name, program, ranks, rounds, arguments, seconds, route=None, sweep=None, alone=False,
@@ -221,7 +221,7 @@ GROUPS = {"collectives": ["schedule", *(part.name for part in COLLECTIVES)], "th
           "datagrams": [part.name for part in DATAGRAMS],
           "network": [*NETWORK_NAMES[:7], "allreduce", *NETWORK_NAMES[7:]],
           "overlap": [name for name in NETWORK_NAMES if name.startswith("overlap-")]}
-# The sections of bench/RESULTS.md (page.py) of the series whose section is not that of their list above.
+# Series that bench/RESULTS.md (page.py) shows in another section than the lists above say.
 SECTIONS = {"schedule": "collectives", "abi-cost": "abi",
             **dict.fromkeys([*GROUPS["posted"], *GROUPS["imb"], *GROUPS["hpcc"]], "applications")}
 

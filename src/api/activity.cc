@@ -193,7 +193,7 @@ Error leave_world(Runtime &ending) {
     ending.executor->start(*barrier, world.team);
     Waiting waiting("MPI_Finalize", tool::WaitFor::ranks, &world, abi::undefined, abi::undefined);
     if (Error error = ending.executor->finish(barrier)) return error;
-    while (ending.engine->step() > 0) {
+    while (ending.engine->make_turn() > 0) {
     }
     if (Error error = ending.executor->judge_early_messages(world.team)) return error;
     if (!ending.network.path) return {};
@@ -329,7 +329,8 @@ Error end_session() {
         if (Error error = finish_sending(ending, call, nullptr)) return error;
         if (ending.settings.check) {
             // the program's last calls perhaps left messages unread that have arrived
-            for (int turns = 0; turns < most_turns && ending.engine->step() > 0; ++turns) {}
+            for (int turns = 0; turns < most_turns && ending.engine->make_turn() > 0; ++turns) {
+            }
             report_leftovers(ending, call);
         }
         if (ending.network.path) await_answers(ending);

@@ -175,7 +175,7 @@ Error SendBuffer::send(Messenger &messenger, uint32_t peer, const MatchKey &key,
     std::byte *at = nullptr;
     if (!automatic_) {
         at = find_gap(needed, behind);
-        if (!at) messenger.engine().step();  // progress may complete sends and so free space
+        if (!at) messenger.engine().make_turn();  // progress may complete sends and so free space
         if (!at && !(at = find_gap(needed, behind))) return no_room(bytes);
     }
     if (messenger.send_now(peer, key, buffer)) return {};

@@ -79,7 +79,7 @@ Error bad_handle(const char *name, uint64_t handle, int null_handle, ErrorClass 
 Error foreign_handle(const char *name, const Door &called, ErrorClass error_class) {
     return {error_class, std::string(name) + " is no handle of " + called.abi +
                              ", to which this function belongs (" + called.library +
-                             "): this program, or a part of it, was compiled with " + called.strangers +
+                             "): this program, or a part of it, was compiled with " + called.other_header +
                              "; " + called.advice};
 }
 

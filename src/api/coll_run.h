@@ -1,6 +1,6 @@
-// Runs a blocking collective operation: plans it, starts it, and waits for it with a wait record. The
-// typed functions of coll.cc and neighbors.cc use run(). Any thread; the engine is taken for the whole
-// call.
+// Runs a blocking collective operation: plans it, starts it, states in the wait record that it waits, and
+// waits. The typed functions of coll.cc and neighbors.cc use run(). Any thread may call it; the engine is
+// taken for the whole call.
 // Tested by: tests/mpi/coll/forms.cc, tests/mpi/coll/sizes.cc.
 #pragma once
 

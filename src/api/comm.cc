@@ -217,7 +217,7 @@ Error lanyard_comm_free(Comm *&comm) {
 }
 
 // Because of the barrier, no rank returns before all ranks have called this function. Operations under way
-// end with their requests, as after MPI_Comm_free.
+// continue until their requests are complete, as after MPI_Comm_free.
 Error lanyard_comm_disconnect(Comm *&comm) {
     if (comm->predefined())
         return Error(ErrorClass::comm, comm->name.get() + " is predefined and cannot be disconnected");

@@ -3,8 +3,8 @@
 // through that same front end, because only that front end knows the handles of its ABI. Every front end
 // defines one constant Door. The core stores each function of the program together with the Door through
 // which it was passed (Callback in types.h). The calls happen on a thread that is inside MPI, never on the
-// helper thread. Each function below that returns an int returns the code of the program's function, as a
-// value of the library.
+// helper thread. Each function below that returns an int returns the error code that the program's function
+// has returned, translated to the library's codes.
 // Tested by: tests/mpich_abi/crossing.cc, tests/third_abi/program.cc.
 #pragma once
 
@@ -20,7 +20,7 @@ struct Door {
     // Texts for error messages: the file name ("libmpi_abi.so.1"); the ABI ("the MPI-5.0 standard's
     // ABI"); and, for a program that passes handles of another ABI, how the program was probably compiled and
     // what the user should do.
-    const char *library, *abi, *strangers, *advice;
+    const char *library, *abi, *other_header, *advice;
     bool of_the_standard;  // the front end's ABI is that of MPI-5.0
 
     // inout[i] = in[i] op inout[i]. A function that takes an int count is called several times if
@@ -63,9 +63,9 @@ struct Door {
     Comm *(*tool_comm)(const void *handle);
 };
 
-// Must the library refuse what only the standard forbids? Some calls that the standard forbids or does not
-// define work in MPICH, Intel MPI and Open MPI alike. Existing programs contain such calls, so they work
-// here too. They are refused only in a program that uses the standard's ABI with LANYARD_CHECK=on.
+// Does the library refuse calls that only the standard forbids? Some calls that the standard forbids or
+// does not define work in MPICH, Intel MPI and Open MPI alike. Existing programs contain such calls, so they
+// work here too. They are refused only in a program that uses the standard's ABI with LANYARD_CHECK=on.
 bool keeps_to_standard();
 
 }  // namespace lanyard

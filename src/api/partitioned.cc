@@ -179,7 +179,7 @@ Error lanyard_parrived(Request *request, int partition, int *flag) {
     if (!request->active || receive.arrived(partition)) return {};
     {
         EngineGuard guard(*runtime()->engine);
-        runtime()->engine->step_for_test();
+        runtime()->engine->turn_for_test();
     }
     *flag = receive.arrived(partition);
     return {};

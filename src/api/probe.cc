@@ -43,7 +43,7 @@ Error find_message(Comm &comm, int source, int tag, bool wait, const char *call,
         Waiting waiting(call, tool::WaitFor::message, &comm, source, tag);
         messenger.engine().wait_owned(Condition{over, &sought});
     } else {
-        messenger.engine().step_for_test();
+        messenger.engine().turn_for_test();
     }
     message = sought.found();
     return message || !sought.lost() ? Error()

@@ -22,7 +22,7 @@ constexpr int looks_at_once = 100;
     SendOperation operation;
     describe(operation, send);
     operation.in_call = true;
-    if (messenger.may_claim(operation.peer, operation.buffer)) messenger.engine().step();
+    if (messenger.may_claim(operation.peer, operation.buffer)) messenger.engine().make_turn();
     messenger.send(operation);
     if (!operation.completion.complete()) {
         Waiting waiting(call, tool::WaitFor::receiver, &send.comm, send.dest, send.tag);

@@ -72,8 +72,7 @@ namespace {
     Runtime *made = runtime();
     if (made && made->universe && !alone && in_use(lanyard_process_state.load()))
         made->universe->abort(*made->universe, exit_code, message, false);
-    // Only this process is to end, or MPI is not active and no launcher waits for this process as a
-    // rank.
+    // This is reached if only this process is to end, or if MPI is not active.
     std::fprintf(stderr, "%s\n", message.c_str());
     std::fflush(nullptr);
     _exit(exit_code);
@@ -89,7 +88,7 @@ std::string kept_text(const std::string &call, const char *function, const std::
 }  // namespace
 
 int code_of(const ErrorRecord &record, const std::string &text) {
-    // not a standard class, for example a code that the program has created or returned
+    // The code is not a standard class. For example, the program has created or returned it.
     if (record.code < 0 || record.code > static_cast<int>(ErrorClass::abi)) return record.code;
     auto error_class = static_cast<ErrorClass>(record.code);
     // programs compare this code with the class

@@ -11,7 +11,7 @@
 
 namespace lanyard {
 
-// The code that the program receives for an error. If the error is a failure of a standard class,
+// The code that the program receives for an error. If the error class is one of the standard's,
 // MPI_Error_string returns `text` for this code.
 int code_of(const ErrorRecord &record, const std::string &text);
 

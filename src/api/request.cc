@@ -28,13 +28,13 @@ namespace {
     if (comm && !comm->predefined()) release_comm(comm);
 }
 
-// Called for a complete operation whose result no call returns. Owner of the engine.
+// [owner] Called for a complete operation whose result no call returns.
 void drop_error(Request &request) {
     if (request.operation.error)
         runtime()->messenger->unasked(request.operation, request.kind == Request::Kind::send);
 }
 
-// Called when an operation is complete whose request the program has freed. Releases the request.
+// Called when an operation completes after the program has freed its request. Releases the request.
 void end_given_up(Completion &completion) {
     auto *ended = static_cast<Request *>(completion.context);
     completion.then = nullptr;
@@ -159,12 +159,13 @@ namespace {
 
 // Sends a waiting batch by taking and leaving the engine: a thread that leaves MPI sends waiting batches,
 // unless its call has allowed batching (see Batching).
-[[gnu::noinline]] void let_go() { EngineGuard guard(*runtime()->engine); }
+[[gnu::noinline]] void send_batch() { EngineGuard guard(*runtime()->engine); }
 
 [[gnu::always_inline]] inline Error take_up(Request *&request, Status *status) {
     Request &picked = *request;
     if (picked.shared) {
-        if (picked.batched) [[unlikely]] let_go();
+        if (picked.batched) [[unlikely]]
+            send_batch();
         if (status) set_sent(*status);
         request = nullptr;
         return {};
@@ -228,7 +229,7 @@ Error lanyard_request_free(Request *&request) {
         request->end_handle();
         release_request(request);
     } else if (request->batched) {
-        let_go();
+        send_batch();
     }
     request = nullptr;
     return {};

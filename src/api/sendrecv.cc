@@ -36,7 +36,7 @@ Error exchange(const Send &send, const Receive &receive, Status *status) {
     }
     if (sends) {
         out.in_call = true;
-        if (messenger.may_claim(out.peer, out.buffer)) engine.step();
+        if (messenger.may_claim(out.peer, out.buffer)) engine.make_turn();
         messenger.send(out);
         waiter.remaining.fetch_add(1);
         if (!out.completion.await(waiter)) waiter.remaining.fetch_sub(1);

@@ -131,7 +131,7 @@ Error make_progress(int count, Request *const *requests) {
     Engine &engine = *runtime()->engine;
     EngineGuard guard(engine);
     if (Error error = refuse_given_up(count, requests)) return error;
-    engine.step_for_test();
+    engine.turn_for_test();
     return {};
 }
 

@@ -1,6 +1,6 @@
 // A PmiLine is one line of PMI-1, such as "cmd=get kvsname=k key=a\n". A line consists of words name=value,
-// separated by spaces, in any order. Client and launcher use this class. A value ends at the next space. Only
-// the values of the names in `rest_of_line` extend to the end of the line.
+// separated by spaces, in any order. A value ends at the next space. Only the values of the names in
+// `rest_of_line` extend to the end of the line. Client and launcher use this class.
 // Tested by: tests/fuzz/pmi_server.cc, tests/fuzz/pmi_client.cc.
 #pragma once
 

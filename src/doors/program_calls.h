@@ -142,7 +142,7 @@ struct ProgramCalls {
         return {
             .library = Abi::library,
             .abi = Abi::title,
-            .strangers = Abi::strangers,
+            .other_header = Abi::other_header,
             .advice = Abi::advice,
             .of_the_standard = Abi::of_the_standard,
             .call_op = call_op,

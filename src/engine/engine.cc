@@ -19,11 +19,11 @@ constexpr int soon_turns = 16;
 void Engine::post(Task &task) {
     hand_in(task);
     if (someone_sleeps()) idle_.wake();
-    // A thread that was awake in MPI at that moment may leave without a step, so the helper is informed too.
+    // A thread that was awake in MPI at that moment may leave without a turn, so the helper is informed too.
     if (helper_) helper_->task_posted();
 }
 
-int Engine::step() {
+int Engine::make_turn() {
     check_owner();
     read_clock_sometimes();
     return turn(frames_per_poll, true);
@@ -34,7 +34,7 @@ bool Engine::met_soon(const Condition &met) {
     int turns = oversubscribed_ ? 1 : soon_turns;
     for (int turn = 0; turn < turns && !met() && !paths().prefer_sleep() && !lock_.is_wanted(); ++turn) {
         awaited_ = &met;
-        step();
+        make_turn();
         awaited_ = nullptr;
     }
     return met();
@@ -54,7 +54,7 @@ void Engine::wait_owned(const Condition &met) {
     uint32_t idle_turns = 0;
     while (!met()) {
         awaited_ = &met;
-        int work = step();
+        int work = make_turn();
         awaited_ = nullptr;
         if (work > 0) {
             idle_turns = 0;
@@ -105,7 +105,7 @@ bool Engine::wait_owned(const Condition &condition, uint64_t limit_ns) {
     return condition();
 }
 
-void Engine::step_for_test() {
+void Engine::turn_for_test() {
     check_owner();
     bool any_sockets = paths().any_sockets(), system_calls = any_sockets && pace_.is_due(*this);
     if (!any_sockets) read_clock_sometimes();
@@ -129,7 +129,7 @@ void Engine::sleep(const Condition &met) {
     Sleeper self(met);
     sleepers_.enter(self);
     leave_nothing_out();
-    bool nothing_moved = step() == 0 && !met();
+    bool nothing_moved = make_turn() == 0 && !met();
     uint64_t since_ns = 0;
     if (nothing_moved) {
         sleepers_.set_deadline(self, deadline_ns());

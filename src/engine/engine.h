@@ -36,7 +36,7 @@ class Engine : public Progress {
 public:
     explicit Engine(Idle &idle) : Progress(idle), idle_(idle), sleepers_(idle), batching_(paths()) {}
 
-    // Called before the first step, by the thread that creates the runtime. Paths are polled in the order in
+    // Called before the first turn, by the thread that creates the runtime. Paths are polled in the order in
     // which they are added.
     void add_path(Path &path) {
         paths().add(path);
@@ -64,7 +64,7 @@ public:
         after_leaving_.store(function);
         leaves_slowly_.store(helper_ || function, std::memory_order_relaxed);
     }
-    // Called before the first step. true: ranks outnumber processors on this node, so a thread that waits for
+    // Called before the first turn. true: ranks outnumber processors on this node, so a thread that waits for
     // another process yields its processor.
     void set_oversubscribed(bool oversubscribed) { oversubscribed_ = oversubscribed; }
     bool oversubscribed() const { return oversubscribed_; }
@@ -97,21 +97,21 @@ public:
     }
 
     // [owner] Makes one turn. Returns the amount of work done, 0 if nothing moved.
-    int step();
-    // Called by any thread, even one that never enters MPI. Lets the owner's next step run `task`. Wakes a
-    // sleeping thread, if there is one, to make this step. If the process has no helper and no thread in MPI,
-    // the task runs when a thread enters and steps. `task` must live until it runs, and must not be posted
-    // again before. post() must not be called during set_helper().
+    int make_turn();
+    // Called by any thread, even one that never enters MPI. Lets the owner's next turn run `task`. Wakes a
+    // sleeping thread, if there is one, to make this turn. If the process has no helper and no thread in MPI,
+    // the task runs when a thread enters MPI and makes a turn. `task` must live until it runs, and must not
+    // be posted again before. post() must not be called during set_helper().
     void post(Task &task);
 
-    // The waiting functions below make steps, and a step may run any task, poller or continuation. During the
+    // The waiting functions below make turns, and a turn may run any task, poller or continuation. During the
     // wait other threads may own the engine, so the caller's state may have changed afterwards.
     //
-    // [owner] Makes a few steps for a condition that is likely to be met soon. They take less than a
+    // [owner] Makes a few turns for a condition that is likely to be met soon. They take less than a
     // microsecond if the paths poll only memory, and some microseconds with sockets. Returns whether the
     // condition is met. If so, the caller need not write a wait record.
     bool met_soon(const Condition &condition);
-    // [owner] Makes steps until the completion is done. Gives the engine up while it sleeps or yields, and
+    // [owner] Makes turns until the completion is done. Gives the engine up while it sleeps or yields, and
     // when other threads want the engine. No other thread may wait for this completion.
     void wait_owned(Completion &completion);
     // [owner] The same until the condition is met. Whichever thread owns the engine evaluates the condition;
@@ -120,17 +120,17 @@ public:
     // [owner] The same, but at the latest until read_now_ns() reaches `limit_ns`. Returns whether the
     // condition is met. Only one thread at a time may make such a wait.
     bool wait_owned(const Condition &condition, uint64_t limit_ns);
-    // [owner] For MPI calls that need no step: makes a step in every glances_per_turn-th call, so that other
+    // [owner] For MPI calls that need no turn: makes a turn in every glances_per_turn-th call, so that other
     // operations advance.
     void glance() {
         check_owner();
-        if (++glances_ % glances_per_turn == 0) step();
+        if (++glances_ % glances_per_turn == 0) make_turn();
     }
     // [owner] Makes one turn for a call of MPI_Test or a similar function that found nothing. Paths that are
     // polled by system calls are polled only every few microseconds. If many such calls in a row find nothing
     // either, and the Idle does not choose to spin, the call also yields the processor (TestPace). By default
     // the Idle does not spin where ranks outnumber processors.
-    void step_for_test();
+    void turn_for_test();
     // [owner]
     TestPace &test_pace() { return pace_; }
     // [owner]
@@ -142,16 +142,16 @@ public:
     void attend();
     void attend_no_more();
 
-    // [owner] For the helper: steps until nothing moves any more. Returns false if help() stopped because
-    // another thread wants the engine.
+    // [owner] For the helper: makes turns until nothing moves any more. Returns false if help() stopped
+    // because another thread wants the engine.
     bool help();
-    // [owner] Does the helper make the current step? The helper must not call the program's functions.
+    // [owner] Does the helper make the current turn? The helper must not call the program's functions.
     bool helping() const { return helping_; }
     // Does a thread of the program sleep inside MPI? Any thread may call this.
     bool someone_sleeps() const { return sleepers_.any(std::memory_order_seq_cst); }
-    // [owner] Is the current step made for a wait whose condition is already met?
+    // [owner] Is the current turn made for a wait whose condition is already met?
     bool wait_is_over() const { return awaited_ && (*awaited_)(); }
-    // [owner] The time at which a step is due even if nothing arrives.
+    // [owner] The time at which a turn is due even if nothing arrives.
     uint64_t deadline_ns() { return std::min(Progress::deadline_ns(), wait_limit_ns_); }
 
 private:
@@ -172,7 +172,7 @@ private:
 
     alignas(64) EngineLock lock_;
     std::atomic<bool> leaves_slowly_{false};  // a helper exists, or after_leaving_ is set
-    const Condition *awaited_ = nullptr;      // set during a step that is made for a wait
+    const Condition *awaited_ = nullptr;      // set during a turn that is made for a wait
     Idle &idle_;
     Sleepers sleepers_;
     Batching batching_;

@@ -189,8 +189,8 @@ void GuardProcess::obey() {
 }
 
 // Ends the remaining processes, first by TERM and then by KILL. If mpirun has died or has ordered KILL, TERM
-// is left out. Called again and again while processes of the job exist, as soon as no rank lives, mpirun has
-// died, or mpirun has ordered KILL.
+// is left out. run() calls this repeatedly until no process of the job is left, beginning when no rank lives
+// any more, when mpirun has died, or when mpirun has ordered KILL.
 void GuardProcess::end_what_is_left() {
     uint64_t now_ns = clock_ns();
     if (mpirun_gone_) killing_ = true;

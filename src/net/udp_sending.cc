@@ -19,7 +19,7 @@ namespace lanyard {
 
 namespace {
 
-constexpr int most_segments = 64;  // the most packets in one message; older kernels accept no more
+constexpr int most_segments = 64;  // the most packets that one msghdr may hold; older kernels accept no more
 constexpr int favoured_after = 64;   // packets in a row after which a destination gets a connected socket
 
 }  // namespace
@@ -88,9 +88,9 @@ int UdpPackets::send_messages(int socket, mmsghdr *list, int count) {
     return count;
 }
 
-// Sends a batch. Returns how many of its packets were sent or dropped. Returns -errno only if this is the
-// first batch of a send() and no packet of it was sent or dropped. After any other error, the endpoint counts
-// as full, and the next send() meets the error again.
+// Sends a batch. Returns how many of its packets were sent or dropped. Returns -errno only if send() has
+// not sent or dropped any packet yet. Otherwise the endpoint counts as full, and the next send() meets the
+// error again.
 int UdpPackets::send_batch(Batch &batch, bool first) {
     Socket &socket = sockets_[batch.socket];
     int done = 0;

@@ -87,25 +87,29 @@ Counters<Channels> &channel_counters() {
 Counters<CopyMethods> &copy_method_counters() {
     using enum CopyMethods::Kind;
     using enum CopyMethods::Method;
-    static auto &only = *new Counters<CopyMethods>("p2p", {
-        rate_row(contiguous, directly, "p2p_rate_once",
-                 "the best rate of long messages within a node that were copied once, by size in steps that "
-                 "double from 16 KiB on, the last for all longer messages; it is kept until the copy methods "
-                 "are tried again"),
-        rate_row(contiguous, twice, "p2p_rate_twice",
-                 "the same for messages that were copied twice, through shared buffers"),
-        rate_row(contiguous, streamed, "p2p_rate_streamed",
-                 "the same for messages that were copied twice, out of shared buffers past the caches; tried "
-                 "from 512 KiB on"),
-        rate_row(in_runs, directly, "p2p_rate_once_in_runs",
-                 "p2p_rate_once for messages to receive buffers that are not contiguous"),
-        rate_row(in_runs, twice, "p2p_rate_twice_in_runs",
-                 "p2p_rate_twice for messages to receive buffers that are not contiguous"),
-        rate_row(mapped, directly, "p2p_rate_once_mapped",
-                 "p2p_rate_once for messages from memory of MPI_Alloc_mem"),
-        rate_row(mapped, twice, "p2p_rate_twice_mapped",
-                 "p2p_rate_twice for messages from memory of MPI_Alloc_mem"),
-    });
+    static auto &only = *new Counters<CopyMethods>(
+        "p2p",
+        {
+            rate_row(
+                contiguous, directly, "p2p_rate_once",
+                "the best rates of long messages within a node that were copied once: one for each size "
+                "from 16 KiB on, each twice the one before, and the last for all longer messages. They are "
+                "kept until the copy methods are tried again"),
+            rate_row(contiguous, twice, "p2p_rate_twice",
+                     "the same for messages that were copied twice, through shared buffers"),
+            rate_row(
+                contiguous, streamed, "p2p_rate_streamed",
+                "the same for messages that were copied twice, out of shared buffers past the caches; tried "
+                "from 512 KiB on"),
+            rate_row(in_runs, directly, "p2p_rate_once_in_runs",
+                     "p2p_rate_once for messages to receive buffers that are not contiguous"),
+            rate_row(in_runs, twice, "p2p_rate_twice_in_runs",
+                     "p2p_rate_twice for messages to receive buffers that are not contiguous"),
+            rate_row(mapped, directly, "p2p_rate_once_mapped",
+                     "p2p_rate_once for messages from memory of MPI_Alloc_mem"),
+            rate_row(mapped, twice, "p2p_rate_twice_mapped",
+                     "p2p_rate_twice for messages from memory of MPI_Alloc_mem"),
+        });
     return only;
 }
 

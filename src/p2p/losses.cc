@@ -13,8 +13,8 @@ Error Losses::tell(uint32_t peer, const char *what) {
         text += "; a message of " + std::to_string(loss.bytes) +
                 " bytes that was sent to it before may not have arrived";
     if (loss.messages > 1)
-        text += "; " + std::to_string(loss.messages) + " messages of together " + std::to_string(loss.bytes) +
-                " bytes that were sent to it before may not have arrived";
+        text += "; " + std::to_string(loss.messages) + " messages (" + std::to_string(loss.bytes) +
+                " bytes in all) that were sent to it before may not have arrived";
     return Error(ErrorClass::proc_aborted, std::move(text));
 }
 

@@ -1,4 +1,5 @@
-// Sends the request to push, and waits a moment for the sender's answer (push_request.h).
+// Asks the sender to copy a part of the message itself (a push), and waits briefly for its answer. See
+// push_request.h.
 #include "p2p/push_request.h"
 
 #include <algorithm>
@@ -7,10 +8,10 @@ namespace lanyard {
 
 namespace {
 
-// How long the receiver waits for the sender: a fraction of the time of the copy.
+// The receiver waits for the sender for a fraction of the time that the copy takes: 1 ns for every
+// bytes_per_moment_ns bytes.
 constexpr uint64_t least_moment_ns = 2000, bytes_per_moment_ns = 32;
-// After requests_in_vain unanswered requests in a row, a push is requested only for every ask_every-th
-// message.
+// After this many unanswered requests in a row, only one message in `ask_every` asks for a push.
 constexpr uint32_t requests_in_vain = 4, ask_every = 32;
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The payload of an offer. If the first bytes of the message travel with the offer, they follow this struct.
-// Thread rule: values without a lock; a thread uses its own.
+// Thread rule: no lock; each thread uses only its own objects.
 // Tested by: tests/unit/p2p/rendezvous_send_test.cc, tests/unit/p2p/rendezvous_receive_test.cc.
 #pragma once
 

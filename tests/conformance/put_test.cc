@@ -60,11 +60,11 @@ protected:
     }
     // Reduces `bytes` to what a path with tiny frames can carry in a short time. Some simulated networks
     // have frames of one byte.
-    size_t carried_soon(size_t bytes) const {
-        return std::min(bytes, 500 * connected->paths[0]->info.max_bulk);
+    size_t carried_soon(size_t bytes, size_t frames = 500) const {
+        return std::min(bytes, frames * connected->paths[0]->info.max_bulk);
     }
     void step() {
-        for (auto &process : processes) process->engine.step();
+        for (auto &process : processes) process->engine.make_turn();
     }
     // Makes steps until `over` is true. Returns false if nothing has arrived for 20 s; the time is
     // long because some simulated networks are slow.
@@ -149,7 +149,7 @@ TEST_P(PutTest, SeveralAtOnceComeAll) {
     for (uint32_t own = 0; own < count; ++own)
         processes.push_back(std::make_unique<Process>(*connected, settings, own));
     const int at_once = under_valgrind() ? 10 : 40;
-    const size_t bytes = carried_soon(50'000);
+    const size_t bytes = carried_soon(50'000, 50);
     std::vector<std::byte> source(static_cast<size_t>(at_once) * bytes);
     for (std::byte &each : source) each = static_cast<std::byte>(random.next());
     int over = 0;

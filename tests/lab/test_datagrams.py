@@ -225,8 +225,8 @@ SILENT = r"process 1 at 10\.\d+\.0\.2:\d+ has not answered for 2 s \(LANYARD_PEE
 
 # A process that computes acknowledges nothing, so a message that it has received may be reported, too.
 @pytest.mark.parametrize(("how", "lost"), [
-    ("told", "(3 messages of together 300|4 messages of together 304) bytes"),
-    ("freed", "(4 messages of together 400|5 messages of together 404) bytes"),
+    ("told", r"(3 messages \(300|4 messages \(304) bytes in all\)"),
+    ("freed", r"(4 messages \(400|5 messages \(404) bytes in all\)"),
 ][:1 + LONG])
 def test_messages_that_did_not_arrive_are_told_once_by_finalize(hosts, how, lost):
     code, out, err = silent_into_the_cut(hosts, how)
@@ -243,6 +243,6 @@ if LONG:
         code, out, err = silent_into_the_cut(hosts, "ask")
         assert code == 3, err
         assert re.search("MPI_Send.* on rank 0 .*: the process to send to cannot be reached any more: "
-                         f"{SILENT}.*[34] messages of together 30[04] bytes that were sent to it before may "
+                         f"{SILENT}.*[34] messages \(30[04] bytes in all\) that were sent to it before may "
                          "not have arrived", out), out
         assert "the class is right" in out

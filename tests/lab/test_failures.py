@@ -136,8 +136,8 @@ def cut_while(hosts, how, seconds, cut_s, timeout_s):
 
 
 @pytest.mark.parametrize(("how", "lost"), [
-    ("told", "3 messages of together 300 bytes"),
-    ("freed", "4 messages of together 400 bytes"),
+    ("told", r"3 messages \(300 bytes in all\)"),
+    ("freed", r"4 messages \(400 bytes in all\)"),
 ][:1 + LONG])
 def test_messages_that_did_not_arrive_are_told_by_finalize(hosts, how, lost):
     """The sends of some messages are complete, but the peer fails while the program computes. No other call
@@ -156,7 +156,7 @@ if LONG:
         code, out, err, _ = cut_while(hosts, "ask", 5, None, 2)
         assert code == 3, err
         assert re.search("MPI_Send.* on rank 0 .*: the process to send to cannot be reached any more: "
-                         r"process 1 at \S+ cannot be reached since 2 s .*3 messages of together 300 bytes "
+                         r"process 1 at \S+ cannot be reached since 2 s .*3 messages \(300 bytes in all\) "
                          "that were sent to it before may not have arrived", out), out
         assert re.search("MPI_Probe.* on rank 0 .*: the process to receive from cannot be reached any more: "
                          "process 1 at ", out), out

@@ -81,7 +81,7 @@ void Player::play() {
         if (message.from == rank_.own) post_send(message);
         if (random_.chance(program_.cancel_percent)) cancel_something();
         if (random_.chance(program_.wait_percent)) wait(false);
-        if (random_.chance(20)) rank_.engine.step();
+        if (random_.chance(20)) rank_.engine.make_turn();
     }
     wait(true);
     for (auto &[key, left] : expected_)
@@ -159,7 +159,7 @@ void Player::probe_and_receive(Operation &operation) {
                                       &question});
     Unexpected *found = rank_.messenger.probe(question.key);
     rank_.messenger.take(*found);
-    if (random_.chance(50)) rank_.engine.step();
+    if (random_.chance(50)) rank_.engine.make_turn();
     rank_.messenger.receive_taken(operation.in, *found);
 }
 
@@ -173,7 +173,7 @@ void Player::cancel_something() {
     else operation->describe({6000, any_source, 1}, operation->own().buffer, no_peer);
     operation->out.mode = SendMode::synchronous;
     operation->start(rank_.messenger);
-    if (random_.chance(50)) rank_.engine.step();
+    if (random_.chance(50)) rank_.engine.make_turn();
     operation->cancel(rank_.messenger);
     rank_.engine.wait_owned(operation->own().completion);
     EXPECT_TRUE(operation->own().cancelled)

@@ -19,7 +19,7 @@ struct Dying {
     bool go_on(Rank &rank, uint64_t most) {
         for (uint64_t left = baton.random().below(most + 1); left > 0; --left) {
             if (rank.own == 1 && steps-- == 0) return false;
-            if (rank.engine.step() == 0) baton.pass();
+            if (rank.engine.make_turn() == 0) baton.pass();
         }
         return true;
     }

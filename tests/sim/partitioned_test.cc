@@ -20,7 +20,7 @@ void play(const Channels &program, Rank &rank, uint64_t seed) {
     std::vector<std::unique_ptr<End>> ends;
     auto step = [&] {
         EngineGuard guard(rank.engine);
-        rank.engine.step();
+        rank.engine.make_turn();
     };
     for (size_t i = 0; i < program.channels.size(); ++i) {
         const Channel &channel = program.channels[i];
@@ -30,7 +30,7 @@ void play(const Channels &program, Rank &rank, uint64_t seed) {
         if (receives && receive_first) ends.push_back(std::make_unique<End>(rank, channel, i, false));
         if (sends) ends.push_back(std::make_unique<End>(rank, channel, i, true));
         if (receives && !receive_first) ends.push_back(std::make_unique<End>(rank, channel, i, false));
-        if (random.chance(20)) rank.engine.step();
+        if (random.chance(20)) rank.engine.make_turn();
     }
     for (int round = 0; round < 4; ++round) {
         std::vector<End *> active, busy;
@@ -146,7 +146,7 @@ TEST(SimulatedPartitions, WaitForTheLastByteOfTheOpening) {
             for (uint64_t until_ns = 1000 * static_cast<uint64_t>(made_ready);
                  rank.job.baton.now_ns() < until_ns;) {
                 EngineGuard guard(rank.engine);
-                rank.engine.step();
+                rank.engine.make_turn();
                 rank.job.baton.pass();
             }
         }
@@ -165,7 +165,7 @@ TEST(SimulatedPartitions, NeighboursTravelTogether) {
             if (end.send) {
                 while (rank.messenger.posted().count()) {  // waits until the channel is open
                     EngineGuard guard(rank.engine);
-                    rank.engine.step();
+                    rank.engine.make_turn();
                 }
                 uint64_t before = rank.messenger.counts().sent;
                 EXPECT_FALSE(end.send->ready(0, 49));

@@ -143,7 +143,7 @@ private:
             start_one(**chosen);
             queue.erase(chosen);
             --left;
-            if (random_.chance(20)) rank_.engine.step();
+            if (random_.chance(20)) rank_.engine.make_turn();
         }
         return next;
     }
@@ -165,7 +165,7 @@ private:
     // finishes any operation that is complete.
     void finish(size_t place) {
         if (random_.chance(30)) {
-            rank_.engine.step();
+            rank_.engine.make_turn();
             for (size_t i = 0; i < pending_.size(); ++i)
                 if (pending_[i].operation->complete()) place = i;
         }

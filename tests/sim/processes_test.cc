@@ -110,7 +110,7 @@ public:
         for (auto [talk, send] : steps) {
             begin(talks_[talk], send);
             if (baton_.random().chance(20)) wait_until(baton_.now_ns() + baton_.random().below(200'000));
-            if (baton_.random().chance(30)) engine_.step();
+            if (baton_.random().chance(30)) engine_.make_turn();
         }
         for (Operation &operation : operations_) engine_.wait_owned(operation.transfer.own().completion);
         check();

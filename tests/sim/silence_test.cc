@@ -177,7 +177,7 @@ struct Parted {
             uint64_t next_ns = end_ns * turn / turns;
             while (baton.now_ns() < next_ns) {
                 baton.arm();
-                if (rank.engine.step() == 0) baton.sleep_until(next_ns);
+                if (rank.engine.make_turn() == 0) baton.sleep_until(next_ns);
             }
         }
         for (uint32_t peer = 0; peer < ranks; ++peer)

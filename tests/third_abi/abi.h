@@ -171,7 +171,7 @@ struct Abi : Types, Values {
     static constexpr bool of_the_standard = false;
     static constexpr const char *library = "third-abi";
     static constexpr const char *title = "an ABI made for a test";
-    static constexpr const char *strangers = "another mpi.h";
+    static constexpr const char *other_header = "another mpi.h";
     static constexpr const char *advice = "use third_abi/types.h";
     static const lanyard::Door door;
 

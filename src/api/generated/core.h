@@ -25,7 +25,7 @@ Error lanyard_abi_get_info(Info **info);
 Error lanyard_abi_get_version(int *abi_major, int *abi_minor);
 // Sets how Fortran represents true and false.
 Error lanyard_abi_set_fortran_booleans(int logical_size, const void *logical_true, const void *logical_false);
-// Describes the Fortran compiler in use to the library; once only.
+// Tells the library which Fortran compiler the program uses; may be called only once.
 Error lanyard_abi_set_fortran_info(Info &info);
 
 // Attributes and keyvals.

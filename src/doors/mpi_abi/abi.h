@@ -16,7 +16,7 @@ struct Abi : Types, doors::StandardValues {
     static constexpr bool of_the_standard = true;
     static constexpr const char *library = "libmpi_abi.so.1";
     static constexpr const char *title = "the MPI-5.0 standard's ABI";
-    static constexpr const char *strangers =
+    static constexpr const char *other_header =
         "the mpi.h of MPICH, Intel MPI or another library with MPICH's ABI";
     static constexpr const char *advice =
         "compile all of it with the mpi.h of the standard's ABI (Lanyard's mpicc does), or link it with its "

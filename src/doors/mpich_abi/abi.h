@@ -21,7 +21,7 @@ struct Abi : Types, Translations {
     static constexpr bool of_the_standard = false;
     static constexpr const char *library = "libmpi.so.12";
     static constexpr const char *title = "the ABI of MPICH and Intel MPI";
-    static constexpr const char *strangers = "the mpi.h of the MPI-5.0 standard's ABI, such as Lanyard's";
+    static constexpr const char *other_header = "the mpi.h of the MPI-5.0 standard's ABI, such as Lanyard's";
     static constexpr const char *advice =
         "link it with -lmpi_abi, as Lanyard's mpicc does, and let nothing (LD_PRELOAD) load libmpi.so.12 "
         "before";

@@ -241,7 +241,7 @@ TEST(Engine, CompletesUnderManyWaitersAndTests) {
             for (int round = 0; round < rounds; ++round) {
                 EngineGuard guard(engine);
                 if (i == 0 && round % 7 == 0) {
-                    while (!completions[i][round].complete()) engine.step_for_test();
+                    while (!completions[i][round].complete()) engine.turn_for_test();
                 } else {
                     engine.wait_owned(completions[i][round]);
                 }
@@ -278,7 +278,7 @@ TEST(Engine, YieldsAfterTestsInARowThatFindNothing) {
     EngineGuard guard(engine);
     auto yields_of = [&](int tests) {
         int before = idle.yields;
-        for (int i = 0; i < tests; ++i) engine.step_for_test();
+        for (int i = 0; i < tests; ++i) engine.turn_for_test();
         return idle.yields - before;
     };
     EXPECT_EQ(yields_of(3), 3);
@@ -378,9 +378,9 @@ TEST(Engine, RunsPostedTasksInOrderAndAgain) {
     engine.post(tasks[1]);
     EXPECT_TRUE(engine.under_way());
     engine.ready(tasks[0]);
-    EXPECT_EQ(engine.step(), 3);
-    EXPECT_EQ(engine.step(), 1);
-    EXPECT_EQ(engine.step(), 0);
+    EXPECT_EQ(engine.make_turn(), 3);
+    EXPECT_EQ(engine.make_turn(), 1);
+    EXPECT_EQ(engine.make_turn(), 0);
     EXPECT_EQ(order, (std::vector<int>{0, 2, 1, 1}));
     EXPECT_FALSE(engine.under_way());
 }

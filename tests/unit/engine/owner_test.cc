@@ -53,7 +53,7 @@ TEST(OwnerMarkDeathTest, StepWithoutTheEngineFails) {
     ProcessIdle idle(IdlePolicy{0, 0, false});
     Engine engine(idle);
     { EngineGuard guard(engine); }
-    EXPECT_DEATH(engine.step(), "the caller has not taken the engine");
+    EXPECT_DEATH(engine.make_turn(), "the caller has not taken the engine");
 }
 #endif
 

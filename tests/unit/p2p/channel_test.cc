@@ -86,7 +86,7 @@ protected:
     }
     void step() {
         EngineGuard guard(engine);
-        engine.step();
+        engine.make_turn();
     }
 
     SleepWord sleep;

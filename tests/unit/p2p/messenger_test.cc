@@ -84,7 +84,7 @@ protected:
     Messenger &messenger(uint32_t number) { return job->rank(number).messenger; }
     void step(int turns = 300) {
         for (int i = 0; i < turns; ++i)
-            for (uint32_t own : {0u, 1u}) job->rank(own).engine.step();
+            for (uint32_t own : {0u, 1u}) job->rank(own).engine.make_turn();
     }
     template <class... Operations>
     void complete(Operations &...operations) {
@@ -148,7 +148,7 @@ TEST_F(MessengerTest, ForgetsTheWordOfAMessageThatBothSidesCopied) {
         for (int i = 0; i < turns && !receiver->done(); ++i) step(1);
         in_use += messenger(1).endpoint().words.in_use() > 0;
         // The sender is outside MPI.
-        for (int i = 0; i < 10'000 && !receiver->done(); ++i) job->rank(1).engine.step();
+        for (int i = 0; i < 10'000 && !receiver->done(); ++i) job->rank(1).engine.make_turn();
         complete(sender, receiver);
         EXPECT_EQ(messenger(1).endpoint().words.in_use(), 0) << "after " << turns << " turns";
         receiver->expect_filled(900'000);
@@ -393,17 +393,16 @@ TEST_F(MessengerTest, TellsOfMessagesThatALostPeerMayNotHaveGot) {
     messenger(0).dispatch().lost(1, Error(ErrorClass::proc_aborted, "its cable is cut"));
     EXPECT_FALSE(messenger(0).untold_loss()) << "told by the send that failed";
     ASSERT_TRUE(freed->done());
-    EXPECT_EQ(
-        freed->own().error.sentence(),
-        "the other process cannot be reached any more: its cable is cut; 2 messages of together 100 bytes "
-        "that were sent to it before may not have arrived");
+    EXPECT_EQ(freed->own().error.sentence(),
+              "the other process cannot be reached any more: its cable is cut; 2 messages (100 bytes in all) "
+              "that were sent to it before may not have arrived");
     messenger(0).unasked(freed->own(), true);
     EXPECT_FALSE(freed->own().error);
     Error error = messenger(0).untold_loss();
     ASSERT_TRUE(error) << "nobody asked about that send";
     EXPECT_EQ(error.take().sentence,
               "a process that messages were sent to cannot be reached any more: its cable is cut; 3 messages "
-              "of together 110 bytes that were sent to it before may not have arrived");
+              "(110 bytes in all) that were sent to it before may not have arrived");
     EXPECT_FALSE(messenger(0).untold_loss()) << "once is enough";
 
     messenger(1).dispatch().undelivered(0, envelope_of(EnvelopeKind::eager, 1));

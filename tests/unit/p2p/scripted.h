@@ -154,7 +154,7 @@ protected:
     Peer &peer() { return endpoint.peers[1]; }
     void step(int times = 1) {
         EngineGuard guard(engine);
-        for (int i = 0; i < times; ++i) engine.step();
+        for (int i = 0; i < times; ++i) engine.make_turn();
     }
     static Buffer buffer(std::string &bytes) {
         return {reinterpret_cast<std::byte *>(bytes.data()), static_cast<int64_t>(bytes.size()),

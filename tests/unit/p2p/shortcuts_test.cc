@@ -32,7 +32,7 @@ struct Process {
     }
     void step() {
         EngineGuard guard(engine);
-        engine.step();
+        engine.make_turn();
     }
 
     ScriptedIdle idle;

@@ -350,9 +350,9 @@ void ask_each_other_on_two_teams() {
             while (posted < 2) sched_yield();
         look_at_both();
         ++posted;
-        while (!over[0] || !over[1]) look_at_both();
+        while (!over[0] || !over[1]) sched_yield(), look_at_both();
         ++done;
-        while (done < 3) look_at_both();  // continues, because other ranks may still request data
+        while (done < 3) sched_yield(), look_at_both();  // other ranks may still request data
         for (const std::vector<int64_t> &sum : sums)
             if (std::count(sum.begin(), sum.end(), 6) != count) ++first.wrong;
     });
