@@ -26,27 +26,29 @@ CounterRow<CopyMethods> rate_row(CopyMethods::Kind kind, CopyMethods::Method met
 }  // namespace
 
 Counters<MessageCounts> &message_counters() {
-    static auto &only = *new Counters<MessageCounts>("p2p", {
-        {"p2p_messages_sent", counter, user, "messages",
-         "messages sent, including those of collectives", &Counts::sent},
-        {"p2p_messages_matched", counter, user, "messages",
-         "messages matched by a receive, including those of collectives", &Counts::matched},
-        {"p2p_rendezvous_sent", counter, user, "messages",
-         "messages sent that were offered first because they are long, synchronous or beyond the receiver's "
-         "credit",
-         &Counts::rendezvous},
-        {"p2p_announcements_sent", counter, user, "announcements",
-         "posted receives that were announced to their senders", &Counts::announced},
-        {"p2p_announcements_used", counter, user, "messages",
-         "messages sent to announced receives without a request from the receiver",
-         &Counts::announcements_used},
-        {"p2p_announcements_crossed", counter, user, "announcements",
-         "announcements that were ignored because they arrived too late, because too many were stored, or "
-         "because the receiver had taken the announced receive back",
-         &Counts::crossed},
-        {"p2p_bytes_written", counter, user, "bytes", "bytes of messages sent to announced receives",
-         &Counts::bytes_written},
-    });
+    static auto &only = *new Counters<MessageCounts>(
+        "p2p", {
+                   {"p2p_messages_sent", counter, user, "messages",
+                    "messages sent, including those of collectives", &Counts::sent},
+                   {"p2p_messages_matched", counter, user, "messages",
+                    "messages matched by a receive, including those of collectives", &Counts::matched},
+                   {"p2p_rendezvous_sent", counter, user, "messages",
+                    "messages sent that were offered first because they are long, synchronous, in memory of "
+                    "MPI_Alloc_mem that the receiver can map, or beyond the receiver's credit",
+                    &Counts::rendezvous},
+                   {"p2p_announcements_sent", counter, user, "announcements",
+                    "posted receives that were announced to their senders", &Counts::announced},
+                   {"p2p_announcements_used", counter, user, "messages",
+                    "messages sent to announced receives without a request from the receiver",
+                    &Counts::announcements_used},
+                   {"p2p_announcements_crossed", counter, user, "announcements",
+                    "announcements that were ignored because they arrived too late, because too many were "
+                    "stored, or "
+                    "because the receiver had taken the announced receive back",
+                    &Counts::crossed},
+                   {"p2p_bytes_written", counter, user, "bytes",
+                    "bytes of messages sent to announced receives", &Counts::bytes_written},
+               });
     return only;
 }
 

@@ -14,6 +14,7 @@
 #include "engine/engine.h"
 #include "p2p/channel.h"
 #include "p2p/losses.h"
+#include "p2p/mapped_offers.h"
 #include "p2p/operation.h"
 #include "p2p/shared_words.h"
 #include "p2p/target.h"
@@ -32,6 +33,7 @@ struct alignas(256) Peer : Channel {
     // receive_now() looks for the peer's next message if its buffer has at most this many bytes; -1: never.
     int64_t shown_to = -1;
     uint32_t eager_limit = 0;
+    MappedOffers mapped_offers;
     uint32_t first_limit = 0;  // the most bytes that may travel with an offer
     WorthTrying announcing, asking_for_push;
     // Announced receives are claimed by shared words, in both directions (shm_advert.h).
@@ -156,6 +158,15 @@ struct Endpoint {
         auto address = reinterpret_cast<uintptr_t>(buffer.base);
         return path.memory().touches(peer) ||
                path.memory().mapped(own_peer, address, static_cast<size_t>(buffer.bytes()));
+    }
+    // Should a message that could be sent eagerly be offered instead (mapped_offers.h)?
+    bool better_offered(Peer &peer, const Buffer &buffer) const {
+        if (!peer.mapped_offers.may_suit(buffer.bytes())) [[likely]]
+            return false;
+        return buffer.contiguous() && !engine.oversubscribed() &&
+               peer.path->memory().mapped(own_peer, reinterpret_cast<uintptr_t>(buffer.base),
+                                          static_cast<size_t>(buffer.bytes())) &&
+               peer.mapped_offers.next_is_offered();
     }
 };
 

@@ -52,6 +52,8 @@ void Messenger::set_limits(Peer &peer) {
     size_t limit =
         settings.eager_limit < 0 ? path.info.eager_limit : static_cast<size_t>(settings.eager_limit);
     peer.eager_limit = static_cast<uint32_t>(std::min(limit, path.info.max_eager));
+    bool chosen_by_user = settings.eager_limit >= 0 || settings.copies == "twice";
+    peer.mapped_offers.allow(!chosen_by_user && peer.number != endpoint_.own_peer);
     size_t most_first = path.info.loses_bulk
                             ? path.info.max_eager - std::min(path.info.max_eager, sizeof(RendezvousOffer))
                             : 0;
@@ -85,6 +87,7 @@ void Messenger::limits_changed() {
 bool Messenger::send_eager_now(uint32_t number, MatchKey key, const Buffer &buffer, uint32_t check) {
     Peer &peer = endpoint_.peers[number];
     if (!peer.is_clear() || !Eager::fits(peer, buffer.bytes()) || peer.closed) return false;
+    if (endpoint_.better_offered(peer, buffer)) return false;
     if (settings().check && !check) check = type_signature(buffer, buffer.bytes());
     return eager_.send_now(peer, key, buffer, check);
 }
@@ -111,7 +114,9 @@ void Messenger::send(SendOperation &send) {
     if (endpoint_.fails_with_peer(send)) return;
     int64_t bytes = send.buffer.bytes();
     if (settings().check && !(send.context & collective_bit)) send.check = type_signature(send.buffer, bytes);
-    bool eager = send.mode != SendMode::synchronous && Eager::fits(endpoint_.peers[send.peer], bytes);
+    Peer &peer = endpoint_.peers[send.peer];
+    bool eager = send.mode != SendMode::synchronous && Eager::fits(peer, bytes) &&
+                 !endpoint_.better_offered(peer, send.buffer);
     if (eager) eager_.send(send);
     else rendezvous_.send(send);
 }

@@ -2,6 +2,8 @@
 #include "p2p/receiver.h"
 
 #include <cstring>
+#include <memory>
+#include <new>
 #include <string>
 
 #include "base/copy.h"
@@ -162,6 +164,45 @@ void Receiver::written(uint32_t peer, const Envelope &envelope, const std::byte 
     match(*receive, envelope);
     if (offer.sender_id == 0) endpoint_.finish(*receive);
     else rendezvous_.ask(*receive, peer, offer.sender_id);
+}
+
+// Reads memory of the peer by a system call. nullptr: this failed, or there is no memory for the copy.
+std::unique_ptr<std::byte[]> Receiver::read_whole(const Peer &peer, uint64_t address, size_t size) {
+    DirectMemory &memory = peer.path->memory();
+    if (!memory.touches(peer.number)) return nullptr;
+    std::unique_ptr<std::byte[]> room(new (std::nothrow) std::byte[size]);
+    if (!room) return nullptr;
+    iovec whole{room.get(), size};
+    Error error = memory.get(peer.number, &whole, 1, address, size);
+    if (error) room.reset();
+    error.discard();
+    return room;
+}
+
+// Handles an offer with flag_mapped, which costs credit like an eager message. The payload goes from the
+// sender's memory into the receive buffer or, if no receive is posted, is stored. If the payload can be
+// neither mapped nor read, the offer is an ordinary one, and nothing is stored: its credit is returned at
+// once.
+void Receiver::mapped(Peer &peer, const Envelope &envelope, const std::byte *payload) {
+    RendezvousOffer offer;
+    std::memcpy(&offer, payload, sizeof offer);
+    auto size = static_cast<size_t>(envelope.length);
+    Envelope plain = envelope;
+    const std::byte *memory = peer.path->memory().mapped(peer.number, offer.address, size);
+    std::unique_ptr<std::byte[]> room;
+    if (!memory) {
+        room = read_whole(peer, offer.address, size);
+        memory = room.get();
+    }
+    if (!memory) {
+        plain.flags &= static_cast<uint8_t>(~flag_mapped);
+        endpoint_.channels.consumed(peer, size);
+        return message(peer, plain, payload, sizeof offer);
+    }
+    plain.kind = EnvelopeKind::eager;
+    plain.flags &= flag_ready;
+    message(peer, plain, memory, size);
+    endpoint_.reply(peer.number, EnvelopeKind::finished, offer.sender_id, 0);
 }
 
 // Stores a message that fits no posted receive.

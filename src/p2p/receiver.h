@@ -108,6 +108,8 @@ private:
     void take_payload(ReceiveOperation &receive, uint32_t peer, const Envelope &envelope,
                       const std::byte *payload, size_t size);
     void written(uint32_t peer, const Envelope &envelope, const std::byte *payload);
+    void mapped(Peer &peer, const Envelope &envelope, const std::byte *payload);
+    static std::unique_ptr<std::byte[]> read_whole(const Peer &peer, uint64_t address, size_t size);
     bool withdraw(uint32_t peer, uint64_t sender_id);
     void store(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
     void finish(ReceiveOperation &receive) {
@@ -184,6 +186,7 @@ private:
 [[gnu::always_inline]] inline void Receiver::message(Peer &peer, const Envelope &envelope,
                                                      const std::byte *payload, size_t size) {
     bool eager = envelope.kind == EnvelopeKind::eager;
+    if (!eager && (envelope.flags & flag_mapped)) return mapped(peer, envelope, payload);
     ++peer.messages_received;
     if (!eager && (envelope.flags & flag_claimed)) return written(peer.number, envelope, payload);
     if (peer.arriving)

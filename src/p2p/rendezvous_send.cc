@@ -7,6 +7,7 @@
 #include "base/events.h"
 #include "base/log.h"
 #include "p2p/copy_methods.h"
+#include "p2p/eager.h"
 #include "p2p/push_request.h"
 #include "p2p/receive_advert.h"
 #include "p2p/shm_advert.h"
@@ -35,15 +36,21 @@ void RendezvousSends::tell(const SendOperation &send, uint64_t id) const {
     const Peer &peer = endpoint_.peers[send.peer];
     auto bytes = static_cast<long long>(send.buffer.bytes());
     bool synchronous = send.mode == SendMode::synchronous,
-         longer = bytes > static_cast<long long>(peer.eager_limit);
+         longer = bytes > static_cast<long long>(peer.eager_limit),
+         mapped = !synchronous && Eager::fits(peer, send.buffer.bytes());
     if (event_wanted(Event::rendezvous))
         tell_event(Event::rendezvous, send.context,
-                   {send.destination, send.tag, bytes, synchronous ? 0 : longer ? 1 : 2});
+                   {send.destination, send.tag, bytes,
+                    synchronous ? 0
+                    : longer    ? 1
+                    : mapped    ? 3
+                                : 2});
     if (!log_enabled(LogLevel::trace)) return;
     std::string why =
         "the receiver has not yet taken what it was sent (credit " + std::to_string(peer.credit_left) + ")";
     if (longer) why = "at most " + std::to_string(peer.eager_limit) + " are sent at once";
     if (synchronous) why = "the send is synchronous";
+    if (mapped) why = "the receiver can take it from memory of MPI_Alloc_mem";
     log(LogLevel::trace, "p2p", "peer %u: %lld bytes as rendezvous %#llx: %s", send.peer, bytes,
         static_cast<unsigned long long>(id), why.c_str());
 }
@@ -61,7 +68,7 @@ void RendezvousSends::Offer::begin(SendOperation &send) {
     send_ = &send;
     state_ = State::queued;
     announced_ = in_place_ = cancelling_ = received_ = false;
-    first_ = 0;
+    first_ = offered_ns_ = 0;
     send.unfinished = this;
     sends_.open_.push_back(*this);
     endpoint_.targets.add(*this);
@@ -97,6 +104,15 @@ void RendezvousSends::Offer::begin_moving() {
     moving_.begin(endpoint_.traffic);
 }
 
+// Can the receiver take the payload as soon as the offer arrives (mapped_offers.h)?
+bool RendezvousSends::Offer::is_mapped(const Peer &peer) const {
+    const Buffer &buffer = send_->buffer;
+    return send_->mode != SendMode::synchronous && peer.mapped_offers.may_suit(buffer.bytes()) &&
+           Eager::fits(peer, buffer.bytes()) &&
+           peer.path->memory().mapped(endpoint_.own_peer, reinterpret_cast<uintptr_t>(buffer.base),
+                                      static_cast<size_t>(buffer.bytes()));
+}
+
 // Claims an announced receive, or tries to send the offer, when all older envelopes have been sent. False:
 // there is no room yet.
 bool RendezvousSends::Offer::flush(Outgoing &outgoing) {
@@ -117,13 +133,17 @@ bool RendezvousSends::Offer::flush(Outgoing &outgoing) {
         bool attended = send.in_call && !endpoint.engine.oversubscribed();
         if (attended && long_enough && send.peer != endpoint.own_peer) envelope.flags = flag_attended;
     }
-    const AnnouncedReceive *announced = peer.claims ? nullptr : self.sends_.announced_for(send);
+    bool mapped = offer.address && self.is_mapped(peer);
+    if (mapped) envelope.flags |= flag_mapped;
+    const AnnouncedReceive *announced = peer.claims || mapped ? nullptr : self.sends_.announced_for(send);
     if (announced) {
         offer.address = announced->receive_id;
         envelope.flags = flag_announced;
     }
     if (self.transmit(envelope, offer) == Sent::full) return false;
     self.state_ = State::offered;
+    if (mapped) peer.credit_left -= Channels::cost(send.buffer.bytes());
+    self.offered_ns_ = mapped ? endpoint.engine.read_now_ns() : 0;
     if (announced) self.push_announced(*announced);
     endpoint.count_sent(peer, send, announced ? Protocol::write : Protocol::rendezvous, send.buffer.bytes());
     const char *how =
@@ -266,6 +286,10 @@ void RendezvousSends::Offer::sent() {
 // buffer any more. Bytes that were sent a second time may still be leaving the buffer.
 void RendezvousSends::Offer::received_by_peer() {
     received_ = true;
+    if (offered_ns_) {
+        uint64_t waited_ns = endpoint_.engine.read_now_ns() - offered_ns_;
+        endpoint_.peers[send_->peer].mapped_offers.ended(waited_ns);
+    }
     push_.pause();
     help_.stop();
     if (push_.leaving() == 0) finish();

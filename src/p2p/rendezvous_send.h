@@ -75,6 +75,7 @@ private:
 
         static bool flush(Outgoing &outgoing);
         bool claim();
+        bool is_mapped(const Peer &peer) const;
         Sent transmit(Envelope &envelope, const RendezvousOffer &offer);
         void push_announced(const AnnouncedReceive &receive);
         void push_behind_first();
@@ -97,6 +98,7 @@ private:
         bool received_ = false;  // the peer has the message or dropped it; frames may still leave the buffer
         uint64_t receiver_id_ = 0;
         uint64_t first_ = 0;  // the number of bytes that travelled with the offer
+        uint64_t offered_ns_ = 0;  // when the message was offered with flag_mapped; else 0
         Moving moving_;
         BulkPush push_;
         PieceWriter help_;

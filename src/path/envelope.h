@@ -58,6 +58,10 @@ constexpr uint8_t flag_if_unclaimed = 64;
 // (p2p/shm_advert.h).
 constexpr uint8_t flag_claimed = 16;
 
+// In an offer within a node: the receiver takes the payload from the sender's memory as soon as the offer
+// arrives, as if it were eager. It has cost the credit of its payload (p2p/mapped_offers.h).
+constexpr uint8_t flag_mapped = 128;
+
 // Payload of at most this size lies beside the envelope and costs no credit.
 constexpr size_t inline_payload = 24;
 constexpr size_t credit_unit = 64;

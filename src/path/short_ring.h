@@ -21,6 +21,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/fetch.h"
 #include "base/sleep_word.h"
 #include "path/envelope.h"
 
@@ -113,6 +114,11 @@ public:
         next_->word.store(frame_word(number_, kind, payload), std::memory_order_release);
         number_ += lines;
         next_ = ring_->behind(*next_, lines);
+    }
+    // Fetches the next lines into this processor's cache, to be written. The reader's processor has them
+    // since the last lap. Without this, each line of the next frame would have to be waited for in turn.
+    void fetch(uint32_t lines) {
+        for (uint32_t ahead = 0; ahead < lines; ++ahead) fetch_to_write(&line(ahead));
     }
     void wake_reader() const { wake_if_asleep(*sleep_); }
     bool reader_seems_asleep() const { return seems_asleep(*sleep_); }

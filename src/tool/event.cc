@@ -235,24 +235,26 @@ const std::vector<EventRow> &event_table() {
         event_row(Event::unexpected_message, "p2p_unexpected_message", "p2p", user, true,
                   "a message, or the offer of a message, arrived before its receive and was stored",
                   {{"source", integer, 0}, {"tag", integer, 0}, {"bytes", count, 0}}),
-        event_row(Event::rendezvous, "p2p_rendezvous", "p2p", user, true,
-                  "a message is offered before it is sent; why: 0 it is synchronous, 1 it is too long to be "
-                  "sent at once, 2 the receiver has not yet taken what was sent to it",
-                  {{"destination", integer, 0}, {"tag", integer, 0}, {"bytes", count, 0},
-                   {"why", integer, 0}}),
+        event_row(
+            Event::rendezvous, "p2p_rendezvous", "p2p", user, true,
+            "a message is offered before it is sent; why: 0 it is synchronous, 1 it is too long to be "
+            "sent at once, 2 the receiver has not yet taken what was sent to it, 3 the receiver can "
+            "take it from memory of MPI_Alloc_mem",
+            {{"destination", integer, 0}, {"tag", integer, 0}, {"bytes", count, 0}, {"why", integer, 0}}),
         event_row(Event::algorithm, "coll_algorithm", "coll", expert, true,
                   "the best algorithm was chosen; operation: its position among the control variables "
                   "coll_x_algorithm; algorithm: a value of that variable; bytes: the size from which on the "
                   "choice holds; processes: the number of processes that take part",
-                  {{"operation", integer, 0}, {"algorithm", integer, 0}, {"bytes", count, 0},
+                  {{"operation", integer, 0},
+                   {"algorithm", integer, 0},
+                   {"bytes", count, 0},
                    {"processes", integer, 0}}),
         event_row(Event::connection_made, "network_connection_made", "network", user, false,
                   "a TCP connection to a process was made; process: its number in the job; again: 1 if there "
                   "was one before",
                   {{"process", integer, 0}, {"again", integer, 0}}),
         event_row(Event::connection_broken, "network_connection_broken", "network", user, false,
-                  "the TCP connection to a process broke and will be made again",
-                  {{"process", integer, 0}}),
+                  "the TCP connection to a process broke and will be made again", {{"process", integer, 0}}),
         event_row(Event::peer_lost, "network_process_lost", "network", user, false,
                   "a process can no longer be reached (LANYARD_PEER_TIMEOUT)", {{"process", integer, 0}}),
         event_row(Event::peer_silent, "network_process_silent", "network", user, false,

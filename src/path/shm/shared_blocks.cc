@@ -45,6 +45,8 @@ void SharedBlocks::list(Entry &entry, uint64_t offset) {
 
 void *SharedBlocks::allocate(size_t bytes, Segment::Need need) {
     std::scoped_lock lock(mutex_);
+    bool is_short = bytes < long_bytes;
+    if (is_short && short_ones_ == most_short) return nullptr;
     Entry *entry = free_entry();
     if (!entry) return nullptr;
     uint64_t offset = segment_.append_block(bytes, need);
@@ -58,6 +60,7 @@ void *SharedBlocks::allocate(size_t bytes, Segment::Need need) {
     entry->bytes.store(bytes, std::memory_order_relaxed);
     list(*entry, offset);
     blocks_[memory] = entry;
+    short_ones_ += is_short;
     log(LogLevel::debug, "shm", "a block of %zu bytes is shared with the processes of this node", bytes);
     return memory;
 }
@@ -70,6 +73,7 @@ bool SharedBlocks::free(void *memory) {
     uint64_t offset = entry.offset.load(std::memory_order_relaxed),
              bytes = entry.bytes.load(std::memory_order_relaxed);
     list(entry, 0);
+    short_ones_ -= bytes < long_bytes;
     Segment::unmap(static_cast<std::byte *>(memory), bytes);
     segment_.empty(offset, bytes);
     free_entries_.push_back(&entry);
@@ -106,7 +110,10 @@ void SharedBlocks::read_list(const MemberControl &member, Views &views) {
             views.blocks.push_back(view);
         }
     }
-    for (const auto &[offset, view] : before) Segment::unmap(view.memory, view.bytes);
+    for (const auto &[offset, view] : before) {
+        short_views_ -= view.bytes < long_bytes;
+        Segment::unmap(view.memory, view.bytes);
+    }
     std::sort(views.blocks.begin(), views.blocks.end(),
               [](const View &one, const View &other) { return one.address < other.address; });
     std::atomic_thread_fence(std::memory_order_acquire);
@@ -127,7 +134,12 @@ std::byte *SharedBlocks::find(uint32_t index, uint64_t address, size_t bytes) {
     View &view = *std::prev(behind);
     if (bytes > view.bytes || address - view.address > view.bytes - bytes) return nullptr;
     if (index == own_) return reinterpret_cast<std::byte *>(address);
-    if (!view.memory) view.memory = segment_.map(view.offset, view.bytes);
+    if (!view.memory) {
+        bool is_short = view.bytes < long_bytes;
+        if (is_short && short_views_ == most_short_views) return nullptr;
+        view.memory = segment_.map(view.offset, view.bytes);
+        short_views_ += is_short && view.memory;
+    }
     return view.memory ? view.memory + (address - view.address) : nullptr;
 }
 

@@ -33,8 +33,12 @@ namespace lanyard {
 
 class SharedBlocks {
 public:
-    // Shorter blocks do not pay off: messages from and to them are copied twice, or are eager.
-    static constexpr size_t least_bytes = 64 * KiB;
+    // Shorter blocks do not pay off: messages from and to them are eager. A block needs a mapping of its own
+    // in each process that uses it, and mappings are limited (vm.max_map_count), so there are at most
+    // most_short blocks of less than `long_bytes`.
+    static constexpr size_t least_bytes = KiB, long_bytes = 64 * KiB, most_short = 1024;
+    // The most short blocks of other members that this process maps.
+    static constexpr size_t most_short_views = 8 * most_short;
     static constexpr size_t alignment = 4096;
 
     SharedBlocks(Segment &segment, uint32_t own) : segment_(segment), own_(own) {}
@@ -81,11 +85,13 @@ private:
 
     Segment &segment_;
     const uint32_t own_;
-    std::mutex mutex_;  // protects this process's list, which is the next three members
+    std::mutex mutex_;  // protects this process's list, which is the next four members
     std::vector<Page *> pages_;
     std::vector<Entry *> free_entries_;
     std::unordered_map<void *, Entry *> blocks_;
+    size_t short_ones_ = 0;    // blocks of less than long_bytes
     std::deque<Views> views_;  // indexed by member
+    size_t short_views_ = 0;   // short blocks of other members that are mapped here
 };
 
 }  // namespace lanyard

@@ -125,6 +125,45 @@ void many() {
     for (int i = 0; i < pieces; ++i) delete from[static_cast<size_t>(i)], delete to[static_cast<size_t>(i)];
 }
 
+// Blocking sends of messages that could be sent eagerly. Some are sent before the receiver looks for them,
+// some are received in another order, and some are received while the receiver sends to the same rank.
+void eager_ones() {
+    int next = (rank + 1) % size, last = (rank + size - 1) % size, round = 0;
+    for (size_t bytes : {size_t{1000}, size_t{1024}, size_t{5'000}, size_t{65'536}}) {
+        Allocated from(bytes), to(2 * bytes);
+        auto count = static_cast<int>(bytes);
+        for (int way = 0; way < 200; ++way, ++round) {
+            fill(from.data(), bytes, rank, round);
+            if (way % 3 == 0) {
+                MPI_Sendrecv(from.data(), count, MPI_BYTE, next, 1, to.data(), count, MPI_BYTE, last, 1,
+                             MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                compare(to.data(), bytes, last, round, "both ways");
+                continue;
+            }
+            // One rank after the other sends two messages, whose receives are posted late in some rounds.
+            if (rank % 2 == 0 || size == 1) {
+                MPI_Request requests[2];
+                for (int tag : {0, 1})
+                    MPI_Isend(from.data(), count, MPI_BYTE, next, tag, MPI_COMM_WORLD, &requests[tag]);
+                if (size > 1) MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+                for (int tag : {1, 0})
+                    MPI_Recv(to.data() + static_cast<size_t>(tag) * bytes, count, MPI_BYTE, last, tag,
+                             MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                if (size == 1) MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+            } else {
+                double begin = MPI_Wtime();
+                while (way % 20 == 1 && MPI_Wtime() - begin < 0.0005) {
+                }
+                for (int tag : {1, 0})
+                    MPI_Recv(to.data() + static_cast<size_t>(tag) * bytes, count, MPI_BYTE, last, tag,
+                             MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                for (int tag : {0, 1}) MPI_Send(from.data(), count, MPI_BYTE, next, tag, MPI_COMM_WORLD);
+            }
+            for (size_t tag : {0u, 1u}) compare(to.data() + tag * bytes, bytes, last, round, "one way");
+        }
+    }
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -134,5 +173,6 @@ int main(int argc, char **argv) {
     ring();
     layouts();
     many();
+    eager_ones();
     MPI_Finalize();
 }

@@ -78,6 +78,26 @@ TEST(SharedBlocks, AreAsManyAndAsLongAsThereIsRoomFor) {
     EXPECT_TRUE(own.free(memory));
 }
 
+TEST(SharedBlocks, AreShortOnlyAsFarAsMappingsLast) {
+    conformance::ShmConnected node(2, false);
+    SharedBlocks &own = blocks_of(node, 0);
+    std::vector<void *> all;
+    for (size_t i = 0; i < SharedBlocks::most_short; ++i) {
+        all.push_back(own.allocate(block, need));
+        ASSERT_NE(all.back(), nullptr) << i;
+    }
+    EXPECT_EQ(own.allocate(block, need), nullptr);
+    EXPECT_EQ(own.allocate(SharedBlocks::long_bytes - 1, need), nullptr);
+    void *memory = own.allocate(SharedBlocks::long_bytes, need);
+    ASSERT_NE(memory, nullptr) << "a long one needs its mapping anyway";
+    EXPECT_TRUE(own.free(memory));
+    EXPECT_EQ(own.allocate(block, need), nullptr) << "the block that was freed was not a short one";
+    EXPECT_TRUE(own.free(all.back()));
+    all.back() = own.allocate(block, need);
+    EXPECT_NE(all.back(), nullptr);
+    for (void *each : all) EXPECT_TRUE(own.free(each));
+}
+
 // Random blocks are allocated and freed, and their addresses are used again. A peer always finds the present
 // block.
 TEST(SharedBlocks, AreNeverTakenForEarlierOnes) {

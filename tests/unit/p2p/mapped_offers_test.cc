@@ -1,0 +1,33 @@
+#include "p2p/mapped_offers.h"
+
+#include <gtest/gtest.h>
+
+namespace lanyard {
+namespace {
+
+TEST(MappedOffers, SuitNothingUntilTheyAreAllowed) {
+    MappedOffers offers;
+    EXPECT_FALSE(offers.may_suit(MappedOffers::least_bytes));
+    offers.allow(true);
+    EXPECT_FALSE(offers.may_suit(MappedOffers::least_bytes - 1));
+    EXPECT_TRUE(offers.may_suit(MappedOffers::least_bytes));
+    offers.allow(false);
+    EXPECT_FALSE(offers.may_suit(INT64_MAX - 1));
+}
+
+TEST(MappedOffers, PauseAfterALongWait) {
+    MappedOffers offers;
+    offers.allow(true);
+    for (int round = 0; round < 3; ++round) {
+        EXPECT_TRUE(offers.next_is_offered());
+        offers.ended(MappedOffers::patience_ns);
+        EXPECT_TRUE(offers.next_is_offered());
+        offers.ended(MappedOffers::patience_ns + 1);
+        for (uint32_t message = 0; message < MappedOffers::paused_for; ++message)
+            EXPECT_FALSE(offers.next_is_offered()) << message;
+    }
+    EXPECT_TRUE(offers.next_is_offered());
+}
+
+}  // namespace
+}  // namespace lanyard
