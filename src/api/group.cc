@@ -11,8 +11,8 @@ namespace lanyard {
 
 namespace {
 
-// The group from which the new group takes its session: the first one. If that is empty, the
-// second, because MPI_GROUP_EMPTY belongs to no session.
+// The group from which the new group takes its session: the first one. If that is empty, the second,
+// because MPI_GROUP_EMPTY belongs to no session.
 const Group &first_of(const Group &group1, const Group &group2) { return group1.size() ? group1 : group2; }
 
 using Choose = Error (*)(const Peers &, const int *, int, Peers &);

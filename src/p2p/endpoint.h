@@ -154,18 +154,19 @@ struct Endpoint {
     // Can the peer presumably access this contiguous buffer of this process? Access by system calls is judged
     // by whether this process can access the peer's memory. The peer checks again before it copies.
     bool touched_by(uint32_t peer, const Buffer &buffer) const {
-        Path &path = *peers[peer].path;
+        const Peer &other = peers[peer];
+        return other.path->memory().touches(peer) || mapped_by(other, buffer);
+    }
+    // Can the peer map this contiguous buffer of this process?
+    bool mapped_by(const Peer &peer, const Buffer &buffer) const {
         auto address = reinterpret_cast<uintptr_t>(buffer.base);
-        return path.memory().touches(peer) ||
-               path.memory().mapped(own_peer, address, static_cast<size_t>(buffer.bytes()));
+        return peer.path->memory().mapped(own_peer, address, static_cast<size_t>(buffer.bytes()));
     }
     // Should a message that could be sent eagerly be offered instead (mapped_offers.h)?
     bool better_offered(Peer &peer, const Buffer &buffer) const {
         if (!peer.mapped_offers.may_suit(buffer.bytes())) [[likely]]
             return false;
-        return buffer.contiguous() && !engine.oversubscribed() &&
-               peer.path->memory().mapped(own_peer, reinterpret_cast<uintptr_t>(buffer.base),
-                                          static_cast<size_t>(buffer.bytes())) &&
+        return buffer.contiguous() && !engine.oversubscribed() && mapped_by(peer, buffer) &&
                peer.mapped_offers.next_is_offered();
     }
 };

@@ -1,7 +1,7 @@
 // Decides which messages to one peer are offered although they could be sent eagerly, because the peer can
 // map the memory that they are in (MPI_Alloc_mem within a node). An eager message is copied twice. The
-// payload of such an offer (flag_mapped) is copied once, without the kernel: 16 KiB take 1.0 us instead of
-// 3.4.
+// payload of such an offer (flag_mapped) is copied once, without the kernel: 16 KiB take a third of
+// the time (bench/RESULTS.md).
 //
 // - As soon as the offer arrives, the receiver takes the payload from the sender's memory, and then answers
 //   `finished`. If no receive is posted, it stores the payload. A program whose sends wait for each other

@@ -115,10 +115,10 @@ void Messenger::send(SendOperation &send) {
     int64_t bytes = send.buffer.bytes();
     if (settings().check && !(send.context & collective_bit)) send.check = type_signature(send.buffer, bytes);
     Peer &peer = endpoint_.peers[send.peer];
-    bool eager = send.mode != SendMode::synchronous && Eager::fits(peer, bytes) &&
-                 !endpoint_.better_offered(peer, send.buffer);
-    if (eager) eager_.send(send);
-    else rendezvous_.send(send);
+    bool may_be_eager = send.mode != SendMode::synchronous && Eager::fits(peer, bytes);
+    if (may_be_eager && !endpoint_.better_offered(peer, send.buffer)) return eager_.send(send);
+    send.mapped = may_be_eager;
+    rendezvous_.send(send);
 }
 
 void Messenger::receive_taken(ReceiveOperation &receive, Unexpected &message) {

@@ -52,6 +52,7 @@ struct MessageOperation {
 // process's rank in the communicator; the tag.
 struct SendOperation : MessageOperation, MatchKey {
     SendMode mode = SendMode::standard;
+    bool mapped = false;  // offered although it could be eager (mapped_offers.h); set by Messenger::send()
     int32_t destination = 0;  // the rank of `peer` in the communicator, used only in reports
     UnfinishedSend *unfinished = nullptr;
 };

@@ -35,24 +35,20 @@ const AnnouncedReceive *RendezvousSends::announced_for(const SendOperation &send
 void RendezvousSends::tell(const SendOperation &send, uint64_t id) const {
     const Peer &peer = endpoint_.peers[send.peer];
     auto bytes = static_cast<long long>(send.buffer.bytes());
-    bool synchronous = send.mode == SendMode::synchronous,
-         longer = bytes > static_cast<long long>(peer.eager_limit),
-         mapped = !synchronous && Eager::fits(peer, send.buffer.bytes());
+    enum Why { synchronous, too_long, no_credit, mapped };  // as the event documents them
+    Why why = send.mode == SendMode::synchronous                 ? synchronous
+              : send.mapped                                      ? mapped
+              : bytes > static_cast<long long>(peer.eager_limit) ? too_long
+                                                                 : no_credit;
     if (event_wanted(Event::rendezvous))
-        tell_event(Event::rendezvous, send.context,
-                   {send.destination, send.tag, bytes,
-                    synchronous ? 0
-                    : longer    ? 1
-                    : mapped    ? 3
-                                : 2});
+        tell_event(Event::rendezvous, send.context, {send.destination, send.tag, bytes, why});
     if (!log_enabled(LogLevel::trace)) return;
-    std::string why =
-        "the receiver has not yet taken what it was sent (credit " + std::to_string(peer.credit_left) + ")";
-    if (longer) why = "at most " + std::to_string(peer.eager_limit) + " are sent at once";
-    if (synchronous) why = "the send is synchronous";
-    if (mapped) why = "the receiver can take it from memory of MPI_Alloc_mem";
+    const std::string reasons[] = {
+        "the send is synchronous", "at most " + std::to_string(peer.eager_limit) + " are sent at once",
+        "the receiver has not yet taken what it was sent (credit " + std::to_string(peer.credit_left) + ")",
+        "the receiver can take it from memory of MPI_Alloc_mem"};
     log(LogLevel::trace, "p2p", "peer %u: %lld bytes as rendezvous %#llx: %s", send.peer, bytes,
-        static_cast<unsigned long long>(id), why.c_str());
+        static_cast<unsigned long long>(id), reasons[why].c_str());
 }
 
 RendezvousSends::Offer::Offer(RendezvousSends &sends)
@@ -104,15 +100,6 @@ void RendezvousSends::Offer::begin_moving() {
     moving_.begin(endpoint_.traffic);
 }
 
-// Can the receiver take the payload as soon as the offer arrives (mapped_offers.h)?
-bool RendezvousSends::Offer::is_mapped(const Peer &peer) const {
-    const Buffer &buffer = send_->buffer;
-    return send_->mode != SendMode::synchronous && peer.mapped_offers.may_suit(buffer.bytes()) &&
-           Eager::fits(peer, buffer.bytes()) &&
-           peer.path->memory().mapped(endpoint_.own_peer, reinterpret_cast<uintptr_t>(buffer.base),
-                                      static_cast<size_t>(buffer.bytes()));
-}
-
 // Claims an announced receive, or tries to send the offer, when all older envelopes have been sent. False:
 // there is no room yet.
 bool RendezvousSends::Offer::flush(Outgoing &outgoing) {
@@ -133,7 +120,8 @@ bool RendezvousSends::Offer::flush(Outgoing &outgoing) {
         bool attended = send.in_call && !endpoint.engine.oversubscribed();
         if (attended && long_enough && send.peer != endpoint.own_peer) envelope.flags = flag_attended;
     }
-    bool mapped = offer.address && self.is_mapped(peer);
+    // The credit may have been used since the send began. The offer is then an ordinary one.
+    bool mapped = send.mapped && Eager::fits(peer, send.buffer.bytes());
     if (mapped) envelope.flags |= flag_mapped;
     const AnnouncedReceive *announced = peer.claims || mapped ? nullptr : self.sends_.announced_for(send);
     if (announced) {

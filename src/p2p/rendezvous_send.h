@@ -75,7 +75,6 @@ private:
 
         static bool flush(Outgoing &outgoing);
         bool claim();
-        bool is_mapped(const Peer &peer) const;
         Sent transmit(Envelope &envelope, const RendezvousOffer &offer);
         void push_announced(const AnnouncedReceive &receive);
         void push_behind_first();

@@ -117,7 +117,7 @@ public:
     }
     // Fetches the next lines into this processor's cache, to be written. The reader's processor has them
     // since the last lap. Without this, each line of the next frame would have to be waited for in turn.
-    void fetch(uint32_t lines) {
+    void fetch_next(uint32_t lines) {
         for (uint32_t ahead = 0; ahead < lines; ++ahead) fetch_to_write(&line(ahead));
     }
     void wake_reader() const { wake_if_asleep(*sleep_); }

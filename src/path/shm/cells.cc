@@ -1,6 +1,8 @@
 // See cells.h.
 #include "path/shm/cells.h"
 
+#include "base/fetch.h"
+
 namespace lanyard {
 
 bool Cells::take(uint32_t *cells, uint32_t count) {
@@ -14,7 +16,7 @@ bool Cells::take(uint32_t *cells, uint32_t count) {
     }
     // The next cell's word was last written by a reader, long ago. The prefetch fetches the word while the
     // cells taken now are filled.
-    __builtin_prefetch(&self_.cell[next_].used, 1);
+    fetch_to_write(&self_.cell[next_].used);
     if (taken == count) return true;
     while (taken > 0) self_.cell[cells[--taken]].used.store(0, std::memory_order_relaxed);
     return false;

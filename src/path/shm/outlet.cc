@@ -44,7 +44,7 @@ Sent Outlet::send_lines(const Envelope &envelope, Payload payload) {
     std::memcpy(first.bytes, &envelope, sizeof envelope);
     ring_.publish(RingFrame::inlined, size, lines);
     ring_.wake_reader();
-    ring_.fetch(lines);
+    ring_.fetch_next(lines);
     return Sent::done;
 }
 
