@@ -146,7 +146,8 @@ void eager_ones() {
                 for (int tag : {0, 1})
                     MPI_Isend(from.data(), count, MPI_BYTE, next, tag, MPI_COMM_WORLD, &requests[tag]);
                 if (size > 1) MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-                for (int tag : {1, 0})
+                // In the order in which they are sent, because the sends block if nothing is sent eagerly.
+                for (int tag : {0, 1})
                     MPI_Recv(to.data() + static_cast<size_t>(tag) * bytes, count, MPI_BYTE, last, tag,
                              MPI_COMM_WORLD, MPI_STATUS_IGNORE);
                 if (size == 1) MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
