@@ -111,6 +111,7 @@ def as_json(a, b, runs, groups, counts):
                        for build in (a, b)},
             "machine": machine.describe(),
             "bounds": {"long_line_ns": machine_state.LONG_LINE_NS,
+                       "fast_copy_us": machine_state.FAST_COPY_US,
                        "slow_copy_us": machine_state.SLOW_COPY_US},
             "busy_share_before_each_round": [round(share, 3) for share in runs.busy],
             "groups": [{"state": group.state or "all", "rows": [row_json(row) for row in group.rows]}

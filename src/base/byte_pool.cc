@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <new>
-#include <utility>
 
 #include "base/no_memory.h"
 
@@ -30,8 +29,8 @@ std::byte *BytePool::take_long(size_t bytes) {
     size_t length = long_length(bytes);
     for (size_t i = kept_.size(); i-- > 0;) {
         if (kept_[i].length != length) continue;
-        std::byte *block = std::exchange(kept_[i], kept_.back()).block;
-        kept_.pop_back();
+        std::byte *block = kept_[i].block;
+        kept_.erase(kept_.begin() + static_cast<std::ptrdiff_t>(i));
         kept_bytes_ -= length;
         return block;
     }
@@ -40,10 +39,18 @@ std::byte *BytePool::take_long(size_t bytes) {
 
 void BytePool::give_long(std::byte *block, size_t bytes) {
     size_t length = long_length(bytes);
-    if (bytes < worth_keeping || kept_bytes_ + length > most_kept) {
+    if (bytes < worth_keeping || length > most_kept) {
         delete[] block;
         return;
     }
+    // The blocks that were freed first make room, so that blocks of lengths no longer used do not fill the
+    // pool.
+    size_t dropped = 0;
+    for (; kept_bytes_ + length > most_kept; ++dropped) {
+        kept_bytes_ -= kept_[dropped].length;
+        delete[] kept_[dropped].block;
+    }
+    kept_.erase(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(dropped));
     kept_.push_back({block, length});
     kept_bytes_ += length;
 }

@@ -12,7 +12,8 @@
 // Blocks longer than `longest` are taken from the heap, where they leave few gaps. But the heap may return a
 // block of many pages to the system as soon as the block is freed. A process that sends one message of that
 // length after another would pay for the page faults each time. So the pool keeps freed blocks of at least
-// `worth_keeping` bytes, up to `most_kept` bytes in all, for the next use of that length, until shrink().
+// `worth_keeping` bytes, up to `most_kept` bytes in all, for the next use of that length, until shrink(). The
+// block that was freed first is given up first.
 //
 // Thread rule: one thread at a time.
 #pragma once

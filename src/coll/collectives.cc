@@ -100,7 +100,7 @@ using MakeReduction = void (*)(const Selection &, Team &, const ReduceShape &, S
 
 void plan_reduction(CollectiveKind kind, Executor &executor, Team &team, Plan &plan, const Reduction &r,
                     MakeReduction make, int root) {
-    if (plan.recall(team, kind, key_of(r, root), r.contribution, r.result)) return;
+    if (plan.recall(team, kind, key_of(r, root), r.contribution, r.result, root)) return;
     ReduceShape shape = reduce_shape(team, r, root);
     if (!shape.result.empty()) make(executor.selection(), team, shape, plan.schedule());
     describe(team, plan, agreement_of(kind, r, root, shape.result.bytes()), r.contribution, r.result);
@@ -147,7 +147,7 @@ void plan_barrier(Executor &executor, Team &team, Plan &plan) {
 }
 
 void plan_bcast(Executor &executor, Team &team, Plan &plan, const Buffer &data, int root) {
-    if (plan.recall(team, CollectiveKind::bcast, key_of(data, root), nullptr, data.base)) return;
+    if (plan.recall(team, CollectiveKind::bcast, key_of(data, root), nullptr, data.base, root)) return;
     BcastShape shape{members(team), root, whole(Space::receive, data.count, *data.datatype)};
     if (team.own_group) inter_bcast(executor.selection(), team, shape.data, root, plan.schedule());
     else if (team.size > 1 && !shape.data.empty())
@@ -212,7 +212,7 @@ void plan_gather(Executor &executor, Team &team, Plan &plan, const Buffer &own, 
     bool has_all = at_root(team, root);
     PlanKey key = key_of(own, root);
     if (has_all) key.add(all);
-    if (plan.recall(team, CollectiveKind::gather, key, own.base, all.base)) return;
+    if (plan.recall(team, CollectiveKind::gather, key, own.base, all.base, root)) return;
     Division received = has_all ? Division::even(Space::receive, all.count, *all.datatype) : Division();
     int64_t bytes = has_all ? all.bytes() : own.datatype ? own.bytes() : 0;
     MoveShape shape = move_shape(team, root, own_block(Space::send, own), std::move(received),
@@ -230,7 +230,7 @@ void plan_gatherv(Executor &executor, Team &team, Plan &plan, const Buffer &own,
     bool has_all = at_root(team, root);
     PlanKey key = key_of(own, root);
     if (has_all) add(key, all, blocks(team));
-    if (plan.recall(team, CollectiveKind::gatherv, key, own.base, all.base)) return;
+    if (plan.recall(team, CollectiveKind::gatherv, key, own.base, all.base, root)) return;
     Division received = has_all ? division(Space::receive, all) : Division();
     MoveShape shape = move_shape(team, root, own_block(Space::send, own), std::move(received),
                                  own.datatype == nullptr, false);
@@ -242,7 +242,7 @@ void plan_scatter(Executor &executor, Team &team, Plan &plan, const Even &all, c
     bool has_all = at_root(team, root);
     PlanKey key = key_of(own, root);
     if (has_all) key.add(all);
-    if (plan.recall(team, CollectiveKind::scatter, key, all.base, own.base)) return;
+    if (plan.recall(team, CollectiveKind::scatter, key, all.base, own.base, root)) return;
     Division sent = has_all ? Division::even(Space::send, all.count, *all.datatype) : Division();
     int64_t bytes = has_all ? all.bytes() : own.datatype ? own.bytes() : 0;
     MoveShape shape = move_shape(team, root, std::move(sent), own_block(Space::receive, own),
@@ -256,7 +256,7 @@ void plan_scatterv(Executor &executor, Team &team, Plan &plan, const Uneven &all
     bool has_all = at_root(team, root);
     PlanKey key = key_of(own, root);
     if (has_all) add(key, all, blocks(team));
-    if (plan.recall(team, CollectiveKind::scatterv, key, all.base, own.base)) return;
+    if (plan.recall(team, CollectiveKind::scatterv, key, all.base, own.base, root)) return;
     Division sent = has_all ? division(Space::send, all) : Division();
     MoveShape shape = move_shape(team, root, std::move(sent), own_block(Space::receive, own),
                                  own.datatype == nullptr, false);

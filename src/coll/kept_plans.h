@@ -1,7 +1,9 @@
-// Keeps, for each kind of collective, the schedule of a communicator's latest call. Programs call collectives
-// in loops, and a call with the same arguments need not write its schedule again. A schedule holds no
-// addresses (block.h), so the buffers may differ, and several operations may use one schedule at the same
-// time. A key compares everything on which a schedule depends, apart from its team and its kind: root,
+// Keeps, for each kind of collective, the schedules of a communicator's latest calls. Programs call
+// collectives in loops, and a call with the same arguments need not write its schedule again. Calls whose
+// root takes turns are common too, so each kind has places for a few roots. A schedule holds no addresses
+// (block.h), so the buffers may differ, and several operations may use one schedule at the same time.
+//
+// A key compares everything on which a schedule depends, apart from its team and its kind: root,
 // counts, displacements, datatypes, operation, MPI_IN_PLACE. A key compares datatypes and operations by their
 // addresses. If the program frees an object that it has created, another object may get the same address. So
 // plans of calls with such objects are not kept.
@@ -90,15 +92,22 @@ struct KeptPlan {
 
 class KeptPlans {
 public:
-    std::unique_ptr<KeptPlan> &of(CollectiveKind kind) { return plans_[static_cast<size_t>(kind)]; }
+    static constexpr unsigned roots = 8;
+
+    // The place for a plan of this kind with this root (0 if there is no root). It may contain a plan with
+    // other arguments, or none.
+    std::unique_ptr<KeptPlan> &of(CollectiveKind kind, int root) {
+        return plans_[static_cast<size_t>(kind)][static_cast<unsigned>(root) % roots];
+    }
     // To be called when the choice of algorithms changes, so that no kept plan is used any more.
     void forget() {
-        for (auto &plan : plans_)
-            if (plan) plan->valid = false;
+        for (auto &of_kind : plans_)
+            for (auto &plan : of_kind)
+                if (plan) plan->valid = false;
     }
 
 private:
-    std::unique_ptr<KeptPlan> plans_[static_cast<size_t>(CollectiveKind::count_of_them)];
+    std::unique_ptr<KeptPlan> plans_[static_cast<size_t>(CollectiveKind::count_of_them)][roots];
 };
 
 }  // namespace lanyard

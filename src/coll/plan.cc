@@ -16,9 +16,9 @@ void Plan::stand_for(CollectiveKind kind) {
     word_ = Agreement{kind}.word();
 }
 
-void Plan::write_to_keep(Team &team, CollectiveKind kind, const PlanKey &key) {
+void Plan::write_to_keep(Team &team, CollectiveKind kind, const PlanKey &key, int root) {
     if (!team.kept || !key.comparable()) return;
-    std::unique_ptr<KeptPlan> &plan = team.kept->of(kind);
+    std::unique_ptr<KeptPlan> &plan = team.kept->of(kind, root);
     if (!plan) plan = std::make_unique<KeptPlan>();
     if (plan->users > 0) return;
     kept_ = plan.get();

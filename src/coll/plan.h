@@ -28,10 +28,11 @@ public:
     void describe(const Agreement &agreement, const void *send, void *receive);
     // A planner whose schedules are kept calls this first. True: an earlier call on the team with the same
     // key has left a schedule, and the plan is complete. False: the planner must write and describe the plan,
-    // and then call keep().
-    bool recall(Team &team, CollectiveKind kind, const PlanKey &key, const void *send, void *receive) {
-        KeptPlan *plan = team.kept ? team.kept->of(kind).get() : nullptr;
-        if (!plan || !plan->valid || !(key == plan->key)) return write_to_keep(team, kind, key), false;
+    // and then call keep(). `root` selects the place where the schedule is kept; the key contains it too.
+    bool recall(Team &team, CollectiveKind kind, const PlanKey &key, const void *send, void *receive,
+                int root = 0) {
+        KeptPlan *plan = team.kept ? team.kept->of(kind, root).get() : nullptr;
+        if (!plan || !plan->valid || !(key == plan->key)) return write_to_keep(team, kind, key, root), false;
         kept_ = plan;
         ++plan->users;
         schedule_ = &plan->schedule;
@@ -63,7 +64,7 @@ public:
     }
 
 private:
-    void write_to_keep(Team &team, CollectiveKind kind, const PlanKey &key);
+    void write_to_keep(Team &team, CollectiveKind kind, const PlanKey &key, int root);
 
     Schedule own_schedule_;
     Schedule *schedule_ = &own_schedule_;

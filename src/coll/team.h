@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "base/tally.h"
+#include "p2p/mapped_offers.h"
 
 namespace lanyard {
 
@@ -33,6 +34,8 @@ struct NodeUse {
     static constexpr int most_alone = 8;
     Alone alone[most_alone] = {};
     int alone_count = 0;
+    // Whether short contributions in memory that the other ranks can map are read there (shm/own_post.h).
+    MappedOffers mapped_posts;
 };
 
 constexpr int collective_operations = 16;

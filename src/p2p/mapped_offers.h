@@ -9,8 +9,9 @@
 //   the receiver can neither map nor read the memory, the offer waits for its receive.)
 // - The offer costs the credit of its payload, so the receiver stores no more than of eager messages. The
 //   receiver owes the credit when the program has taken the payload.
-// - A send is over only when the receiver has been inside MPI. If it took longer than patience_ns, the next
+// - A send is over only when the receiver has been inside MPI. If it took longer than patience_ns(), the next
 //   `paused_for` such messages are sent eagerly. Then one is offered again.
+// The posts of collectives use the same rule (coll/shm/own_post.h).
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/p2p/mapped_offers_test.cc, tests/mpi/pt2pt/allocated.cc.
 #pragma once
@@ -23,7 +24,9 @@ class MappedOffers {
 public:
     // Shorter messages are as fast if they are sent eagerly, beside their envelope.
     static constexpr int64_t least_bytes = 1024;
-    static constexpr uint64_t patience_ns = 20'000;
+    // A receiver that is inside MPI may first have to copy earlier messages of this length, so it may take
+    // longer if the message is long.
+    static constexpr uint64_t patience_ns(int64_t bytes) { return 20'000 + static_cast<uint64_t>(bytes); }
     static constexpr uint32_t paused_for = 64;
 
     // At first, nothing is allowed.
@@ -36,9 +39,10 @@ public:
         --paused_;
         return false;
     }
-    // Called when a message that was offered has been taken, so many nanoseconds after its offer.
-    void ended(uint64_t taken_after_ns) {
-        if (taken_after_ns > patience_ns) paused_ = paused_for;
+    // Called when a message of this length that was offered has been taken, so many nanoseconds after its
+    // offer.
+    void ended(int64_t bytes, uint64_t taken_after_ns) {
+        if (taken_after_ns > patience_ns(bytes)) paused_ = paused_for;
     }
 
 private:

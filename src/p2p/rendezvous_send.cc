@@ -276,7 +276,7 @@ void RendezvousSends::Offer::received_by_peer() {
     received_ = true;
     if (offered_ns_) {
         uint64_t waited_ns = endpoint_.engine.read_now_ns() - offered_ns_;
-        endpoint_.peers[send_->peer].mapped_offers.ended(waited_ns);
+        endpoint_.peers[send_->peer].mapped_offers.ended(send_->buffer.bytes(), waited_ns);
     }
     push_.pause();
     help_.stop();

@@ -124,9 +124,11 @@ bool ExchangeRun::take(const ExchangeTask &task) {
 
 bool ExchangeRun::leave(const ExchangeTask &task) {
     const Exchange &exchange = task.exchange;
-    bool awaits = own_.at_address() && exchange.awaits_readers && !check_.disagrees();
+    bool is_read = exchange.awaits_readers && exchange.wakes != Among::none;
+    bool awaits = own_.at_address() && is_read && !check_.disagrees();
     if (check_.disagrees()) own_.give_up();
     if (!own_.is_whole() || (awaits && !all_done_.all_done(task, generation_))) return false;
+    if (awaits) own_.readers_done(task);
     if (goes_aside(exchange))
         pack_block(task.buffer(exchange.aside), task.buffer(exchange.into).base, exchange.into.bytes());
     return true;

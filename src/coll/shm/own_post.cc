@@ -1,6 +1,8 @@
 // See own_post.h.
 #include "coll/shm/own_post.h"
 
+#include "base/clock.h"
+#include "coll/shm/copy_choice.h"
 #include "coll/shm/packing.h"
 
 namespace lanyard {
@@ -54,11 +56,37 @@ void OwnPost::count_bytes_here(const ExchangeTask &task) {
         for (int rank = 0; rank < task.team.size; ++rank)
             total += aligned_16(task.schedule.listed(exchange.posted_each, rank).bytes());
     }
-    all_here_ = total <= capacity;
-    if (!all_here_) streams_.plan(task);
+    bool fits = total <= capacity;
+    all_here_ = fits && !is_read_mapped(task, total);
+    if (!fits) streams_.plan(task);
     if (streams_.wanted() && exchange.read_each >= 0) places = task.team.size;
     bytes_here_ = all_here_ ? total : places * int64_t{sizeof(SlotPlace)};
     LANYARD_MUST(all_here_ || (task.team.direct_reads && bytes_here_ <= capacity));
+}
+
+// Is data that would fit in the slot better read in this rank's memory? `total`: the bytes in the slot.
+bool OwnPost::is_read_mapped(const ExchangeTask &task, int64_t total) {
+    if (total < MappedOffers::least_bytes || !task.reach || !task.team.direct_reads) return false;
+    if (is_oversubscribed(task.team) || (task.copies && *task.copies == "twice")) return false;
+    auto lends = [&](const Block &block) {
+        if (block.bytes() == 0) return true;
+        Buffer data = task.buffer(block);
+        return data.contiguous() && task.reach->lends(data.base, static_cast<size_t>(data.bytes()));
+    };
+    const Exchange &exchange = task.exchange;
+    bool all = exchange.posted_each >= 0 || lends(exchange.data);
+    for (int rank = 0; all && exchange.posted_each >= 0 && rank < task.team.size; ++rank)
+        all = lends(task.schedule.listed(exchange.posted_each, rank));
+    if (!all) return false;
+    if (exchange.wants == Exchange::Among::everyone) return true;
+    MappedOffers &posts = task.team.node_use.mapped_posts;
+    if (!posts.next_is_offered()) return false;
+    mapped_since_ns_ = clock_ns();
+    return true;
+}
+
+void OwnPost::note_readers(const ExchangeTask &task) {
+    task.team.node_use.mapped_posts.ended(task.exchange.data.bytes(), clock_ns() - mapped_since_ns_);
 }
 
 void OwnPost::write_for_all(const ExchangeTask &task, uint32_t generation, Slot &slot) {

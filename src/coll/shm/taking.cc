@@ -124,7 +124,8 @@ bool Taking::copy_from(const Use &use, int rank, const Buffer &into, int64_t &po
         copy(task.buffer(task.exchange.data), into);
         return true;
     }
-    bool learning = !own && CopyMeter::is_learning(task, bytes);
+    bool is_long = posted.bytes > int64_t{task.area.payload_bytes()};
+    bool learning = !own && is_long && CopyMeter::is_learning(task, bytes);
     uint64_t since_ns = learning ? clock_ns() : 0;
     int64_t from = position;
     bool whole = posted.staged ? copy_staged(use, rank, *posted.staged, into, position)
@@ -177,12 +178,15 @@ bool Taking::reduce(const Use &use) {
     Buffer into = task.buffer(use.aside ? exchange.aside : exchange.into);
     int64_t contributed = exchange.data.bytes();
     if (contributed > int64_t{task.area.payload_bytes()}) return reduce_pieces(use, into);
-    for (int rank = 0; rank <= exchange.last; ++rank)
-        if (task.area.slot(rank, use.generation).bytes() != contributed &&
-            !use.check.fits(rank, posted_by(use, rank).bytes, contributed)) {
-            leave_streams(use);
-            return true;
-        }
+    for (int rank = 0; rank <= exchange.last; ++rank) {
+        uint32_t bytes = task.area.slot(rank, use.generation).bytes();
+        if (bytes == contributed) continue;
+        if (bytes == Slot::at_address && contributed >= MappedOffers::least_bytes)
+            return reduce_pieces(use, into);
+        if (use.check.fits(rank, posted_by(use, rank).bytes, contributed)) continue;
+        leave_streams(use);
+        return true;
+    }
     reduce_slots(use, into);
     return true;
 }
@@ -204,7 +208,8 @@ bool Taking::reduce_pieces(const Use &use, const Buffer &into) {
     }
     int64_t whole_piece = (staged ? StageMemory::piece_bytes : exchange_pieces_bytes) / element * element;
     LANYARD_MUST(whole_piece > 0);
-    bool learning = CopyMeter::is_learning(task, bytes);
+    bool is_long = exchange.data.bytes() > int64_t{task.area.payload_bytes()};
+    bool learning = is_long && CopyMeter::is_learning(task, bytes);
     for (int64_t piece; position_ < bytes; position_ += piece) {
         piece = std::min(whole_piece, bytes - position_);
         int64_t number = position_ / whole_piece;
@@ -214,7 +219,7 @@ bool Taking::reduce_pieces(const Use &use, const Buffer &into) {
         if (learning) staged_.add(piece * exchange.last, clock_ns() - since_ns);
         left_ -= piece * (exchange.last + 1);
     }
-    staged_.tell(task, staged ? CopyRates::Part::taken : CopyRates::Part::direct, bytes);
+    if (is_long) staged_.tell(task, staged ? CopyRates::Part::taken : CopyRates::Part::direct, bytes);
     return true;
 }
 
@@ -233,8 +238,8 @@ bool Taking::read_whole(const ExchangeTask &task, int rank, uint64_t address, st
     return true;
 }
 
-// Like reduce_slots(), for contributions that are not in slots. False: requested memory has not arrived yet.
-// The next call goes on with the same piece.
+// Like reduce_slots(), for contributions of which some are not in slots. False: requested memory has not
+// arrived yet. The next call goes on with the same piece.
 bool Taking::reduce_piece(const Use &use, std::byte *into, int64_t bytes, int64_t staged_piece) {
     const ExchangeTask &task = use.task;
     const Exchange &exchange = task.exchange;
@@ -254,6 +259,10 @@ bool Taking::reduce_piece(const Use &use, std::byte *into, int64_t bytes, int64_
             if (first) copy_bytes(into, piece, static_cast<size_t>(bytes));
             else add(piece);
             stream.taken(staged_piece);
+        } else if (posted.here) {
+            const std::byte *from = posted.here + exchange.skip + position_;
+            if (first) copy_bytes(into, from, static_cast<size_t>(bytes));
+            else add(from);
         } else if (first) {
             return read_whole(task, rank, address, into, bytes);
         } else if (rank == own) {

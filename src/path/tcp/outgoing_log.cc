@@ -22,11 +22,13 @@ FrameHeader OutgoingLog::header_at(const Block &block, size_t offset) {
 OutgoingLog::Block &OutgoingLog::add_block(size_t size) {
     Block made;
     made.size = size;
-    if (size == usual_block && !spare_.list.empty()) {
-        made.own = std::move(spare_.list.back());
+    if (size > usual_block) {
+        made.own = long_block(size);
+    } else if (!spare_.list.empty()) {
+        made.own.reset(spare_.list.back().release());
         spare_.list.pop_back();
     } else {
-        made.own = std::make_unique_for_overwrite<std::byte[]>(size);
+        made.own.reset(new std::byte[size]);
     }
     made.bytes = made.own.get();
     blocks_.push_back(std::move(made));
@@ -69,7 +71,7 @@ void OutgoingLog::copy_kept() {
     if (awaited_bytes_ == 0) return;
     for (Block &block : blocks_) {
         if (!block.token || block.own) continue;
-        block.own = std::make_unique_for_overwrite<std::byte[]>(block.size);
+        block.own = long_block(block.size);
         std::memcpy(block.own.get(), block.bytes, block.size);
         block.bytes = block.own.get();
         bytes_ += block.size;
@@ -177,8 +179,8 @@ void OutgoingLog::trim() {
 }
 
 void OutgoingLog::give_back(Block &block) {
-    if (block.own && block.size == usual_block && spare_.list.size() < most_spare)
-        spare_.list.push_back(std::move(block.own));
+    if (block.own && !block.own.get_deleter().pool && spare_.list.size() < most_spare)
+        spare_.list.emplace_back(block.own.release());
 }
 
 void OutgoingLog::clear() {

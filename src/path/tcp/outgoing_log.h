@@ -8,7 +8,9 @@
 // Long payload may stay in the program's memory ("kept") until it is acknowledged, or be copied after all.
 //
 // Memory: frames lie in blocks of 4 KiB, and a longer frame has a block of its own. When the last frame in a
-// block of 4 KiB is dropped, the block returns to a pool that all logs share. An empty log has no blocks.
+// block is dropped, the block returns to a pool that all logs share. An empty log has no blocks. If long
+// blocks returned to the heap, the heap would return them to the system, and each message of 64 KiB would
+// cost 16 page faults.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -19,12 +21,14 @@
 #include <memory>
 #include <vector>
 
+#include "base/byte_pool.h"
 #include "path/tcp/frame.h"
 
 namespace lanyard {
 
 struct SpareBlocks {
-    std::vector<std::unique_ptr<std::byte[]>> list;
+    std::vector<std::unique_ptr<std::byte[]>> list;  // of 4 KiB
+    BytePool longer;
 };
 
 class OutgoingLog {
@@ -71,10 +75,19 @@ public:
     void clear();
 
 private:
+    // Returns a long block to its pool, and any other block to the heap.
+    struct Giver {
+        void operator()(std::byte *block) const {
+            if (pool) pool->give(block, bytes);
+            else delete[] block;
+        }
+        BytePool *pool;  // unique_ptr initialises it to nullptr
+        size_t bytes;
+    };
     // The last frame of a block may continue in the next block. The next block then consists only of that
     // frame's kept payload.
     struct Block {
-        std::unique_ptr<std::byte[]> own;
+        std::unique_ptr<std::byte[], Giver> own;
         const std::byte *bytes = nullptr;  // `own`, or kept payload
         uint64_t token = 0;
         bool continues = false;  // this block is the end of the preceding block's last frame
@@ -87,6 +100,9 @@ private:
     static FrameHeader header_at(const Block &block, size_t offset);
     size_t frame_bytes(const FrameHeader &header) const {
         return sizeof header + body_bytes(header.kind) + check_bytes_ + header.size;
+    }
+    std::unique_ptr<std::byte[], Giver> long_block(size_t size) {
+        return {spare_.longer.take(size), {&spare_.longer, size}};
     }
     Block &add_block(size_t size);
     void release(Block &block);

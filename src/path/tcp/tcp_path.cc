@@ -17,7 +17,7 @@ TcpPath::TcpPath(Sockets &sockets, const WireIdentity &identity, const Processes
     : NetworkPath({.name = "tcp",
                    .max_eager = limits.max_eager,
                    .max_bulk = crc ? most_checked_bulk : max_bulk_frame,
-                   .eager_limit = 64 * KiB,
+                   .eager_limit = 192 * KiB,
                    .keep_from = limits.keep_from,
                    .bulk_follows = true,
                    .loses_bulk = true,

@@ -115,6 +115,21 @@ TEST(BytePool, KeepsSomeLongBlocksUntilItShrinks) {
     EXPECT_EQ(pool.kept_bytes(), 0u) << "the heap does not give it back at once";
 }
 
+TEST(BytePool, GivesUpTheLongBlocksThatWereFreedFirst) {
+    BytePool pool;
+    constexpr size_t once = BytePool::worth_keeping, many = BytePool::most_kept / once, longer = 4 * once;
+    std::vector<std::byte *> blocks(many);
+    for (std::byte *&block : blocks) block = pool.take(once);
+    for (std::byte *block : blocks) pool.give(block, once);
+    EXPECT_EQ(pool.kept_bytes(), BytePool::most_kept);
+    std::byte *block = pool.take(longer);
+    pool.give(block, longer);
+    EXPECT_EQ(pool.kept_bytes(), BytePool::most_kept);
+    EXPECT_EQ(pool.take(longer), block) << "the block of the latest length was kept";
+    EXPECT_EQ(pool.kept_bytes(), BytePool::most_kept - longer);
+    pool.give(block, longer);
+}
+
 TEST(BytePool, FillsPagesThatItHasFirst) {
     BytePool pool;
     for (int round = 0; round < 100; ++round) {

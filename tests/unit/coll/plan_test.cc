@@ -60,6 +60,21 @@ TEST(Plan, ALaterCallWithTheSameArgumentsFindsIt) {
     plan.clear();
 }
 
+TEST(Plan, CallsWhoseRootsTakeTurnsFindTheirs) {
+    KeptPlans kept;
+    Team team;
+    team.kept = &kept;
+    for (int turn = 0; turn < 2; ++turn)
+        for (int root = abi::root; root < abi::root + static_cast<int>(KeptPlans::roots); ++root)
+            for (CollectiveKind kind : {bcast, CollectiveKind::reduce}) {
+                Plan plan;
+                ASSERT_EQ(plan.recall(team, kind, key_of(root), nullptr, nullptr, root), turn > 0) << root;
+                if (turn == 0) plan.describe({kind, root, 0, 8}, nullptr, nullptr), plan.keep(team);
+                EXPECT_EQ(plan.word(), (Agreement{kind, root, 0, 8}.word()));
+                plan.clear();
+            }
+}
+
 TEST(Plan, EmptyOnesPassAtOnce) {
     KeptPlans kept;
     Team team;

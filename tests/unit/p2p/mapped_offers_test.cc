@@ -19,10 +19,11 @@ TEST(MappedOffers, PauseAfterALongWait) {
     MappedOffers offers;
     offers.allow(true);
     for (int round = 0; round < 3; ++round) {
+        constexpr int64_t bytes = 64 << 10;
         EXPECT_TRUE(offers.next_is_offered());
-        offers.ended(MappedOffers::patience_ns);
+        offers.ended(bytes, MappedOffers::patience_ns(bytes));
         EXPECT_TRUE(offers.next_is_offered());
-        offers.ended(MappedOffers::patience_ns + 1);
+        offers.ended(bytes / 2, MappedOffers::patience_ns(bytes));
         for (uint32_t message = 0; message < MappedOffers::paused_for; ++message)
             EXPECT_FALSE(offers.next_is_offered()) << message;
     }

@@ -42,6 +42,9 @@ public:
         std::memcpy(to, reinterpret_cast<const std::byte *>(address), bytes);
         return {};
     }
+    bool lends(const std::byte *begin, size_t bytes) override {
+        return lends_some && (reinterpret_cast<uintptr_t>(begin) / 16 + bytes) % 3 != 0;
+    }
     std::byte *share(size_t bytes, uint64_t &offset) override {
         std::lock_guard guard(shared_mutex_);
         shared_.push_back(static_cast<std::byte *>(std::aligned_alloc(64, bytes)));
@@ -74,6 +77,7 @@ public:
     }
     std::atomic<int> forgotten{0};
     std::atomic<int> reads_allowed{INT32_MAX};
+    bool lends_some = false;  // about two of three blocks
 
 private:
     struct Sleeper {
@@ -257,11 +261,12 @@ Outcome make_one(Kind kind, const Rank &rank, int root, int64_t count, int64_t b
 // Runs a random sequence of exchanges of all kinds, roots and sizes. The sequence is the same on all
 // ranks, but each rank has its own speed. With direct reads, some blocks are larger than a slot.
 void run_mixed_sequence(bool direct_reads, int reads_allowed = INT32_MAX, const char *copies = "once",
-                        unsigned most = 5000) {
+                        unsigned most = 5000, bool lends_some = false) {
     for (int ranks : {2, 3, 5, 8}) {
         Shared shared(ranks, direct_reads);
         shared.bells.reads_allowed = reads_allowed;
         shared.copies = copies;
+        shared.bells.lends_some = lends_some;
         with_ranks(shared, [&](Rank &rank) {
             std::mt19937 common(17), own(static_cast<unsigned>(rank.team.index));
             for (int64_t turn = 0; turn < 400; ++turn) {
@@ -292,6 +297,10 @@ void run_mixed_sequence(bool direct_reads, int reads_allowed = INT32_MAX, const 
 TEST(NodeArea, MixedSequence) { run_mixed_sequence(false); }
 TEST(NodeArea, MixedSequenceWithDirectReads) { run_mixed_sequence(true); }
 TEST(NodeArea, MixedSequenceWithReadsUntilTheyAreRefused) { run_mixed_sequence(true, 100); }
+TEST(NodeArea, MixedSequenceWithMappedMemory) { run_mixed_sequence(true, INT32_MAX, "auto", 5000, true); }
+TEST(NodeArea, MixedSequenceWithMappedMemoryUntilReadsAreRefused) {
+    run_mixed_sequence(true, 100, "once", 5000, true);
+}
 
 // Some contributions are longer than all the entries of the stage that one exchange may use.
 TEST(NodeArea, MixedSequenceByTheStage) { run_mixed_sequence(true, INT32_MAX, "twice", 60'000); }

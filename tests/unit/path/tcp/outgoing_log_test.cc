@@ -213,6 +213,23 @@ TEST(OutgoingLog, KeepsNoMemoryWhenItIsEmpty) {
     EXPECT_TRUE(spare.list.empty()) << "the block is used again";
 }
 
+TEST(OutgoingLog, UsesTheMemoryOfLongFramesAgain) {
+    sim::Random random(1);
+    SpareBlocks spare;
+    Bytes bytes = frame(FrameKind::envelope, 0, 64 << 10, random);
+    {
+        OutgoingLog log(spare);
+        std::memcpy(log.append(bytes.size()), bytes.data(), bytes.size());
+        EXPECT_EQ(spare.longer.kept_bytes(), 0u);
+        log.written(bytes.size());
+        log.acknowledged(1);
+        EXPECT_GE(spare.longer.kept_bytes(), bytes.size());
+        log.append(bytes.size());
+        EXPECT_EQ(spare.longer.kept_bytes(), 0u) << "the block is used again";
+    }
+    EXPECT_GE(spare.longer.kept_bytes(), bytes.size()) << "a log that ends returns its blocks";
+}
+
 TEST(Frame, NumbersAreWidenedNearWhatIsKnown) {
     EXPECT_EQ(widened(5, 3), 5u);
     EXPECT_EQ(widened(0xffffffff, 0x100000003), 0xffffffffu);
