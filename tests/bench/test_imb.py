@@ -12,6 +12,7 @@ import imb  # noqa: E402
 import measure  # noqa: E402
 import parts  # noqa: E402
 import peers  # noqa: E402
+import routes  # noqa: E402
 
 TABLES = """
 # List of Benchmarks to run:
@@ -102,3 +103,11 @@ def test_ranks_are_pinned_if_there_are_enough_processors(monkeypatch):
         assert done.stdout == f"taskset -c {processor} program\n"
     command = imb.command(library("mpich"), 4, "IMB-MPI1")
     assert command[:4] == ["/bin/mpich", "-n", "4", "IMB-MPI1"] and command[-7:-5] == ["4", "-msglog"]
+    assert command[-3] == str(imb.CROWDED_REPETITIONS)
+
+
+def test_collectives_that_leave_the_path_are_not_run():
+    on_tcp = {"I_MPI_FABRICS": "ofi"}
+    words = imb.command(routes.changed(library("impi"), on_tcp), 4, "IMB-MPI1")
+    assert words[4:words.index("-npmin")] == list(imb.BETWEEN_TWO)
+    assert "Bcast" in imb.command(library("impi"), 4, "IMB-MPI1")
