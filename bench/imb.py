@@ -11,8 +11,9 @@ import peers
 import routes
 
 # Short names in the order in which IMB runs them.
-BENCHMARKS = ("PingPong", "PingPing", "Sendrecv", "Exchange", "Allreduce", "Reduce", "Bcast", "Allgather",
-              "Alltoall", "Barrier")
+POINT_TO_POINT = ("PingPong", "PingPing", "Sendrecv", "Exchange")
+COLLECTIVE = ("Allreduce", "Reduce", "Bcast", "Allgather", "Alltoall", "Barrier")
+BENCHMARKS = POINT_TO_POINT + COLLECTIVE
 # 0 bytes, and powers of two up to 4 MiB.
 SIZES = "0:22"
 # At most so many repetitions of each size, and so many seconds for a size on average. IMB gives up the sizes
@@ -21,8 +22,6 @@ SIZES = "0:22"
 REPETITIONS, SECONDS = 1000, 0.1
 CROWDED_REPETITIONS, CROWDED_SECONDS = 20, 0.4
 LIMIT_SECONDS = 600
-# Intel MPI's collectives within a node use shared memory even if its fabric is a network.
-BETWEEN_TWO = ("PingPong", "PingPing", "Sendrecv", "Exchange")
 HEADING = re.compile(r"# Benchmarking (\w+)")
 COLUMNS = re.compile(r"\s*(#bytes\s+)?#repetitions\s+(t.*)")
 
@@ -34,8 +33,11 @@ def program(libraries):
 
 
 def benchmarks(library):
-    """Returns the names of the benchmarks that this library runs on its path."""
-    return BETWEEN_TWO if library.environment.get("I_MPI_FABRICS") == "ofi" else BENCHMARKS
+    """Returns the names of the benchmarks that this library runs.
+
+    Intel MPI's collectives within a node use shared memory even if its fabric is a network.
+    """
+    return POINT_TO_POINT if library.environment.get("I_MPI_FABRICS") == "ofi" else BENCHMARKS
 
 
 def command(library, ranks, path):

@@ -109,5 +109,5 @@ def test_ranks_are_pinned_if_there_are_enough_processors(monkeypatch):
 def test_collectives_that_leave_the_path_are_not_run():
     on_tcp = {"I_MPI_FABRICS": "ofi"}
     words = imb.command(routes.changed(library("impi"), on_tcp), 4, "IMB-MPI1")
-    assert words[4:words.index("-npmin")] == list(imb.BETWEEN_TWO)
+    assert words[4:words.index("-npmin")] == list(imb.POINT_TO_POINT)
     assert "Bcast" in imb.command(library("impi"), 4, "IMB-MPI1")

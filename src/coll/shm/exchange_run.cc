@@ -124,6 +124,7 @@ bool ExchangeRun::take(const ExchangeTask &task) {
 
 bool ExchangeRun::leave(const ExchangeTask &task) {
     const Exchange &exchange = task.exchange;
+    // A root's own contribution is posted too, but no other rank waits for it or reads it.
     bool is_read = exchange.awaits_readers && exchange.wakes != Among::none;
     bool awaits = own_.at_address() && is_read && !check_.disagrees();
     if (check_.disagrees()) own_.give_up();

@@ -9,12 +9,12 @@
 // memory are written again only when every rank is done with the generation that used them before
 // (uses_done.h).
 //
-// A contribution that does not fit in a slot stays in the program's buffer. The slot contains its address,
-// and the other ranks read the contribution from there (peer_memory.h), so that it is copied once. A rank
-// that posts an address completes only when every rank is done with the generation, because the program may
-// write the buffer afterwards. (Exchange::awaits_readers states when this wait is not needed.) Alternatively,
-// the contribution travels through the stage, in streams (streams.h), if this has turned out to be faster
-// (copy_choice.h).
+// A contribution that does not fit in a slot stays in the program's buffer, and so does a shorter one that
+// the other ranks can map (own_post.h). The slot contains its address, and the other ranks read the
+// contribution from there (peer_memory.h), so that it is copied once. A rank that posts an address completes
+// only when every rank is done with the generation, because the program may write the buffer afterwards.
+// (Exchange::awaits_readers states when this wait is not needed.) Alternatively, a long contribution travels
+// through the stage, in streams (streams.h), if this has turned out to be faster (copy_choice.h).
 //
 // The parts of an exchange: own_post.h writes what this rank posts, taking.h takes what others have posted,
 // call_check.h checks whether all ranks make the same call, and uses_done.h waits until all ranks are done.
