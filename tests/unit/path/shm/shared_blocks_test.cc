@@ -12,7 +12,7 @@
 namespace lanyard {
 namespace {
 
-constexpr size_t block = SharedBlocks::least_bytes;
+constexpr size_t least = SharedBlocks::least_bytes;
 constexpr auto need = Segment::Need::necessity;
 
 SharedBlocks &blocks_of(const conformance::ShmConnected &node, size_t member) {
@@ -24,18 +24,18 @@ uint64_t address_of(const void *memory) { return reinterpret_cast<uintptr_t>(mem
 TEST(SharedBlocks, AreTheSameMemoryForAll) {
     conformance::ShmConnected node(3, false);
     SharedBlocks &own = blocks_of(node, 0), &other = blocks_of(node, 1);
-    auto *memory = static_cast<std::byte *>(own.allocate(block + 100, need));
+    auto *memory = static_cast<std::byte *>(own.allocate(least + 100, need));
     ASSERT_NE(memory, nullptr);
-    for (size_t i = 0; i < block + 100; ++i) ASSERT_EQ(memory[i], std::byte{0});
-    std::byte *seen = other.find(0, address_of(memory) + 50, block + 50);
+    for (size_t i = 0; i < least + 100; ++i) ASSERT_EQ(memory[i], std::byte{0});
+    std::byte *seen = other.find(0, address_of(memory) + 50, least + 50);
     ASSERT_NE(seen, nullptr);
     EXPECT_NE(seen, memory + 50);
     seen[0] = std::byte{7};
-    memory[block + 99] = std::byte{9};
+    memory[least + 99] = std::byte{9};
     EXPECT_EQ(memory[50], std::byte{7});
-    EXPECT_EQ(seen[block + 49], std::byte{9});
+    EXPECT_EQ(seen[least + 49], std::byte{9});
     EXPECT_EQ(blocks_of(node, 0).find(0, address_of(memory) + 1, 10), memory + 1) << "one's own";
-    EXPECT_EQ(other.find(0, address_of(memory) + 50, block + 51), nullptr) << "more than there is";
+    EXPECT_EQ(other.find(0, address_of(memory) + 50, least + 51), nullptr) << "more than there is";
     EXPECT_EQ(other.find(0, address_of(memory) - 1, 10), nullptr);
     EXPECT_EQ(other.find(0, address_of(memory), SIZE_MAX), nullptr);
     EXPECT_EQ(other.find(1, address_of(memory), 10), nullptr) << "another process's address";
@@ -57,13 +57,13 @@ TEST(SharedBlocks, AreAsManyAndAsLongAsThereIsRoomFor) {
     for (int round = 0; round < 2; ++round) {
         std::vector<void *> all;
         for (uint64_t i = 0; i < 400; ++i) {
-            void *memory = own.allocate(block, need);
+            void *memory = own.allocate(least, need);
             ASSERT_NE(memory, nullptr) << i;
             std::memcpy(memory, &i, sizeof i);
             all.push_back(memory);
         }
         for (uint64_t i = 0; i < all.size(); ++i) {
-            std::byte *seen = other.find(0, address_of(all[i]), block);
+            std::byte *seen = other.find(0, address_of(all[i]), least);
             ASSERT_NE(seen, nullptr) << i;
             EXPECT_EQ(std::memcmp(seen, &i, sizeof i), 0);
         }
@@ -83,17 +83,17 @@ TEST(SharedBlocks, AreShortOnlyAsFarAsMappingsLast) {
     SharedBlocks &own = blocks_of(node, 0);
     std::vector<void *> all;
     for (size_t i = 0; i < SharedBlocks::most_short; ++i) {
-        all.push_back(own.allocate(block, need));
+        all.push_back(own.allocate(least, need));
         ASSERT_NE(all.back(), nullptr) << i;
     }
-    EXPECT_EQ(own.allocate(block, need), nullptr);
+    EXPECT_EQ(own.allocate(least, need), nullptr);
     EXPECT_EQ(own.allocate(SharedBlocks::long_bytes - 1, need), nullptr);
     void *memory = own.allocate(SharedBlocks::long_bytes, need);
     ASSERT_NE(memory, nullptr) << "a long one needs its mapping anyway";
     EXPECT_TRUE(own.free(memory));
-    EXPECT_EQ(own.allocate(block, need), nullptr) << "the block that was freed was not a short one";
+    EXPECT_EQ(own.allocate(least, need), nullptr) << "the block that was freed was not a short one";
     EXPECT_TRUE(own.free(all.back()));
-    all.back() = own.allocate(block, need);
+    all.back() = own.allocate(least, need);
     EXPECT_NE(all.back(), nullptr);
     for (void *each : all) EXPECT_TRUE(own.free(each));
 }
@@ -114,7 +114,7 @@ TEST(SharedBlocks, AreNeverTakenForEarlierOnes) {
         std::vector<Block> there;
         for (int step = 0; step < 300; ++step) {
             if (there.empty() || (there.size() < 250 && random.chance(60))) {
-                size_t bytes = block + random.below(3) * 4096 + random.below(10);
+                size_t bytes = least + random.below(3) * 4096 + random.below(10);
                 auto *memory = static_cast<std::byte *>(own.allocate(bytes, need));
                 if (!memory) return false;
                 uint64_t mark = random.below(UINT64_MAX);
