@@ -123,6 +123,23 @@ class GeometricMean:
         return f"{number(mean)}", f"{number(self.bound)}", words, "kept" if mean >= self.bound else "missed"
 
 
+class SmallestMean(GeometricMean):
+    """A goal for each benchmark of a series whose rows are (benchmark, size): the geometric mean of its gains
+    over the best other library must keep the bound. The benchmark with the smallest mean is shown.
+    """
+
+    def judge(self, series, libraries):
+        names = dict.fromkeys(row[0] for row in series.units if self.rows(row))
+        judged = [(name, GeometricMean(self.part, self.sentence, self.bound,
+                                       lambda row, name=name: self.rows(row) and row[0] == name,
+                                       self.others).judge(series, libraries)) for name in names]
+        means = [(float(words[0]), name, words) for name, words in judged if words[-1] != "not measured"]
+        if not means:
+            return "no number", f"{number(self.bound)}", "", "not measured"
+        _, name, (mean, bound, words, judgement) = min(means)
+        return f"{mean} of {name}", bound, words, judgement
+
+
 OF_ROUTES = {"tcp": "raw TCP", "udp": "raw UDP", "lanyard-tcp": "Lanyard on TCP"}
 
 

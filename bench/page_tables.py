@@ -116,10 +116,17 @@ def link(record):
 def series_table(records):
     """Returns a line for each series: the figures that Lanyard wins and loses.
 
-    If there is nothing to compare with, the line has the figures themselves.
+    If there is nothing to compare with, the line has the figures themselves. Series that follow each other
+    and try the same settings share a line.
     """
     rows = []
-    for record in records:
+    for alike in series_alike(records):
+        record = alike[0]
+        if len(alike) > 1:
+            rows.append([", ".join(map(link, alike)), listed(record.ranks for record in alike),
+                         *[""] * 4,
+                         words_of(*alike), listed(record.commit for record in alike)])
+            continue
         found = standing(record)
         counts = [str(found.won), str(found.lost), str(found.level)] if found else [""] * 3
         mean = number(found.mean) if found and found.mean else ""
@@ -128,6 +135,23 @@ def series_table(records):
     heads = ["series", "ranks", "won", "lost", "level", "mean gain", "best and worst gain, or figures",
              "commit"]
     return table(heads, rows)
+
+
+def series_alike(records):
+    """Returns lists of one series, or of series that follow each other and try the same settings."""
+    lists = []
+    for record in records:
+        alike = lists and is_sweep(record) and is_sweep(lists[-1][0])
+        if alike and record.libraries == lists[-1][0].libraries:
+            lists[-1].append(record)
+        else:
+            lists.append([record])
+    return lists
+
+
+def listed(values):
+    """Returns the different values, such as '2, 4'."""
+    return ", ".join(str(value) for value in distinct(values))
 
 
 def beside(record):
@@ -150,10 +174,14 @@ def short(title):
     return title.removeprefix("Lanyard, ")
 
 
-def words_of(record):
-    """Returns, in words, the figures of a series that is not compared with other libraries."""
+def words_of(record, *alike):
+    """Returns, in words, the figures of a series that is not compared with other libraries.
+
+    `alike`: series that try the same settings. Their figures follow those of the first."""
     if is_sweep(record):
-        words = "; ".join(f"{short(title)}: {number(speed)}" for title, speed in speeds(record).items())
+        several = [speeds(one) for one in (record, *alike)]
+        words = "; ".join(f"{short(title)}: {', '.join(number(found[title]) for found in several)}"
+                          for title in several[0])
         return f"speed against {short(record.libraries[record.first])}: {words}"
     if found := verdicts_of(record):
         return ", ".join(f"{found.count(verdict)} {verdict}" for verdict in dict.fromkeys(found))

@@ -113,7 +113,7 @@ PARTS = [
     Part("latency", "latency", 2, 15, [*TEN, "--sizes", "8,64,1k,8k,64k,1M"], 200),
     Part("rate", "rate", 2, 15, TEN, 100),
     Part("bandwidth", "bandwidth", 2, 15, [*TEN, "--sizes", "8k,64k,1M,4M"], 200),
-    Part("bandwidth-sizes", "bandwidth", 2, 9, [*TEN, "--sizes", "16k-16M"], 250, grid=True),
+    Part("bandwidth-sizes", "bandwidth", 2, 9, [*TEN, "--sizes", "8-16M"], 500, grid=True),
     Part("bandwidth-reuse", "bandwidth", 2, 9, [*TEN, "--sizes", "64k,1M", "--reuse"], 80),
     Part("allreduce", "allreduce", 8, 15, [*TEN, "--sizes", "8,1k"], 200),
     Part("barrier", "barrier", 8, 9, TEN, 90),

@@ -15,6 +15,11 @@ namespace lanyard::plans {
 [[gnu::noinline]] inline Error start_and_wait(Comm &comm, const char *call, int root,
                                               Collective &collective) {
     Executor &executor = *comm.universe->executor;
+    if (collective.pass_soon(comm.team)) {
+        executor.give_back_passed(&collective);
+        executor.engine().glance();
+        return {};
+    }
     executor.start(collective, comm.team);
     executor.look_for_posts(collective);
     if (!collective.completion.complete()) {

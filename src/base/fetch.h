@@ -1,6 +1,10 @@
-// Fetches a cache line that this processor is about to write.
+// Moves cache lines between processors ahead of time: fetches a line that this processor is about to write,
+// and demotes a line that another one is about to read. Both are hints, and read and change no memory.
 // Tested by: tests/unit/path/short_ring_test.cc.
 #pragma once
+
+#include <atomic>
+#include <cstddef>
 
 namespace lanyard {
 
@@ -13,6 +17,25 @@ inline void fetch_to_write(const void *address) {
     asm volatile("prefetchw %0" : : "m"(*static_cast<const char *>(address)));
 #else
     __builtin_prefetch(address, 1);
+#endif
+}
+
+// Does demote() do anything? Another processor finds a demoted line in the cache that all share, sooner than
+// in this processor's own. A thread of the same core finds it later.
+inline std::atomic<bool> demotes{false};
+
+// [any thread] Moves the lines with these bytes, which this processor has written, to the cache that all
+// processors share. (The instruction is `cldemote`. Processors that do not have it, Intel's before Sapphire
+// Rapids and AMD's, treat it as an empty one. Assemblers of Debian 12 know it only with a compiler's option.)
+inline void demote(const void *begin, size_t bytes) {
+#if defined(__x86_64__)
+    if (!demotes.load(std::memory_order_relaxed)) return;
+    constexpr size_t line = 64;
+    for (size_t done = 0; done < bytes; done += line)
+        asm volatile(".byte 0x0f, 0x1c, 0x00" : : "a"(static_cast<const char *>(begin) + done) : "memory");
+#else
+    static_cast<void>(begin);
+    static_cast<void>(bytes);
 #endif
 }
 

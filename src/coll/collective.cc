@@ -11,6 +11,9 @@ namespace lanyard {
 
 namespace {
 
+// How often a blocking collective looks for posts before it waits in the engine.
+constexpr int looks = 100;
+
 Error too_short(const ReceiveOperation &receive) {
     return Error(ErrorClass::count, "rank " + std::to_string(receive.matched_rank) + " sent " +
                                         std::to_string(receive.received) + " bytes where this rank expects " +
@@ -104,6 +107,17 @@ bool Collective::pass(Team &team) {
     const ShortUse &use = kept->short_use;
     begun_ = !run.pass({{team, use.area(), executor_.reach_}, kept->schedule.exchanges().front()}, use,
                        {plan.spaces().send(), plan.spaces().receive()});
+    return !begun_;
+}
+
+// Posts usually arrive within less time than a start of the collective takes.
+bool Collective::pass_on(Team &team) {
+    if (!exchanges_.front().waits_for_posts()) return false;
+    const KeptPlan &kept = *plan.short_one();
+    ExchangePlace place{{team, kept.short_use.area(), executor_.reach_}, kept.schedule.exchanges().front()};
+    ShortUse::Buffers buffers{plan.spaces().send(), plan.spaces().receive()};
+    for (int look = 0; begun_ && look < looks; ++look)
+        begun_ = !exchanges_.front().pass_on(place, kept.short_use, buffers);
     return !begun_;
 }
 
@@ -289,7 +303,6 @@ void Collective::finish() {
 // Polls for a while only the posts for which the collective waits. They usually arrive within less time than
 // a turn of the engine takes.
 void Collective::look_for_posts() {
-    constexpr int looks = 100;
     for (int look = 0; look < looks && polled_.size() == 1 && !waits_for_program(polled_[0]); ++look) {
         StepId id = polled_[0];
         if (!advance(id)) continue;

@@ -45,6 +45,9 @@ public:
     // Executor::give_back_passed(). False: the caller must call Executor::start(), which continues from the
     // steps already done.
     bool pass(Team &team);
+    // After pass() has returned false: looks for the posts that it lacked for a moment, if each rank has a
+    // processor of its own. The result is that of pass().
+    bool pass_soon(Team &team) { return begun_ && team.processors == 0 && pass_on(team); }
 
     // Makes this collective persistent: reserves the tag that every later start uses. The numbers in tags
     // repeat (collective_tag.h). If an older persistent operation with the same tag still exists, returns an
@@ -68,6 +71,7 @@ private:
     void start(Team &team);
     void go_on_with_exchange();
     bool pass_empty(Team &team);
+    bool pass_on(Team &team);
     void begin_under_way();
     bool prepare();
     bool agrees_with_early_messages();

@@ -34,6 +34,8 @@ struct NodeUse {
     static constexpr int most_alone = 8;
     Alone alone[most_alone] = {};
     int alone_count = 0;
+    // The latest use for which this rank posted more than fits in a line (shm/short_use.h).
+    uint32_t longer_post = 0;
     // Whether short contributions in memory that the other ranks can map are read there (shm/own_post.h).
     MappedOffers mapped_posts;
 };

@@ -11,6 +11,7 @@
 
 #include "base/barriers.h"
 #include "base/copy.h"
+#include "base/fetch.h"
 #include "base/log.h"
 #include "base/no_memory.h"
 #include "coll/shm/node_area.h"
@@ -297,6 +298,10 @@ void set_copy_loop(const std::string &name) {
                                       : LongCopy::automatic);
 }
 
+void set_demotion(const Runtime &made) {
+    demotes.store(made.settings.demote && !idle_policy(made).oversubscribed, std::memory_order_relaxed);
+}
+
 void set_test_pace(Runtime &made) {
     made.engine->test_pace().set_tests_per_yield(static_cast<uint32_t>(made.settings.tests_per_yield));
 }
@@ -316,6 +321,7 @@ public:
     void settings_changed() override {
         set_log(runtime_.settings.log.c_str());
         set_copy_loop(runtime_.settings.copy_loop);
+        set_demotion(runtime_);
         runtime_.messenger->limits_changed();
         runtime_.idle->set_policy(idle_policy(runtime_));
         set_test_pace(runtime_);
@@ -414,6 +420,7 @@ Error make_runtime(const char *call) {
         return Error(ErrorClass::other,
                      "a process that sleeps at its sockets could not be woken: " + system_text(errno));
     set_copy_loop(made->settings.copy_loop);
+    set_demotion(*made);
     made->engine = std::make_unique<Engine>(*made->idle);
     made->engine->set_oversubscribed(policy.oversubscribed);
     set_test_pace(*made);

@@ -164,6 +164,40 @@ def verdict(part, **rows_by_key):
     return goals.table({part: series_of(rows)}, {"lanyard": shell_library("lanyard", "")})
 
 
+def of_states(looks, ours):
+    """Returns a series `allreduce` with a look and one figure of Lanyard in each round; MPICH has 10 us."""
+    series = measure.Series("x")
+    for number, (look, figure) in enumerate(zip(looks, ours)):
+        series.add(shell_library("lanyard", ""), number, "v", {8: (figure, "us")})
+        series.add(shell_library("mpich", ""), number, "v", {8: (10.0, "us")})
+    series.looks, series.busy = [(look, look) for look in looks], [0.0] * len(looks)
+    return series
+
+
+def test_goals_are_judged_on_two_cores():
+    libraries = {key: shell_library(key, "") for key in ("lanyard", "mpich")}
+    near, far = machine_state.Look(60, 3), machine_state.Look(250, 10)
+
+    def judge(looks, ours):
+        return goals.table({"allreduce": of_states(looks, ours)}, libraries).splitlines()[2]
+    assert judge([near, far, near], [30.0, 9.0, 20.0]).endswith(
+        "| 9 (9 to 9) us | 10 us | Mpich 10; 1 of 3 rounds on two cores; all rounds: 20 (9 to 30) us | "
+        "kept |")
+    assert judge([near, near], [30.0, 9.0]).endswith(
+        "| 10 us | Mpich 10; no round on two cores | missed by the median |")
+    assert judge([far, far], [11.0, 12.0]).endswith("| 10 us | Mpich 10 | missed |")
+    assert judge([None, None], [11.0, 12.0]).endswith("| 10 us | Mpich 10 | missed |")
+
+
+def test_the_benchmark_with_the_smallest_mean_is_shown():
+    rows = {("Bcast", 8): 1.0, ("Bcast", 64): 4.0, ("Reduce", 8): 2.0, ("Reduce", 64): 1.5}
+    series = series_of({"lanyard": {row: (1.0, "us") for row in rows},
+                        "mpich": {row: (time, "us") for row, time in rows.items()}})
+    goal = goals.SmallestMean("x", "", 1.8, goals.any_row)
+    assert goal.judge(series, {"mpich": None}) == ("1.73 of Reduce", "1.8", "2 of 2 cells are won", "missed")
+    assert goal.judge(series, {}) == ("no number", "1.8", "", "not measured")
+
+
 def test_a_goal_for_every_row_shows_the_worst():
     tcp = {8: (10.0, "us"), 1024: (10.0, "us")}
     assert "| 1.05 (1.05 to 1.05) | 1.1 |" in verdict("tcp-latency",

@@ -7,6 +7,7 @@ import pytest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+import page_tables  # noqa: E402
 import standing  # noqa: E402
 from measure import Series  # noqa: E402
 from record import Ratio, Record, Summary  # noqa: E402
@@ -95,3 +96,16 @@ def test_a_gain_that_is_in_the_file_counts():
                     summaries={"lanyard": {8: Summary(2)}, "mpich": {8: Summary(1)}})
     record.series.units = {8: "us"}
     assert standing.standing(record).won == 1
+
+
+def test_series_that_try_the_same_settings_share_a_line():
+    def sweep(name, ranks, time):
+        record = sampled({8: "us"}, **{"progress=caller": [10], "progress=helper": [time]})
+        record.libraries = {key: f"Lanyard, {key.replace('=', ' ')}" for key in record.libraries}
+        record.name, record.ranks, record.group = name, ranks, "applications"
+        return record
+    alone = sampled({8: "us"}, lanyard=[10], mpich=[20])
+    lines = page_tables.series_table([sweep("a-2", 2, 20), sweep("a-4", 4, 5), alone])[2:]
+    assert lines[0].startswith("| [a-2](results/a-2.json), [a-4](results/a-4.json) | 2, 4 | ")
+    assert "progress helper: 0.5, 2 |" in lines[0]
+    assert lines[1].startswith("| [x](results/x.json) | ") and len(lines) == 2

@@ -49,7 +49,7 @@ def test_little_loss_is_told_to_who_asks(exchange):
     assert exchange("loss=3,double=3") == ("", "")
     out, err = exchange("loss=3,double=3", "info,dgram")
     lines = err.splitlines()
-    assert out == "" and len(lines) == 2
+    assert (out, len(lines)) == ("", 2), err
     for line in lines:
         assert re.search(r"rank [01] \[dgram\] sent again \d+ of \d+ \(\d+\.\d %\).*; of the packets to this "
                          r"process never arrived [1-9]\d* of \d+ \(\d\.\d %\); dropped [1-9]\d* copies.*; "
@@ -60,7 +60,7 @@ def test_little_loss_is_told_to_who_asks(exchange):
 def test_much_loss_is_told_to_everybody(exchange):
     out, err = exchange("loss=15")
     lines = err.splitlines()
-    assert out == "" and len(lines) == 2
+    assert (out, len(lines)) == ("", 2), err
     for line in lines:
         share = re.search(r"of the packets to this process (\d+) of (\d+) \((\d+\.\d) %\) never arrived and "
                           "were sent again: ", line)

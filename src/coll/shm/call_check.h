@@ -34,7 +34,7 @@ public:
     // or has recorded as many uses as it can.
     void remember_alone(const AreaTeam &place, uint32_t generation) const {
         NodeUse &use = place.team.node_use;
-        use.alone[use.alone_count++] = {generation, place.area.calls(place.team.index).told(generation)};
+        use.alone[use.alone_count++] = {generation, CallLog::word_of(generation, own_)};
     }
     void compare_alone(const AreaTeam &place, bool waits) {
         int count = place.team.node_use.alone_count;

@@ -63,6 +63,19 @@ bool ExchangeRun::all_there(const ExchangePlace &place) {
     return true;
 }
 
+[[gnu::always_inline]] inline void ExchangeRun::end_pass(const ExchangePlace &place, const ShortUse &use) {
+    if (posts_alone(place.exchange)) check_.remember_alone(place, generation_);
+    if (place.exchange.wants == Among::everyone) learn_who_is_done(place, generation_, use.bytes());
+    tell_done_through(place, generation_);
+    state_ = State::done;
+}
+
+// Records this rank's call. Other ranks read these records seldom but regularly, so the store may have to
+// wait for the cache line, and later stores wait behind it. The post is therefore stored first.
+[[gnu::always_inline]] inline void ExchangeRun::tell_call(const AreaTeam &place) const {
+    place.area.calls(place.team.index).tell(generation_, check_.own());
+}
+
 // Does what advance() does, without the steps that a few bytes do not need. Returns false if advance() must
 // continue. One reason is that this rank cannot begin yet: it is not done with all earlier uses, some rank
 // requests data (NodeArea::asking), or the slot is not free. The other reason is that a post is missing or
@@ -74,12 +87,12 @@ bool ExchangeRun::pass(const ExchangePlace &place, const ShortUse &use, const Sh
     const NodeArea &area = place.area;
     if (team.node_use.done_through + 1 != generation_ || area.asking().load(std::memory_order_relaxed))
         return false;
-    area.calls(team.index).tell(generation_, check_.own());
     bool posts = use.posts(exchange);
     if (posts) {
         if (!reached(generation_ - area.uses_apart(use.bytes()), team.node_use.known_done)) return false;
         use.post(place, generation_, check_.own(), buffers);
     }
+    tell_call(place);
     use.keep_own(buffers);
     check_.compare_alone(place, exchange.wants != Among::none);
     bool taken = (exchange.wants == Among::none && exchange.take == Exchange::Take::nothing) ||
@@ -89,23 +102,28 @@ bool ExchangeRun::pass(const ExchangePlace &place, const ShortUse &use, const Sh
         if (posts || !exchange.posts) state_ = State::waiting;
         return false;
     }
-    if (posts_alone(exchange)) check_.remember_alone(place, generation_);
-    if (exchange.wants == Among::everyone) learn_who_is_done(place, generation_, use.bytes());
-    tell_done_through(place, generation_);
-    state_ = State::done;
+    end_pass(place, use);
+    return true;
+}
+
+bool ExchangeRun::pass_on(const ExchangePlace &place, const ShortUse &use, const ShortUse::Buffers &buffers) {
+    if (!use.all_posted(place, generation_) || !use.take(place, generation_, check_.own(), buffers))
+        return false;
+    end_pass(place, use);
     return true;
 }
 
 // Posts this rank's contribution. False: there is no room yet.
 bool ExchangeRun::post(const ExchangeTask &task) {
     const Exchange &exchange = task.exchange;
-    task.area.calls(task.team.index).tell(generation_, check_.own());
-    if (generation_ - task.team.node_use.done_through > most_uses_ahead) return false;
-    if (exchange.posts) {
-        if (!own_.has_room(task, generation_, all_done_)) return false;
+    bool room = generation_ - task.team.node_use.done_through <= most_uses_ahead &&
+                (!exchange.posts || own_.has_room(task, generation_, all_done_));
+    if (room && exchange.posts) {
         own_.write(task, generation_, check_.own());
         got_on_ |= own_.by_stage();
     }
+    tell_call(task);
+    if (!room) return false;
     if (exchange.own_to.type) copy(task.buffer(exchange.own_from), task.buffer(exchange.own_to));
     check_.compare_alone(task, exchange.wants != Among::none);
     return true;

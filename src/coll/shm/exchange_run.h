@@ -60,6 +60,11 @@ public:
     // Carries out a short use at once, unless it must wait for a rank. False: advance() must be called, and
     // continues from what is done.
     bool pass(const ExchangePlace &place, const ShortUse &use, const ShortUse::Buffers &buffers);
+    // After pass() has returned false: does this use lack nothing but posts of others? Then pass_on() looks
+    // for them once more, and completes the use if they are there. False: they are not, or only advance() can
+    // continue.
+    bool waits_for_posts() const { return state_ == State::waiting && !check_.disagrees(); }
+    bool pass_on(const ExchangePlace &place, const ShortUse &use, const ShortUse::Buffers &buffers);
     // Continues as far as possible without waiting. True: the use is done. One call puts at most about 1
     // MiB into the stage, takes at most about 1 MiB of other ranks' data, and leaves the rest to the next
     // call. Copies within this rank are not divided.
@@ -81,6 +86,8 @@ private:
     void forget_earlier_use();
     bool post(const ExchangeTask &task);
     bool all_there(const ExchangePlace &place);
+    void tell_call(const AreaTeam &place) const;
+    void end_pass(const ExchangePlace &place, const ShortUse &use);
     void tell_posted(const ExchangePlace &place) const;
     void wake_for_post(const ExchangePlace &place, int first, int last) const;
     bool take(const ExchangeTask &task);

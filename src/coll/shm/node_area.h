@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/fetch.h"
 #include "coll/shm/copy_rates.h"
 #include "coll/team.h"
 
@@ -71,6 +72,8 @@ struct Slot {
     uint32_t number() const { return bytes_and_number.load(std::memory_order_relaxed) >> length_bits; }
     uint32_t check() const { return check_word.load(std::memory_order_relaxed); }
     CollectiveCall call() const { return {number(), check()}; }
+    // begin() must be called before the first line of the slot is written, and end() when all is written.
+    // end() also fetches the slot of the next use, or a line of this rank's payloads.
     void begin(uint32_t use, uint32_t number, uint32_t check, uint32_t through, uint32_t bytes) {
         generation.store(use - 1, std::memory_order_relaxed);
         std::atomic_thread_fence(std::memory_order_release);
@@ -78,13 +81,23 @@ struct Slot {
         check_word.store(check, std::memory_order_relaxed);
         done_through.store(through, std::memory_order_relaxed);
     }
-    void set_bytes(uint32_t bytes) {
-        bytes_and_number.store((number() << length_bits) | bytes, std::memory_order_relaxed);
+    void end(uint32_t use) {
+        generation.store(use, std::memory_order_release);
+        fetch_to_write(this + 1);
+    }
+    // The kind of a payload that is a table of so many bytes.
+    static constexpr uint32_t table(size_t bytes) {
+        return bytes <= sizeof(Slot::short_payload) ? for_each_short : for_each;
     }
 
     alignas(16) std::byte short_payload[112];
+    // So much of the short payload lies in the line that other ranks poll. The rest, and a longer payload, is
+    // written before begin(). Otherwise another rank would take the line away between begin() and the end of
+    // the post, and this rank would have to fetch it once more.
+    static constexpr uint16_t in_first_line = 48;
 };
-static_assert(sizeof(Slot) == 128 && std::atomic<uint32_t>::is_always_lock_free);
+static_assert(sizeof(Slot) == 128 && offsetof(Slot, short_payload) + Slot::in_first_line == 64 &&
+              std::atomic<uint32_t>::is_always_lock_free);
 
 struct alignas(64) RankHeader {
     std::atomic<uint32_t> done_through;  // this rank is done with all uses up to this one
@@ -104,10 +117,16 @@ struct alignas(64) RankHeader {
 // many of them moves little data between processors.
 class CallLog {
 public:
+    // The word for this use and call, and storing this word.
+    static uint64_t word_of(uint32_t generation, const CollectiveCall &call) {
+        return uint64_t{generation} << (32 + number_bits) | uint64_t{call.number & Slot::most_numbers} << 32 |
+               call.word;
+    }
+    void tell(uint32_t generation, uint64_t word) {
+        calls_[generation % kept].store(word, std::memory_order_release);
+    }
     void tell(uint32_t generation, const CollectiveCall &call) {
-        auto told = uint64_t{generation} << (32 + number_bits) |
-                    uint64_t{call.number & Slot::most_numbers} << 32 | call.word;
-        calls_[generation % kept].store(told, std::memory_order_release);
+        tell(generation, word_of(generation, call));
     }
     // The word stored in the entry for this use. The word may belong to an earlier or later use, which has
     // the same entry. If two ranks have the same word there, both made the same call.

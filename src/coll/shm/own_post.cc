@@ -36,11 +36,11 @@ bool OwnPost::has_room(const ExchangeTask &task, uint32_t generation, DoneWait &
 
 void OwnPost::write(const ExchangeTask &task, uint32_t generation, const CollectiveCall &call) {
     Slot &slot = task.area.slot(task.team.index, generation);
-    slot.begin(generation, call.number, call.word, task.team.node_use.done_through, 0);
-    if (streams_.wanted()) streams_.post(task, generation, slot);
-    else if (task.exchange.posted_each >= 0) write_for_each(task, generation, slot);
-    else write_for_all(task, generation, slot);
-    slot.generation.store(generation, std::memory_order_release);
+    uint32_t bytes = streams_.wanted()                ? streams_.post(task, generation)
+                     : task.exchange.posted_each >= 0 ? write_for_each(task, generation)
+                                                      : write_for_all(task, generation);
+    slot.begin(generation, call.number, call.word, task.team.node_use.done_through, bytes);
+    slot.end(generation);
 }
 
 // Decides what goes into the slot, and counts its bytes. With one block for all ranks, this is the block or
@@ -89,25 +89,23 @@ void OwnPost::note_readers(const ExchangeTask &task) {
     task.team.node_use.mapped_posts.ended(task.exchange.data.bytes(), clock_ns() - mapped_since_ns_);
 }
 
-void OwnPost::write_for_all(const ExchangeTask &task, uint32_t generation, Slot &slot) {
+uint32_t OwnPost::write_for_all(const ExchangeTask &task, uint32_t generation) {
     const Block &data = task.exchange.data;
-    int64_t bytes = data.bytes(), packed = 0;
+    int64_t bytes = all_here_ ? data.bytes() : int64_t{sizeof(SlotPlace)}, packed = 0;
+    std::byte *payload = task.area.payload(task.team.index, generation, static_cast<size_t>(bytes));
     if (all_here_) {
-        slot.set_bytes(static_cast<uint32_t>(bytes));
-        std::byte *payload = task.area.payload(task.team.index, generation, static_cast<size_t>(bytes));
         if (data.type) pack_block(task.buffer(data), payload, bytes);
-        return;
+        return static_cast<uint32_t>(bytes);
     }
-    slot.set_bytes(Slot::at_address);
-    new (slot.short_payload) SlotPlace(address_of(task, data, packed));
+    new (payload) SlotPlace(address_of(task, data, packed));
     at_address_ = true;
+    return Slot::at_address;
 }
 
-void OwnPost::write_for_each(const ExchangeTask &task, uint32_t generation, Slot &slot) {
+uint32_t OwnPost::write_for_each(const ExchangeTask &task, uint32_t generation) {
     int size = task.team.size;
     auto bytes_here = static_cast<size_t>(bytes_here_);
     std::byte *payload = task.area.payload(task.team.index, generation, bytes_here);
-    slot.set_bytes(bytes_here <= sizeof slot.short_payload ? Slot::for_each_short : Slot::for_each);
     auto *places = reinterpret_cast<SlotPlace *>(payload);
     int64_t offset = int64_t{sizeof(SlotPlace)} * size, packed = 0;
     for (int rank = 0; rank < size; ++rank) {
@@ -123,6 +121,7 @@ void OwnPost::write_for_each(const ExchangeTask &task, uint32_t generation, Slot
         new (places + rank) SlotPlace(address_of(task, block, packed));
         at_address_ = true;
     }
+    return Slot::table(bytes_here);
 }
 
 }  // namespace lanyard

@@ -53,8 +53,9 @@ private:
     void count_bytes_here(const ExchangeTask &);
     bool is_read_mapped(const ExchangeTask &, int64_t total);
     void note_readers(const ExchangeTask &);
-    void write_for_all(const ExchangeTask &, uint32_t generation, Slot &);
-    void write_for_each(const ExchangeTask &, uint32_t generation, Slot &);
+    // Both write the payload of the slot, and return what Slot::bytes() then has to be.
+    uint32_t write_for_all(const ExchangeTask &, uint32_t generation);
+    uint32_t write_for_each(const ExchangeTask &, uint32_t generation);
 
     bool at_address_ = false;
     bool all_here_ = false;             // everything to be posted goes into the slot

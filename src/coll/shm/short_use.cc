@@ -2,6 +2,9 @@
 #include "coll/shm/short_use.h"
 
 #include <algorithm>
+#include <cstring>
+
+#include "base/fetch.h"
 
 namespace lanyard {
 
@@ -43,6 +46,27 @@ bool ShortUse::prepare(const Schedule &schedule, const Team &team) {
     }
     ready_ = true;
     return true;
+}
+
+// Posts data that takes more than one cache line, the line that other ranks poll last (Slot::in_first_line).
+// Then fetches the lines of the next such post, assuming that as many uses lie between the two as between
+// this one and the one before.
+void ShortUse::post_lines(const AreaTeam &place, uint32_t generation, const CollectiveCall &call,
+                          const Buffers &buffers) const {
+    constexpr size_t line = 64;
+    Slot &slot = place.area.slot(place.team.index, generation);
+    const std::byte *from = buffers.at(data_);
+    std::byte *payload = place.area.payload(place.team.index, generation, data_.bytes);
+    size_t polled = payload == slot.short_payload ? Slot::in_first_line : 0, rest = data_.bytes - polled;
+    std::memcpy(payload + polled, from + polled, rest);
+    demote(payload + polled, rest);
+    slot.begin(generation, call.number, call.word, place.team.node_use.done_through, data_.bytes);
+    std::memcpy(payload, from, polled);
+    slot.end(generation);
+    uint32_t &before = place.team.node_use.longer_post, next = 2 * generation - before;
+    before = generation;
+    std::byte *coming = place.area.payload(place.team.index, next, data_.bytes) + polled;
+    for (size_t i = 0; i < rest; i += line) fetch_to_write(coming + i);
 }
 
 }  // namespace lanyard

@@ -1,7 +1,7 @@
-// A ShortUse is a use of the node area (exchange_run.h) by a collective of a few bytes, prepared to be
+// A ShortUse is a use of the node area (exchange_run.h) by a collective of less than 1 KiB, prepared to be
 // repeated. The places of the collective's blocks are looked up when the schedule is written, so that a call
 // only has to copy. ExchangeRun::pass() carries out the use. If pass() would have to wait for a rank,
-// ExchangeRun::advance() does what is left. A ShortUse is kept with its schedule (kept_plans.h).
+// pass_on() or ExchangeRun::advance() does what is left. A ShortUse is kept with its schedule (kept_plans.h).
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/coll/shm/node_area_test.cc, tests/unit/coll/moves_test.cc.
 #pragma once
@@ -37,7 +37,8 @@ public:
             return reinterpret_cast<std::byte *>(base + static_cast<uintptr_t>(range.offset));
         }
     };
-    static constexpr int64_t most_bytes = sizeof(Slot::short_payload);  // the most bytes of a block
+    // The most bytes of a block. Longer blocks may be read in mapped memory (own_post.h).
+    static constexpr int64_t most_bytes = smallest_slot_capacity - 1;
 
     // Prepares the use. False: the schedule is not one short use of the area. The schedule must live as long
     // as this object is used.
@@ -54,10 +55,11 @@ public:
     size_t bytes() const { return data_.bytes; }
     void post(const AreaTeam &place, uint32_t generation, const CollectiveCall &call,
               const Buffers &buffers) const {
+        if (data_.bytes > Slot::in_first_line) return post_lines(place, generation, call, buffers);
         Slot &slot = place.area.slot(place.team.index, generation);
         slot.begin(generation, call.number, call.word, place.team.node_use.done_through, data_.bytes);
         copy(slot.short_payload, buffers.at(data_), data_.bytes);
-        slot.generation.store(generation, std::memory_order_release);
+        slot.end(generation);
     }
     // Copies the block that this rank keeps for itself.
     void keep_own(const Buffers &buffers) const {
@@ -67,12 +69,16 @@ public:
     // this call.
     bool take(const ExchangePlace &place, uint32_t generation, const CollectiveCall &own,
               const Buffers &buffers) const;
+    // Have all ranks posted whose data this rank wants?
+    bool all_posted(const ExchangePlace &place, uint32_t generation) const;
 
 private:
     static void copy(std::byte *to, const std::byte *from, uint16_t bytes) {
         if (bytes <= 32) [[likely]] copy_few(to, from, bytes);
         else std::memcpy(to, from, bytes);
     }
+    void post_lines(const AreaTeam &place, uint32_t generation, const CollectiveCall &call,
+                    const Buffers &buffers) const;
     bool find_range(const Block &block, BufferRange &range) const;
     // Is the post of this use in the slot, with the same word? Different words may still agree; advance()
     // checks that.
@@ -80,7 +86,7 @@ private:
         return slot.generation.load(std::memory_order_acquire) == generation && slot.check() == own.word &&
                slot.number() == own.number;
     }
-    bool copy_from(const Slot &slot, const Exchange &exchange, const BufferRange &to,
+    bool copy_from(const ExchangePlace &place, int rank, uint32_t generation, const BufferRange &to,
                    const Buffers &buffers) const;
     bool reduce(const ExchangePlace &place, uint32_t generation, const CollectiveCall &own,
                 const Buffers &buffers) const;
@@ -94,11 +100,16 @@ private:
     bool in_place_ = false;  // the result overwrites the contribution
 };
 
-inline bool ShortUse::copy_from(const Slot &slot, const Exchange &exchange, const BufferRange &to,
-                                const Buffers &buffers) const {
+inline bool ShortUse::copy_from(const ExchangePlace &place, int rank, uint32_t generation,
+                                const BufferRange &to, const Buffers &buffers) const {
     if (!to.wanted) return true;
-    if (slot.bytes() != static_cast<uint32_t>(to.bytes * exchange.parts)) return false;
-    copy(buffers.at(to), slot.short_payload + exchange.skip, to.bytes);
+    const Slot &slot = place.area.slot(rank, generation);
+    auto bytes = static_cast<uint32_t>(to.bytes * place.exchange.parts);
+    if (slot.bytes() != bytes) return false;
+    const std::byte *from = slot.short_payload;
+    if (bytes > sizeof slot.short_payload) [[unlikely]]
+        from = place.area.payload(rank, generation, bytes);
+    copy(buffers.at(to), from + place.exchange.skip, to.bytes);
     return true;
 }
 
@@ -113,7 +124,7 @@ inline bool ShortUse::reduce(const ExchangePlace &place, uint32_t generation, co
     for (int rank = std::max(last, exchange.wants == Exchange::Among::lower ? place.team.index - 1 : last);
          rank >= 0; --rank) {
         const Slot &slot = place.area.slot(rank, generation);
-        const std::byte *from = slot.short_payload;
+        const std::byte *from = place.area.payload(rank, generation, data_.bytes);
         if (rank == place.team.index) {
             if (!in_place_) from = buffers.at(data_);
         } else if (!belongs(slot, generation, own) || slot.bytes() != data_.bytes) {
@@ -125,13 +136,13 @@ inline bool ShortUse::reduce(const ExchangePlace &place, uint32_t generation, co
     return true;
 }
 
-inline bool ShortUse::take(const ExchangePlace &place, uint32_t generation, const CollectiveCall &own,
-                           const Buffers &buffers) const {
+[[gnu::always_inline]] inline bool ShortUse::take(const ExchangePlace &place, uint32_t generation,
+                                                  const CollectiveCall &own, const Buffers &buffers) const {
     const Exchange &exchange = place.exchange;
     if (exchange.take == Exchange::Take::reduce) return reduce(place, generation, own, buffers);
-    auto take_from = [&](int rank, const BufferRange &to) {
+    auto take_from = [&](int rank, const BufferRange &to) __attribute__((always_inline)) {
         const Slot &slot = place.area.slot(rank, generation);
-        return belongs(slot, generation, own) && copy_from(slot, exchange, to, buffers);
+        return belongs(slot, generation, own) && copy_from(place, rank, generation, to, buffers);
     };
     if (exchange.wants == Exchange::Among::root) return take_from(exchange.root, into_);
     int last = exchange.wants == Exchange::Among::everyone ? place.team.size : 0;
@@ -142,6 +153,17 @@ inline bool ShortUse::take(const ExchangePlace &place, uint32_t generation, cons
         if (rank == place.team.index && !to.wanted) continue;
         if (!take_from(rank, to)) return false;
     }
+    return true;
+}
+
+inline bool ShortUse::all_posted(const ExchangePlace &place, uint32_t generation) const {
+    const Exchange &exchange = place.exchange;
+    if (exchange.wants == Exchange::Among::root) return place.area.has_posted(exchange.root, generation);
+    int end = exchange.wants == Exchange::Among::everyone ? place.team.size
+              : exchange.wants == Exchange::Among::lower  ? place.team.index
+                                                          : 0;
+    for (int rank = 0; rank < end; ++rank)
+        if (rank != place.team.index && !place.area.has_posted(rank, generation)) return false;
     return true;
 }
 

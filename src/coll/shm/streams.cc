@@ -99,20 +99,20 @@ SlotPlace Streams::place_of(int stream, int64_t bytes) const {
     return StagedPlace{stage_->offset_in_lines(), left_ + 1, first_of(stream), entries_, 1, bytes}.told();
 }
 
-void Streams::post(const ExchangeTask &task, uint32_t generation, Slot &slot) {
+uint32_t Streams::post(const ExchangeTask &task, uint32_t generation) {
     put(task, 1);
     if (is_shared(task.exchange)) {
-        slot.set_bytes(Slot::at_address);
-        new (slot.short_payload) SlotPlace(place_of(0, task.exchange.data.bytes()));
-        return;
+        std::byte *place = task.area.payload(task.team.index, generation, sizeof(SlotPlace));
+        new (place) SlotPlace(place_of(0, task.exchange.data.bytes()));
+        return Slot::at_address;
     }
     auto bytes_here = sizeof(SlotPlace) * static_cast<size_t>(task.team.size);
     auto *places = reinterpret_cast<SlotPlace *>(task.area.payload(task.team.index, generation, bytes_here));
-    slot.set_bytes(bytes_here <= sizeof slot.short_payload ? Slot::for_each_short : Slot::for_each);
     for (int rank = 0; rank < task.team.size; ++rank) new (places + rank) SlotPlace{0, SlotPlace::here};
     each_stream(task, [&](int rank, const Block &block, int stream) {
         places[rank] = place_of(stream, block.bytes());
     });
+    return Slot::table(bytes_here);
 }
 
 // Puts the next piece into its entry. Does nothing if readers still use the entry.

@@ -31,8 +31,9 @@ public:
     // Reserves entries. False: there is no room yet. If there is no room and the time to wait has passed
     // (give_up_ns_), returns true but wanted() is false, so that an address is posted.
     bool allot(const ExchangeTask &);
-    // Puts the first piece of each stream, and describes the streams in the slot.
-    void post(const ExchangeTask &, uint32_t generation, Slot &);
+    // Puts the first piece of each stream, and describes the streams in the slot's payload. Returns what
+    // Slot::bytes() then has to be.
+    uint32_t post(const ExchangeTask &, uint32_t generation);
     // Are there pieces that have not been put into the stage?
     bool open() const { return open_; }
     // Puts pieces of all streams in turn, as far as there is room, at most as many as entries are reserved.

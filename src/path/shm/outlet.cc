@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/fetch.h"
+
 namespace lanyard {
 
 namespace {
@@ -35,13 +37,17 @@ Sent Outlet::send_lines(const Envelope &envelope, Payload payload) {
     size_t size = payload.size;
     uint32_t lines = lines_for(size);
     if (!ring_.room(lines)) return Sent::full;
-    RingLine &first = ring_.line();
-    payload.copy(first.bytes + sizeof(Envelope), std::min(size, first_line_room));
+    // The first line is written last. The reader polls it, so it would take the line away after a first store
+    // to it, and the writer would have to fetch the line again for the word.
+    std::byte head[first_line_room];
+    size_t in_first = std::min(size, first_line_room);
+    payload.copy(head, in_first);
     for (uint32_t ahead = 1; ahead < lines; ++ahead) {
         payload.copy(ring_.line(ahead).bytes, std::min(payload.size, next_line_room));
         ring_.number_line(ahead);
+        demote(&ring_.line(ahead), sizeof(RingLine));
     }
-    std::memcpy(first.bytes, &envelope, sizeof envelope);
+    std::memcpy(ring_.begin_line(envelope), head, in_first);
     ring_.publish(RingFrame::inlined, size, lines);
     ring_.wake_reader();
     ring_.fetch_next(lines);

@@ -168,16 +168,10 @@ unsigned long long offered(int bytes, int times) {
 // Exactly these settings may be changed after MPI_Init. The test writes each setting's current value, which
 // is always valid.
 void who_may_change() {
-    const std::set<std::string> changing = {"LANYARD_LOG",
-                                            "LANYARD_CHECK",
-                                            "LANYARD_EAGER_LIMIT",
-                                            "LANYARD_FIRST_BYTES",
-                                            "LANYARD_CMA",
-                                            "LANYARD_COPIES",
-                                            "LANYARD_COPY_LOOP",
-                                            "LANYARD_SPIN_US",
-                                            "LANYARD_WRITE_PROTOCOL",
-                                            "LANYARD_TESTS_PER_YIELD"};
+    const std::set<std::string> changing = {
+        "LANYARD_LOG",     "LANYARD_CHECK",          "LANYARD_EAGER_LIMIT",    "LANYARD_FIRST_BYTES",
+        "LANYARD_CMA",     "LANYARD_COPIES",         "LANYARD_COPY_LOOP",      "LANYARD_DEMOTE",
+        "LANYARD_SPIN_US", "LANYARD_WRITE_PROTOCOL", "LANYARD_TESTS_PER_YIELD"};
     int number = 0;
     good(MPI_T_cvar_get_num(&number));
     for (int i = 0; i < number; ++i) {

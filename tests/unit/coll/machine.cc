@@ -15,7 +15,8 @@ struct Machine::State {
     Chain end;                 // the join of the chains of all steps that are done
     std::vector<std::byte> scratch;
     std::vector<ExchangeRun> exchanges;
-    bool may_pass = false;  // the schedule has only one exchange, which is first tried as a short use
+    bool may_pass = false;     // the schedule has only one exchange, which is first tried as a short use
+    bool looks_again = false;  // this has been tried, and only posts of others were missing
     int32_t left = 0;
 };
 
@@ -197,13 +198,17 @@ bool Machine::advance(int index, StepId id, std::string &wrong) {
     Team &team = ranks_[index]->team;
     State &state = *states_[index];
     ShortUse use;
-    if (std::exchange(state.may_pass, false) && use.prepare(schedule, team)) {
+    bool first = std::exchange(state.may_pass, false);
+    if ((first || state.looks_again) && use.prepare(schedule, team)) {
         Rank &rank = *ranks_[index];
         std::byte *send = rank.send.empty() ? nullptr : rank.send.data() + rank.send_origin;
         std::byte *receive = rank.receive.empty() ? nullptr : rank.receive.data() + rank.receive_origin;
-        if (state.exchanges[0].pass({{team, use.area(), &reach_}, schedule.exchanges()[0]}, use,
-                                    {send, receive}))
+        ExchangeRun &run = state.exchanges[0];
+        ExchangePlace place{{team, use.area(), &reach_}, schedule.exchanges()[0]};
+        if (first ? run.pass(place, use, {send, receive}) : run.pass_on(place, use, {send, receive}))
             return true;
+        state.looks_again = run.waits_for_posts() && random_() % 4 != 0;
+        if (state.looks_again) return false;
     }
     const Exchange &exchange = schedule.exchanges()[number];
     Rank &rank = *ranks_[index];

@@ -34,7 +34,9 @@ bool write(RingWriter &writer, const Frame &frame) {
         }
         writer.line(static_cast<uint32_t>(line)).bytes[place] = byte_of(frame.id, i);
     }
+    for (uint32_t ahead = 1; ahead < lines; ++ahead) demote(&writer.line(ahead), sizeof(RingLine));
     writer.publish(RingFrame::inlined, frame.size, lines);
+    writer.fetch_next(lines);
     return true;
 }
 
@@ -55,6 +57,7 @@ void expect(RingReader &reader, const Frame &frame) {
 class RingTest : public ::testing::Test {
 protected:
     void open(uint32_t number) {
+        demotes = true;
         ring = std::make_unique<Ring>();
         writer.open(*ring, 3, number);
         reader.open(*ring, 3, number);

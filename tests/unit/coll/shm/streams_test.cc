@@ -30,7 +30,7 @@ struct Owner : Broadcast {
     const SlotPlace &post() {
         streams.forget();
         streams.plan(task);
-        if (streams.wanted() && streams.allot(task)) streams.post(task, 1, slot(1));
+        if (streams.wanted() && streams.allot(task)) streams.post(task, 1);
         return *reinterpret_cast<const SlotPlace *>(slot(1).short_payload);
     }
 
