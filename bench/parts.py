@@ -140,6 +140,8 @@ APPLICATIONS = [
     *(Part(f"kernels-{'tcp-' if route else ''}{ranks}", "applications", ranks, 5, KERNELS, 300,
            route=route, grid=True)
       for route in (None, "tcp") for ranks in (2, 4)),
+    *(Part(f"kernels-{route}-{ranks}", "applications", ranks, 3, KERNELS, 300, route=route, grid=True)
+      for route in ("1gbit", "10gbit") for ranks in (2, 4)),
     Part("profile-cost", "applications", 2, 15, ["--parts", "mg,cg,ft,is,wavefront", "--class", "W"], 150,
          sweep="profile=off,on", grid=True),
     *(Part(f"kernels-settings-{route or 'shm'}-{ranks}", "applications", ranks, 3, KERNELS, 200, route=route,

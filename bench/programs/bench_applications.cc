@@ -54,7 +54,7 @@ std::string refuse(const Job& job) {
 // runs send the same.
 void measure_one(const Job& job, const Application& application, Report& report) {
     std::string name = application.name + "." + job.settings.problem;
-    std::vector<double> seconds, in_mpi, rates;
+    std::vector<double> seconds, in_mpi, least_in_mpi, rates;
     Totals totals;
     std::string of_library;
     for (int block = 0; block < job.settings.blocks; ++block) {
@@ -63,12 +63,14 @@ void measure_one(const Job& job, const Application& application, Report& report)
         if (!everywhere(outcome.verified)) fail(job, name + " came to a wrong result");
         seconds.push_back(run.seconds());
         in_mpi.push_back(run.totals().sum.seconds);
+        least_in_mpi.push_back(run.totals().least_seconds);
         if (outcome.million_operations > 0) rates.push_back(outcome.million_operations / run.seconds());
         totals = run.totals();
         of_library = run.of_library();
     }
     report.add_named(name, "s", summarise(seconds));
     report.add_named(name + " in MPI", "s", summarise(in_mpi));
+    report.add_named(name + " in MPI, least", "s", summarise(least_in_mpi));
     if (!rates.empty()) report.add_named(name + " rate", "Mop/s", summarise(rates));
     report.note("    the result is verified\n" + describe(totals, summarise(seconds).median) + of_library);
     report.count_sent(job.settings.blocks, totals.sum.bytes);

@@ -14,15 +14,15 @@ namespace lanyard {
 
 class ShmReach final : public NodeReach {
 public:
-    ShmReach(ShmPath &path, uint32_t own_peer) : path_(path), own_peer_(own_peer) {}
+    explicit ShmReach(ShmPath &path) : path_(path) {}
     bool asleep(uint32_t peer) override { return path_.asleep(peer); }
     void wake(uint32_t peer) override { path_.wake(peer); }
     Error read(uint32_t peer, uint64_t address, std::byte *to, size_t bytes) override {
         iovec local{to, bytes};
         return path_.memory().get(peer, &local, 1, address, bytes);
     }
-    bool lends(const std::byte *begin, size_t bytes) override {
-        return path_.memory().mapped(own_peer_, reinterpret_cast<uintptr_t>(begin), bytes);
+    const std::byte *mapped(uint32_t peer, uint64_t address, size_t bytes) override {
+        return path_.memory().mapped(peer, address, bytes);
     }
     std::byte *share(size_t bytes, uint64_t &offset) override {
         offset = path_.segment().append_area(bytes);
@@ -47,7 +47,6 @@ private:
         std::byte *memory;
     };
     ShmPath &path_;
-    const uint32_t own_peer_;
     std::vector<Seen> seen_;
 };
 

@@ -66,7 +66,7 @@ void make_shm_path(Runtime &made) {
     made.shm_path = std::make_unique<ShmPath>(made.segment, static_cast<uint32_t>(bootstrap.local_rank()),
                                               here, made.settings.cma);
     made.node_memory = std::make_unique<SegmentMemory>(made.segment);
-    made.node_reach = std::make_unique<ShmReach>(*made.shm_path, static_cast<uint32_t>(bootstrap.rank()));
+    made.node_reach = std::make_unique<ShmReach>(*made.shm_path);
 }
 
 // Finds out what all processes of a node can do. First, can they read each other's memory? Collectives use

@@ -55,7 +55,7 @@ def test_many_ranks(ranks):
 def test_more_blocks_are_more_runs():
     done = applications("--parts", "is", "--blocks", "4", "--json", "--class", "S")
     assert (done.returncode, done.stderr) == (0, "")
-    assert [row["samples"] for row in json.loads(done.stdout)["results"]] == [4, 4, 4]
+    assert [row["samples"] for row in json.loads(done.stdout)["results"]] == [4, 4, 4, 4]
 
 
 def test_a_table_tells_what_was_sent():

@@ -86,6 +86,7 @@ Totals total(const Traffic& mine) {
     PMPI_Allreduce(&mine.largest, &all.sum.largest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     PMPI_Allreduce(&mine.seconds, &all.sum.seconds, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     PMPI_Allreduce(&mine.seconds, &all.most_seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    PMPI_Allreduce(&mine.seconds, &all.least_seconds, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
     PMPI_Allreduce(mine.by_size.data(), all.sum.by_size.data(), Traffic::size_classes, MPI_LONG, MPI_SUM,
                    MPI_COMM_WORLD);
     PMPI_Allreduce(&peers, &all.peers, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);

@@ -42,8 +42,9 @@ Traffic stop_counting();
 // are not counted.
 struct Totals {
     Traffic sum;
-    int peers = 0;            // the largest number of other ranks to which a rank has sent
-    double most_seconds = 0;  // the longest time that a rank has spent in MPI
+    int peers = 0;             // the largest number of other ranks to which a rank has sent
+    double most_seconds = 0;   // the longest time that a rank has spent in MPI
+    double least_seconds = 0;  // the shortest one: the time of the rank that waited least
 };
 Totals total(const Traffic& mine);
 

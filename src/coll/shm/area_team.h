@@ -33,6 +33,10 @@ struct AreaTeam {
             if (rank != own && ranks->asleep(peers[rank])) return true;
         return false;
     }
+    // The address at which this rank sees memory of a rank; nullptr: it is not mapped (NodeReach::mapped()).
+    const std::byte *mapped(int rank, uint64_t address, size_t bytes) const {
+        return reach ? reach->mapped(team.peers[rank], address, bytes) : nullptr;
+    }
     void wake_all(int first, int last) const {
         for (int rank = first; rank < last; ++rank)
             if (rank != team.index) wake(rank);

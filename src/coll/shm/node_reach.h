@@ -25,9 +25,12 @@ public:
     virtual void wake(uint32_t peer) = 0;
     // Copies from the memory of a peer's process. Requires Team::direct_reads.
     virtual Error read(uint32_t peer, uint64_t address, std::byte *to, size_t bytes) = 0;
-    // Can the other processes of the node map these bytes of the caller's memory (MPI_Alloc_mem)? read() is
-    // then a copy without the kernel.
-    virtual bool lends(const std::byte *, size_t) { return false; }
+    // The address at which the caller has these bytes of a peer's memory mapped (MPI_Alloc_mem). For memory
+    // of the caller itself: its address if the other processes of the node can map it. nullptr: there is no
+    // such mapping. read() uses mappings by itself, and is then a copy without the kernel.
+    virtual const std::byte *mapped(uint32_t /*peer*/, uint64_t /*address*/, size_t /*bytes*/) {
+        return nullptr;
+    }
     // share() returns new zeroed memory, aligned to a cache line, and the offset by which all processes of
     // the node find it. The memory is never freed. share() returns nullptr if there is no memory. at() finds
     // the memory that another process has shared, by offset and size; this memory must exist.

@@ -66,12 +66,13 @@ void OwnPost::count_bytes_here(const ExchangeTask &task) {
 
 // Is data that would fit in the slot better read in this rank's memory? `total`: the bytes in the slot.
 bool OwnPost::is_read_mapped(const ExchangeTask &task, int64_t total) {
-    if (total < MappedOffers::least_bytes || !task.reach || !task.team.direct_reads) return false;
+    if (total < MappedOffers::least_bytes || !task.team.direct_reads) return false;
     if (is_oversubscribed(task.team) || (task.copies && *task.copies == "twice")) return false;
     auto lends = [&](const Block &block) {
         if (block.bytes() == 0) return true;
         Buffer data = task.buffer(block);
-        return data.contiguous() && task.reach->lends(data.base, static_cast<size_t>(data.bytes()));
+        return data.contiguous() && task.mapped(task.team.index, reinterpret_cast<uintptr_t>(data.base),
+                                                static_cast<size_t>(data.bytes()));
     };
     const Exchange &exchange = task.exchange;
     bool all = exchange.posted_each >= 0 || lends(exchange.data);

@@ -267,6 +267,8 @@ bool Taking::reduce_piece(const Use &use, std::byte *into, int64_t bytes, int64_
             return read_whole(task, rank, address, into, bytes);
         } else if (rank == own) {
             add(reinterpret_cast<const std::byte *>(address));
+        } else if (const std::byte *seen = task.mapped(rank, address, static_cast<size_t>(bytes))) {
+            add(seen);
         } else {
             if (!read_whole(task, rank, address, task.pieces, bytes)) return false;
             add(task.pieces);

@@ -80,9 +80,9 @@ private:
         bool asleep(uint32_t) override { return false; }
         void wake(uint32_t) override {}
         Error read(uint32_t peer, uint64_t address, std::byte *to, size_t bytes) override;
-        // Lends about two of three blocks.
-        bool lends(const std::byte *begin, size_t bytes) override {
-            return (reinterpret_cast<uintptr_t>(begin) / 16 + bytes) % 3 != 0;
+        // About two of three blocks are mapped.
+        const std::byte *mapped(uint32_t, uint64_t address, size_t bytes) override {
+            return (address / 16 + bytes) % 3 != 0 ? reinterpret_cast<const std::byte *>(address) : nullptr;
         }
         std::byte *share(size_t bytes, uint64_t &offset) override {
             shared.emplace_back(std::aligned_alloc(64, bytes), std::free);

@@ -42,8 +42,9 @@ public:
         std::memcpy(to, reinterpret_cast<const std::byte *>(address), bytes);
         return {};
     }
-    bool lends(const std::byte *begin, size_t bytes) override {
-        return lends_some && (reinterpret_cast<uintptr_t>(begin) / 16 + bytes) % 3 != 0;
+    const std::byte *mapped(uint32_t, uint64_t address, size_t bytes) override {
+        bool is_mapped = maps_some && (address / 16 + bytes) % 3 != 0;
+        return is_mapped ? reinterpret_cast<const std::byte *>(address) : nullptr;
     }
     std::byte *share(size_t bytes, uint64_t &offset) override {
         std::lock_guard guard(shared_mutex_);
@@ -77,7 +78,7 @@ public:
     }
     std::atomic<int> forgotten{0};
     std::atomic<int> reads_allowed{INT32_MAX};
-    bool lends_some = false;  // about two of three blocks
+    bool maps_some = false;  // about two of three blocks
 
 private:
     struct Sleeper {
@@ -265,12 +266,12 @@ Outcome make_one(Kind kind, const Rank &rank, int root, int64_t count, int64_t b
 // Runs a random sequence of exchanges of all kinds, roots and sizes. The sequence is the same on all
 // ranks, but each rank has its own speed. With direct reads, some blocks are larger than a slot.
 void run_mixed_sequence(bool direct_reads, int reads_allowed = INT32_MAX, const char *copies = "once",
-                        unsigned most = 5000, bool lends_some = false) {
+                        unsigned most = 5000, bool maps_some = false) {
     for (int ranks : {2, 3, 5, 8}) {
         Shared shared(ranks, direct_reads);
         shared.bells.reads_allowed = reads_allowed;
         shared.copies = copies;
-        shared.bells.lends_some = lends_some;
+        shared.bells.maps_some = maps_some;
         with_ranks(shared, [&](Rank &rank) {
             std::mt19937 common(17), own(static_cast<unsigned>(rank.team.index));
             for (int64_t turn = 0; turn < 400; ++turn) {
