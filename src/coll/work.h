@@ -133,9 +133,9 @@ struct Costs {
     double reduced_byte_ns = 0.06;
     double slot_ns = 70;         // to read a cache line that another processor has written
     double fresh_byte_ns = 0.2;  // in addition to byte_ns, for bytes that another processor has just written
-    // One use of the node area by one rank. 1.5 times this time if ranks share processors, because caches are
-    // cold.
-    double use_ns = 200;
+    double use_ns = 180;         // one use of the node area by one rank
+    // Messages and uses take this many times as long if ranks share processors, because caches are cold.
+    double cold = 1.3;
     // To begin to read data that does not fit in a slot, in addition to the time for its bytes.
     double read_ns = 300;
     double switch_ns = 1500;  // to yield a processor to another rank
@@ -186,14 +186,20 @@ inline double estimate_ns(const Work &work, const Costs &costs, const Crew &crew
     // With long messages the sender waits as well.
     double switches = work.one_way ? 0 : (waits_of(work) + crew.size) * (is_long ? 2 : 1);
     double reduced_in_all = work.reduced_in_all > 0 ? work.reduced_in_all : work.path_reduced * crew.size;
-    double busy_ns =
-        static_cast<double>(work.messages - far.messages) * costs.message_ns + switches * costs.switch_ns +
-        static_cast<double>(far.messages) * 2 * costs.far_turn_ns +
-        (static_cast<double>(work.bytes) + work.copied_in_all) * costs.byte_ns +
-        reduced_in_all * costs.reduced_byte_ns + static_cast<double>(work.slots_read_in_all) * costs.slot_ns +
-        work.uses * crew.size * 1.5 * costs.use_ns + static_cast<double>(work.reads_in_all) * costs.read_ns;
-    double busiest_bytes = work.busiest_bytes > 0 ? work.busiest_bytes : work.path_bytes;
-    double one_ns = static_cast<double>(work.busiest) * costs.message_ns + busiest_bytes * costs.byte_ns +
+    double busy_ns = costs.cold * static_cast<double>(work.messages - far.messages) * costs.message_ns +
+                     switches * costs.switch_ns + static_cast<double>(far.messages) * 2 * costs.far_turn_ns +
+                     (static_cast<double>(work.bytes) + work.copied_in_all) * costs.byte_ns +
+                     reduced_in_all * costs.reduced_byte_ns +
+                     static_cast<double>(work.slots_read_in_all) * costs.slot_ns +
+                     costs.cold * work.uses * crew.size * costs.use_ns +
+                     static_cast<double>(work.reads_in_all) * costs.read_ns;
+    // The share of what is moved and combined along the chain that one rank does. Combining overlaps in part
+    // with moving.
+    constexpr double not_overlapped = 0.75;
+    double share = work.busiest_bytes > 0 ? work.busiest_bytes / work.path_bytes : 1;
+    double one_ns = static_cast<double>(work.busiest) * costs.message_ns +
+                    share * (work.path_bytes * costs.byte_ns +
+                             not_overlapped * work.path_reduced * costs.reduced_byte_ns) +
                     static_cast<double>(work.reads) * costs.read_ns;
     double near_ns = std::max(busy_ns / processors / hosts, one_ns);
     return hosts > 1 ? near_ns + far_ns : near_ns;  // on one host busy_ns includes the work of the network
