@@ -84,8 +84,8 @@ public:
     //                                     follow: begins the assembly; returns false to refuse the frame. Of
     //                                     an envelope with checksums, only verified bytes count, perhaps none
     //   user.fault(fault)                 what arrived is no frame, or a damaged one
-    //   user.has_enough(frames)           shall the rest be left in the buffer? `frames` were completed from
-    //                                     the buffer so far
+    //   user.has_enough(frames)           shall the rest be left in the buffer? `frames` were completed so
+    //   far
     // After a refused frame or a fault, read() processes nothing more; the connection must be closed.
     template <class User>
     int read(const FrameForm &form, ReadBuffer &buffer, Connection &owner, size_t bytes, uint64_t now_ns,
@@ -94,12 +94,12 @@ public:
         payload_.arrived(direct);
         buffer.filled(owner, bytes - direct);
         int frames = direct && direct == missing ? complete(form, buffer, payload_.payload(), user) : 0;
-        return buffer.owner() ? frames + take_apart(form, buffer, now_ns, user) : frames;
+        return buffer.owner() ? take_apart(form, buffer, now_ns, user, frames) : frames;
     }
     // Processes what was left in the buffer, with the same calls of `user`. The buffer must belong to this
-    // connection.
+    // connection. Returns the number of frames completed, `frames` of them before the call.
     template <class User>
-    int take_apart(const FrameForm &form, ReadBuffer &buffer, uint64_t now_ns, User &&user);
+    int take_apart(const FrameForm &form, ReadBuffer &buffer, uint64_t now_ns, User &&user, int frames = 0);
 
     // Called when the connection has ended. Drops a frame that has arrived in part.
     void clear() {
@@ -160,8 +160,8 @@ private:
 };
 
 template <class User>
-int FrameReader::take_apart(const FrameForm &form, ReadBuffer &buffer, uint64_t now_ns, User &&user) {
-    int frames = 0;
+int FrameReader::take_apart(const FrameForm &form, ReadBuffer &buffer, uint64_t now_ns, User &&user,
+                            int frames) {
     const Connection *owner = buffer.owner();
     while (buffer.owner() == owner && buffer.left() > 0) {
         if (user.has_enough(frames)) return frames;
