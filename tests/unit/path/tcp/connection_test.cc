@@ -217,6 +217,32 @@ TEST(Connection, LeavesTheRestInTheBufferWhenTheBudgetIsSpent) {
     EXPECT_FALSE(reading.buffer.owner());
 }
 
+// The reader must not begin the next message after one that arrived in parts and is enough.
+TEST(Connection, BeginsNothingWhereALongPayloadIsEnough) {
+    Stream stream(false);
+    for (uint64_t i = 0; i < 2; ++i) stream.envelope(i, 100'000);
+    auto cut = [&](size_t from, size_t to) {
+        return Bytes(stream.bytes.begin() + static_cast<ptrdiff_t>(from),
+                     stream.bytes.begin() + static_cast<ptrdiff_t>(to));
+    };
+    size_t second = stream.bytes.size() / 2;
+    Reading reading(stream.form);
+    Noting user;
+    user.enough = 1;
+    for (auto [from, to] : {std::pair<size_t, size_t>{0, 50'000}, {50'000, second + 2000}}) {
+        reading.received(cut(from, to));
+        reading.read(user);
+    }
+    EXPECT_EQ(user.frames.size(), 1u);
+    EXPECT_EQ(user.places, 1);
+    ASSERT_EQ(reading.buffer.owner(), &reading.connection);
+    reading.connection.frames.take_apart(stream.form, reading.buffer, 1, user);
+    EXPECT_EQ(user.places, 2);
+    reading.received(cut(second + 2000, stream.bytes.size()));
+    reading.read(user);
+    EXPECT_EQ(user.frames, stream.frames);
+}
+
 TEST(Connection, FailsAtTheEndOfTheStreamAndReadsNoMore) {
     Stream stream(false);
     stream.envelope(0, 8);

@@ -105,7 +105,7 @@ public:
 
     int budget() const { return left; }
     void spend() {}
-    bool has_enough(int) const { return left <= 0; }
+    bool has_enough(int so_far) const { return left <= 0 || so_far >= enough; }
     bool begin(const FrameHead &head, const std::byte *payload, size_t received, Assembly &assembly) {
         ++places;
         if (refuses) return false;
@@ -130,7 +130,7 @@ public:
     }
 
     Connection *connection = nullptr;  // the connection that fails with a faulty frame
-    int left, places = 0;
+    int left, places = 0, enough = 1 << 20;
     bool refuses = false;
     RoomSink room;
     std::vector<SeenFrame> frames;

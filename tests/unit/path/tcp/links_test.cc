@@ -449,24 +449,6 @@ TEST_F(LinksTest, LeavesTheRestForTheNextPollWhereTheOwnerHasEnough) {
     EXPECT_EQ(links.buffer.owner(), nullptr);
 }
 
-TEST_F(LinksTest, BeginsNoMessageAfterALongOneWhereTheOwnerHasEnough) {
-    connect(0);
-    Bytes one = envelope_frame(form, 0, pattern(100'000, 0)),
-          next = envelope_frame(form, 1, pattern(50'000, 1));
-    auto half = one.begin() + 50'000;
-    Bytes first(one.begin(), half), rest(half, one.end());
-    append(rest, next.data(), 2000);
-    receive(first);
-    sink.has_enough = true;
-    receive(rest);
-    EXPECT_EQ(sink.sequences, std::vector<uint64_t>{0});
-    ASSERT_EQ(links.buffer.owner(), &links.at(peer).connection);
-    EXPECT_FALSE(links.at(peer).connection.frames.in_frame());
-    in_poll([&] { reader.take_rest(100); });
-    receive(Bytes(next.begin() + 2000, next.end()));
-    EXPECT_EQ(sink.sequences, (std::vector<uint64_t>{0, 1}));
-}
-
 TEST_F(LinksTest, HotLinksAreReadUnwatchedForAWhile) {
     HotLinks hot(sockets, 1000);
     connect(0);
