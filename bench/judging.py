@@ -111,16 +111,23 @@ class GeometricMean:
         self.rows = rows
         self.others = others
 
-    def judge(self, series, libraries):
+    def gains(self, series, libraries):
+        """Returns {row: gain} of the rows that have one."""
         others = [key for key in self.others if key in libraries]
-        ratios = {row: ratio["median"] for row in series.units
-                  if self.rows(row) and (ratio := best_other(series, "lanyard", others, row))}
-        if not ratios:
-            return "no number", f"{number(self.bound)}", "", "not measured"
-        mean = exp(sum(log(ratio) for ratio in ratios.values()) / len(ratios))
-        lost = [row for row, ratio in ratios.items() if ratio < 1]
-        words = f"{len(ratios) - len(lost)} of {len(ratios)} cells are won"
-        return f"{number(mean)}", f"{number(self.bound)}", words, "kept" if mean >= self.bound else "missed"
+        return {row: ratio["median"] for row in series.units
+                if self.rows(row) and (ratio := best_other(series, "lanyard", others, row))}
+
+    def judge_gains(self, gains, of=""):
+        """Judges these gains. `of`: words on where they are from."""
+        mean = geometric_mean(gains)
+        words = f"{sum(gain >= 1 for gain in gains)} of {len(gains)} cells are won"
+        judgement = "kept" if mean >= self.bound else "missed"
+        return f"{number(mean)}{of}", f"{number(self.bound)}", words, judgement
+
+    def judge(self, series, libraries):
+        if gains := self.gains(series, libraries):
+            return self.judge_gains(list(gains.values()))
+        return "no number", f"{number(self.bound)}", "", "not measured"
 
 
 class SmallestMean(GeometricMean):
@@ -129,15 +136,17 @@ class SmallestMean(GeometricMean):
     """
 
     def judge(self, series, libraries):
-        names = dict.fromkeys(row[0] for row in series.units if self.rows(row))
-        judged = [(name, GeometricMean(self.part, self.sentence, self.bound,
-                                       lambda row, name=name: self.rows(row) and row[0] == name,
-                                       self.others).judge(series, libraries)) for name in names]
-        means = [(float(words[0]), name, words) for name, words in judged if words[-1] != "not measured"]
-        if not means:
-            return "no number", f"{number(self.bound)}", "", "not measured"
-        _, name, (mean, bound, words, judgement) = min(means)
-        return f"{mean} of {name}", bound, words, judgement
+        benchmarks = {}
+        for row, gain in self.gains(series, libraries).items():
+            benchmarks.setdefault(row[0], []).append(gain)
+        if not benchmarks:
+            return super().judge(series, libraries)
+        name = min(benchmarks, key=lambda name: geometric_mean(benchmarks[name]))
+        return self.judge_gains(benchmarks[name], f" of {name}")
+
+
+def geometric_mean(values):
+    return exp(sum(map(log, values)) / len(values))
 
 
 OF_ROUTES = {"tcp": "raw TCP", "udp": "raw UDP", "lanyard-tcp": "Lanyard on TCP"}

@@ -8,6 +8,8 @@
 
 namespace lanyard {
 
+constexpr size_t cache_line_bytes = 64;
+
 // [any thread] Asks for the cache line at this address, and takes it away from other processors. Does not
 // wait, and reads nothing: the address may be invalid. For x86-64 without extensions, GCC translates
 // __builtin_prefetch(..., 1) to an instruction that leaves the line with the other processors too.
@@ -25,14 +27,13 @@ inline void fetch_to_write(const void *address) {
 inline std::atomic<bool> demotes{false};
 
 // [any thread] Moves the lines with these bytes, which this processor has written, to the cache that all
-// processors share. (The instruction is `cldemote`. Processors that do not have it, Intel's before Sapphire
-// Rapids and AMD's, treat it as an empty one. Assemblers of Debian 12 know it only with a compiler's option.)
+// processors share. (Processors that do not have the instruction used here, such as AMD's, treat it as an
+// empty one.)
 inline void demote(const void *begin, size_t bytes) {
 #if defined(__x86_64__)
     if (!demotes.load(std::memory_order_relaxed)) return;
-    constexpr size_t line = 64;
-    for (size_t done = 0; done < bytes; done += line)
-        asm volatile(".byte 0x0f, 0x1c, 0x00" : : "a"(static_cast<const char *>(begin) + done) : "memory");
+    for (size_t done = 0; done < bytes; done += cache_line_bytes)
+        asm volatile("cldemote %0" : : "m"(static_cast<const char *>(begin)[done]) : "memory");
 #else
     static_cast<void>(begin);
     static_cast<void>(bytes);

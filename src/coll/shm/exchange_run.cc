@@ -76,7 +76,7 @@ bool ExchangeRun::all_there(const ExchangePlace &place) {
     place.area.calls(place.team.index).tell(generation_, check_.own());
 }
 
-// Does what advance() does, without the steps that a few bytes do not need. Returns false if advance() must
+// Does what advance() does, without the steps that a short use does not need. Returns false if advance() must
 // continue. One reason is that this rank cannot begin yet: it is not done with all earlier uses, some rank
 // requests data (NodeArea::asking), or the slot is not free. The other reason is that a post is missing or
 // does not match. In that case advance() takes all data again, and writes this rank's post only if pass() has

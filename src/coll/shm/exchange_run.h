@@ -18,8 +18,8 @@
 //
 // The parts of an exchange: own_post.h writes what this rank posts, taking.h takes what others have posted,
 // call_check.h checks whether all ranks make the same call, and uses_done.h waits until all ranks are done.
-// This file calls them in order and decides which ranks are woken. A use of a few bytes is done at once if it
-// need not wait for any rank (short_use.h).
+// This file calls them in order and decides which ranks are woken. A use of less than 1 KiB is done at once
+// if it need not wait for any rank (short_use.h).
 //
 // Why every exchange ends: consider the oldest generation with which some rank is not done. It depends on no
 // later generation. Its slots are free, because all ranks are done with the earlier generations. Each rank

@@ -73,7 +73,7 @@ struct Slot {
     uint32_t check() const { return check_word.load(std::memory_order_relaxed); }
     CollectiveCall call() const { return {number(), check()}; }
     // begin() must be called before the first line of the slot is written, and end() when all is written.
-    // end() also fetches the slot of the next use, or a line of this rank's payloads.
+    // end() also fetches the line behind, where the next use usually begins.
     void begin(uint32_t use, uint32_t number, uint32_t check, uint32_t through, uint32_t bytes) {
         generation.store(use - 1, std::memory_order_relaxed);
         std::atomic_thread_fence(std::memory_order_release);
@@ -117,16 +117,13 @@ struct alignas(64) RankHeader {
 // many of them moves little data between processors.
 class CallLog {
 public:
-    // The word for this use and call, and storing this word.
+    // The word that tell() stores for this use and call.
     static uint64_t word_of(uint32_t generation, const CollectiveCall &call) {
         return uint64_t{generation} << (32 + number_bits) | uint64_t{call.number & Slot::most_numbers} << 32 |
                call.word;
     }
-    void tell(uint32_t generation, uint64_t word) {
-        calls_[generation % kept].store(word, std::memory_order_release);
-    }
     void tell(uint32_t generation, const CollectiveCall &call) {
-        tell(generation, word_of(generation, call));
+        calls_[generation % kept].store(word_of(generation, call), std::memory_order_release);
     }
     // The word stored in the entry for this use. The word may belong to an earlier or later use, which has
     // the same entry. If two ranks have the same word there, both made the same call.

@@ -50,10 +50,9 @@ bool ShortUse::prepare(const Schedule &schedule, const Team &team) {
 
 // Posts data that takes more than one cache line, the line that other ranks poll last (Slot::in_first_line).
 // Then fetches the lines of the next such post, assuming that as many uses lie between the two as between
-// this one and the one before.
+// this one and the one before. Lines that are used again then are left to the readers of this post.
 void ShortUse::post_lines(const AreaTeam &place, uint32_t generation, const CollectiveCall &call,
                           const Buffers &buffers) const {
-    constexpr size_t line = 64;
     Slot &slot = place.area.slot(place.team.index, generation);
     const std::byte *from = buffers.at(data_);
     std::byte *payload = place.area.payload(place.team.index, generation, data_.bytes);
@@ -65,8 +64,9 @@ void ShortUse::post_lines(const AreaTeam &place, uint32_t generation, const Coll
     slot.end(generation);
     uint32_t &before = place.team.node_use.longer_post, next = 2 * generation - before;
     before = generation;
-    std::byte *coming = place.area.payload(place.team.index, next, data_.bytes) + polled;
-    for (size_t i = 0; i < rest; i += line) fetch_to_write(coming + i);
+    std::byte *coming = place.area.payload(place.team.index, next, data_.bytes);
+    if (coming == payload) return;
+    for (size_t done = 0; done < rest; done += cache_line_bytes) fetch_to_write(coming + polled + done);
 }
 
 }  // namespace lanyard

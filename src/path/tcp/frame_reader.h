@@ -84,8 +84,7 @@ public:
     //                                     follow: begins the assembly; returns false to refuse the frame. Of
     //                                     an envelope with checksums, only verified bytes count, perhaps none
     //   user.fault(fault)                 what arrived is no frame, or a damaged one
-    //   user.has_enough(frames)           shall the rest be left in the buffer? `frames` were completed so
-    //   far
+    //   user.has_enough(frames)           shall the rest be left in the buffer, after so many frames?
     // After a refused frame or a fault, read() processes nothing more; the connection must be closed.
     template <class User>
     int read(const FrameForm &form, ReadBuffer &buffer, Connection &owner, size_t bytes, uint64_t now_ns,
