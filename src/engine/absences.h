@@ -3,7 +3,7 @@
 // Some programs compute during a spell; others return at once. After several spells in a row without an
 // absence as long as brief_ns, the program is expected back at once.
 // Thread rule: begin() and end_spell() by a thread of the program that owns the engine; end() by any thread
-// of the program; cut_short() by the helper; the rest by any thread.
+// of the program; the rest by any thread.
 #pragma once
 
 #include <algorithm>
@@ -27,15 +27,10 @@ public:
     void end_spell() {
         if (longest_ns_.load(std::memory_order_relaxed)) judge_spell();
     }
-    // Called when the helper takes the engine. The returning program then does not call end(), so the absence
-    // is counted as long here.
-    void cut_short() {
-        if (left_ns_.exchange(0, std::memory_order_relaxed))
-            brief_spells_.store(0, std::memory_order_relaxed);
-    }
-
     bool are_long() const { return brief_spells_.load(std::memory_order_relaxed) < enough_brief_spells; }
-    // Has the program been away for at least this time?
+    // Is the program away with something under way?
+    bool lasts() const { return left_ns_.load(std::memory_order_relaxed) != 0; }
+    // Has it been away for at least this time?
     bool lasts(uint64_t least_ns) const {
         uint64_t left_ns = left_ns_.load(std::memory_order_relaxed);
         return left_ns && clock_ns() - left_ns >= least_ns;

@@ -196,7 +196,7 @@ void Engine::leave_to_helper() {
     if (going_on) helper_->begin_absence();
     else helper_->end_spell();
     bool open = going_on || has_unacknowledged();
-    give_up_as(going_on ? EngineLock::left_open : EngineLock::free);
+    give_up(going_on ? EngineLock::left_open : EngineLock::free);
     if (open || helper_->listens()) helper_->program_leaves(going_on, open);
 }
 

@@ -81,10 +81,15 @@ public:
 
     // For the helper, and for code that pauses its ownership: such callers do not enter or leave MPI by the
     // call. try_take() and take() are for any thread that does not own the engine; try_take() does not wait.
-    // give_up() is for the owner, and wakes the threads whose completions this owner has brought about.
+    // give_up() is for the owner, and wakes the threads whose completions this owner has brought about. With
+    // left_open, the helper learns when the program returns.
     bool try_take() { return lock_.try_take(); }
     void take() { lock_.take(); }
-    void give_up() { give_up_as(EngineLock::free); }
+    void give_up(EngineLock::State as = EngineLock::free) {
+        if (lock_.single_threaded()) return;
+        if (sleepers_.any()) tell_sleepers();
+        lock_.release(as);
+    }
 
     // enter() and leave() take and give up the engine for a thread of the program that enters or leaves MPI
     // (EngineGuard). leave() may call the function of call_after_leaving().
@@ -157,11 +162,6 @@ public:
 private:
     static constexpr uint32_t glances_per_turn = 64;
 
-    void give_up_as(EngineLock::State state) {
-        if (lock_.single_threaded()) return;
-        if (sleepers_.any()) tell_sleepers();
-        lock_.release(state);
-    }
     void await_peers();
     void enter_slowly();
     void leave_slowly();

@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint64_t doze_ns = 10'000'000;
 constexpr uint64_t shortest_nap_ns = 20'000;
-constexpr uint64_t lookout_ns = 2'000'000;
+constexpr uint64_t first_lookout_ns = 2'000'000;
 
 }  // namespace
 
@@ -91,7 +91,7 @@ void Helper::disarm() {
 
 void Helper::run() {
     prctl(PR_SET_TIMERSLACK, 1);  // so that naps last no longer than requested
-    uint64_t limit_ns = doze_ns, nap_ns = shortest_nap_ns;
+    uint64_t limit_ns = doze_ns, nap_ns = shortest_nap_ns, lookout_ns = first_lookout_ns;
     uint32_t seen = departures_.load() - 1;
     bool napping = false;
     while (!stopped_.load(std::memory_order_relaxed)) {
@@ -116,7 +116,9 @@ void Helper::run() {
         } else {
             armed_.store(false, std::memory_order_relaxed);
             nap_ns = shortest_nap_ns;
-            limit_ns = expects_absence() || prefers_dozing_ ? doze_ns : lookout_ns;
+            bool looks_out = !expects_absence() && !prefers_dozing_;
+            limit_ns = looks_out ? lookout_ns : doze_ns;
+            lookout_ns = looks_out ? std::min(2 * lookout_ns, doze_ns) : first_lookout_ns;
         }
     }
 }
@@ -145,11 +147,10 @@ uint64_t Helper::pause(uint32_t departures) {
 // how long to sleep.
 uint64_t Helper::serve(uint32_t departures) {
     armed_.store(false, std::memory_order_relaxed);
-    absences_.cut_short();  // since the engine will not be left open, program_enters() will not be called
     bool all = engine_.help();
     bool left = engine_.under_way() || engine_.has_unacknowledged();
     uint64_t deadline_ns = engine_.deadline_ns();
-    engine_.give_up();
+    engine_.give_up(absences_.lasts() ? EngineLock::left_open : EngineLock::free);
     if (!all) return doze_ns;
     if (!left) return pause(departures);
     if (prefers_dozing_ && !attentive()) return doze_ns;

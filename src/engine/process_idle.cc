@@ -17,6 +17,9 @@ namespace {
 // Waking a sleeper costs 3 to 15 us, on virtual machines up to 50 us. Polling memory while spinning disturbs
 // no other process. Polling sockets disturbs others, so a process spins for a shorter time at sockets.
 constexpr uint64_t spin_at_memory_ns = 100'000, spin_at_sockets_ns = 30'000;
+// Where each rank has a processor of its own, the process then yields between its turns, in case another
+// program needs the processor. It sleeps when a wake-up prolongs the wait by 3 % at most.
+constexpr uint64_t patience_ns = 2'000'000;
 constexpr uint32_t usual_yields = 6;
 // The number of yields alone does not suffice: if a rank has a processor for itself at the moment, each of
 // its yields returns at once, while its peers take turns on another processor. The rank would then sleep too
@@ -34,7 +37,8 @@ IdlePolicy choose_idle_policy(int ranks, int processors, bool sockets, int64_t s
                        : oversubscribed ? 0
                        : sockets        ? spin_at_sockets_ns
                                         : spin_at_memory_ns;
-    return {spin_ns, oversubscribed ? usual_yields : 0, oversubscribed, oversubscribed ? usual_yield_ns : 0};
+    uint64_t yield_ns = oversubscribed ? usual_yield_ns : spin_us >= 0 ? 0 : patience_ns;
+    return {spin_ns, oversubscribed ? usual_yields : 0, oversubscribed, yield_ns};
 }
 
 ProcessIdle::~ProcessIdle() {

@@ -1,8 +1,8 @@
 // ProcessIdle decides how a real process waits. If each rank has a processor of its own, the process spins
-// for about the time that a wake-up costs, and then sleeps. Where ranks outnumber processors, it yields at
-// least a few times and for some microseconds, and then sleeps. The process sleeps on its sleep word, by
-// which peers of the node wake it. With open sockets it sleeps in epoll, on those sockets and a doorbell for
-// the peers of the node.
+// for about the time that a wake-up costs, then yields for two milliseconds, and then sleeps. Where ranks
+// outnumber processors, it yields at least a few times and for some microseconds, and then sleeps. The
+// process sleeps on its sleep word, by which peers of the node wake it. With open sockets it sleeps in epoll,
+// on those sockets and a doorbell for the peers of the node.
 // Thread rule: as in Idle. Functions that Idle does not have are called by the thread that creates the
 // runtime, or by the owner of the engine.
 // Tested by: tests/unit/engine/engine_test.cc, tests/unit/engine/helper_test.cc.
@@ -28,8 +28,8 @@ struct IdlePolicy {
 };
 
 // Chooses a policy for `ranks` ranks on this node, to which `processors` processors are granted. `sockets`:
-// waiting threads poll sockets too, not only memory. spin_us: how long to spin; the function chooses this
-// time if spin_us < 0.
+// waiting threads poll sockets too, not only memory. spin_us: how long to spin before the sleep; the function
+// chooses how long to spin and to yield if spin_us < 0.
 IdlePolicy choose_idle_policy(int ranks, int processors, bool sockets, int64_t spin_us);
 
 class ProcessIdle final : public Idle {

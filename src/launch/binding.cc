@@ -1,17 +1,24 @@
 // Chooses the processors on which ranks may run. See binding.h.
 //
-// The default mode (auto) never binds a rank to one processor. The kernel spreads a job well within one
-// memory domain. If the launchers of two jobs bound ranks to the same processors, these would be
-// oversubscribed while other processors are idle. But the kernel does not see that a rank should stay near
-// the memory that it has touched first. Therefore the mode auto keeps each rank within one memory domain, if
-// there are several domains, at least as many ranks as domains, and not more ranks than processors.
+// The default mode (auto) must not lead two jobs to the same processors while others are idle.
+// - If a host has as many ranks as processors, or fewer, auto binds no rank to one processor. The kernel
+//   spreads a job well within one memory domain. But it does not see that a rank should stay near the memory
+//   that it has touched first. Therefore auto keeps each rank within one memory domain, if there are several
+//   domains, and at least as many ranks as domains.
+// - If there are several ranks for each processor, and equally many, auto binds each rank to one processor.
+//   Left alone, the kernel wakes a sleeping rank on the processor of the rank that woke it. For milliseconds,
+//   most ranks then share one processor while another is idle. Every job that is bound in this way uses all
+//   processors alike, so two of them are not in each other's way. If the ranks cannot be divided evenly, the
+//   kernel does better: it lets them take turns on the processors.
 #include "launch/binding.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 
+#include "base/processors.h"
 #include "launch/binding_module.h"
 #include "launch/environment.h"
 
@@ -60,14 +67,36 @@ std::vector<std::optional<cpu_set_t>> spread(const Sets &domains, int ranks) {
     return bound;
 }
 
+// Whether each processor can have equally many ranks, more than one. A quota does not say which processors a
+// job may use, and a cpu_set_t does not name all processors of a very large machine.
+bool can_share_evenly(const std::vector<int> &processors, int ranks) {
+    auto count = static_cast<int>(processors.size());
+    return count > 0 && ranks > count && ranks % count == 0 && granted_processors() == count &&
+           processors.back() < CPU_SETSIZE;
+}
+
+// Gives ranks that follow each other different processors.
+std::vector<std::optional<cpu_set_t>> share_evenly(const std::vector<int> &processors, int ranks) {
+    std::vector<std::optional<cpu_set_t>> bound(static_cast<size_t>(ranks));
+    for (size_t rank = 0; rank < bound.size(); ++rank) {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        CPU_SET(static_cast<size_t>(processors[rank % processors.size()]), &set);
+        bound[rank] = set;
+    }
+    return bound;
+}
+
 }  // namespace
 
 std::vector<std::optional<cpu_set_t>> bind_ranks(Binding binding, int ranks, std::string &note) {
     std::vector<std::optional<cpu_set_t>> bound(static_cast<size_t>(ranks));
     std::string trouble;
-    if (binding == Binding::none || (binding == Binding::automatic && !several_memory_domains()))
-        return bound;
+    if (binding == Binding::none) return bound;
     if (binding == Binding::automatic) {
+        std::vector<int> processors = allowed_processors();
+        if (can_share_evenly(processors, ranks)) return share_evenly(processors, ranks);
+        if (!several_memory_domains()) return bound;
         Sets domains = processor_sets(lanyard_memory_domains, trouble);
         return domains.size() > 1 ? spread(domains, ranks) : bound;
     }

@@ -49,8 +49,9 @@ inline constexpr OptionRow option_table[] = {
     {Option::standard_input, "stdin", "RANK|none",
      "The rank that reads mpirun's standard input (default: 0); the others read nothing."},
     {Option::bind, "bind-to", "none|core|auto",
-     "Bind each rank to a processor core of its own (core), to nothing (none), or to one memory domain if "
-     "the machine has several (auto, the default)."},
+     "Bind each rank to a processor core of its own (core), to nothing (none), or as fits (auto, the "
+     "default): to one memory domain if the machine has several, and to one processor if each processor gets "
+     "several ranks, and equally many."},
     {Option::hosts, "host hosts H", "NAMES",
      "Run on these hosts, as in \"a:4,b,[fe80::1]:2\". Each host gets as many ranks as the number after it "
      "(default: 1) before the next host; further ranks start again with the first host."},

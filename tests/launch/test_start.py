@@ -345,6 +345,37 @@ def test_bind_to_core_with_too_many_ranks_runs_unbound(mpirun):
     assert len(set(out.splitlines())) == 1
 
 
+def quota():
+    """Whether a control group limits this process to less than its processors."""
+    try:
+        with open("/sys/fs/cgroup/cpu.max", encoding="ascii") as file:
+            return not file.read().startswith("max")
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) > 16, reason="too many processors for two ranks on each")
+@pytest.mark.skipif(quota(), reason="a quota does not say which processors the job may use")
+def test_ranks_that_outnumber_processors_evenly_share_them_evenly(mpirun):
+    """Left alone, the kernel lets most ranks share one processor while another is idle."""
+    allowed = sorted(os.sched_getaffinity(0))
+    code, out, err = mpirun.run("-n", 2 * len(allowed), *mpirun.python(AFFINITY))
+    assert (code, err) == (0, "")
+    assert sorted(out.splitlines()) == sorted(f"1 {processor}" for processor in allowed * 2)
+
+
+@pytest.mark.parametrize("arguments, ranks_over", [(["--bind-to", "none"], 0), ([], 1)])
+def test_ranks_that_cannot_share_evenly_or_must_not_be_bound_run_unbound(mpirun, arguments, ranks_over):
+    allowed = sorted(os.sched_getaffinity(0))[:2]
+    if len(allowed) < 2:
+        pytest.skip("one processor: every number of ranks can share it evenly")
+    listed = ",".join(map(str, allowed))
+    code, out, err = mpirun.run("-c", listed, mpirun.path, *arguments, "-n", 4 + ranks_over,
+                                *mpirun.python(AFFINITY), launcher="taskset")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [f"2 {allowed[0]}"] * (4 + ranks_over)
+
+
 def test_many_ranks_and_few_descriptors(mpirun):
     code, out, err = mpirun.run("-c", f"ulimit -Sn 64; exec {mpirun.path} -n 40 sh -c 'ulimit -Sn'",
                                 launcher="/bin/sh")
