@@ -16,6 +16,21 @@ namespace {
 // of a microsecond. It looks only once if ranks outnumber processors or a profile is made.
 constexpr int looks_at_once = 100;
 
+// Waits for a send that is not complete. If the receiver is late, the library keeps a copy of a long message.
+void wait_for_receiver(Messenger &messenger, SendOperation &operation) {
+    Engine &engine = messenger.engine();
+    Retention &retention = messenger.retention();
+    Condition over{[](const void *send) { return static_cast<const Completion *>(send)->complete(); },
+                   &operation.completion};
+    for (uint64_t patience_ns = retention.patience_ns(operation); patience_ns > 0; patience_ns *= 2) {
+        if (engine.wait_owned(over, engine.read_now_ns() + patience_ns)) return;
+        Retention::Result result = retention.keep(operation);
+        if (result == Retention::Result::kept) return;
+        if (result == Retention::Result::never) break;
+    }
+    engine.wait_owned(operation.completion);
+}
+
 // The functions that need an operation take `send` or `receive` by value. Calls that need no operation can
 // then keep these arguments in registers.
 [[gnu::noinline]] Error send_and_wait(Messenger &messenger, Send send, const char *call) {
@@ -27,7 +42,7 @@ constexpr int looks_at_once = 100;
     if (!operation.completion.complete()) {
         Waiting waiting(call, tool::WaitFor::receiver, &send.comm, send.dest, send.tag);
         Messenger::HeldClaims held(messenger);
-        messenger.engine().wait_owned(operation.completion);
+        wait_for_receiver(messenger, operation);
     }
     return operation.error;
 }

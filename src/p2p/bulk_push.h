@@ -42,6 +42,8 @@ public:
         --leaving_;
         if (on) endpoint_.engine.ready(*this);
     }
+    // Are bytes still to be sent, or still in the buffer?
+    bool is_under_way() const { return hook.linked() || leaving_ > 0; }
     // The number of frames that have not left the buffer.
     uint32_t leaving() const { return leaving_; }
 

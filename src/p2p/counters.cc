@@ -36,6 +36,10 @@ Counters<MessageCounts> &message_counters() {
                     "messages sent that were offered first because they are long, synchronous, in memory of "
                     "MPI_Alloc_mem that the receiver can map, or beyond the receiver's credit",
                     &Counts::rendezvous},
+                   {"p2p_sends_retained", counter, user, "messages",
+                    "blocking sends of long messages that ended with a copy of the message, because the "
+                    "receiver was late",
+                    &Counts::retained},
                    {"p2p_announcements_sent", counter, user, "announcements",
                     "posted receives that were announced to their senders", &Counts::announced},
                    {"p2p_announcements_used", counter, user, "messages",

@@ -16,12 +16,14 @@
 #include "p2p/endpoint.h"
 #include "p2p/handler.h"
 #include "p2p/receiver.h"
+#include "p2p/retention.h"
 
 namespace lanyard {
 
 class Dispatch final : public Sink {
 public:
-    Dispatch(Endpoint &endpoint, Receiver &receiver) : endpoint_(endpoint), receiver_(receiver) {}
+    Dispatch(Endpoint &endpoint, Receiver &receiver, Retention &retention)
+        : endpoint_(endpoint), receiver_(receiver), retention_(retention) {}
     Dispatch(const Dispatch &) = delete;
     Dispatch &operator=(const Dispatch &) = delete;
 
@@ -43,13 +45,17 @@ public:
     void undelivered(uint32_t peer, const Envelope &envelope) override;
     void lost(uint32_t peer, Error reason) override;
     bool wait_is_over() const override { return endpoint_.engine.wait_is_over(); }
-    void trim_memory() override { receiver_.unexpected().give_back(); }
+    void trim_memory() override {
+        receiver_.unexpected().give_back();
+        retention_.give_back();
+    }
 
 private:
     void hand_on(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
 
     Endpoint &endpoint_;
     Receiver &receiver_;
+    Retention &retention_;
     std::array<Handler *, kinds_of_envelopes> handlers_{};
 };
 

@@ -72,8 +72,8 @@ bool Eager::Unfinished::flush(Outgoing &outgoing) {
     }
     auto bytes = static_cast<size_t>(send.buffer.bytes());
     Envelope envelope = envelope_of(send);
-    Sent result =
-        endpoint.channels.send_kept(peer, envelope, {nullptr, 0, send.buffer.base, bytes, self.id()});
+    Sent result = endpoint.channels.send_kept(peer, envelope,
+                                              {nullptr, 0, send.buffer.base, bytes, self.id(), self.id()});
     if (result == Sent::full) return false;
     endpoint.count_sent(peer, send, Protocol::eager, send.buffer.bytes());
     if (result == Sent::pending) {

@@ -46,6 +46,7 @@ static_assert(sizeof(Peer) == 256);
 struct MessageCounts {
     Tally<uint64_t> sent, matched;
     Tally<uint64_t> rendezvous;  // sends begun as a rendezvous or as a write
+    Tally<uint64_t> retained;    // blocking sends that ended with a copy of their message
     Tally<uint64_t> announced;   // receives announced to their senders
     // Announcements from peers that were of no use: too late, the list was full, or the claim failed.
     Tally<uint64_t> crossed;

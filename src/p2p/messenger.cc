@@ -30,10 +30,8 @@ int64_t credit_of_each(const Settings &settings, uint32_t peers) {
 Messenger::Messenger(Engine &engine, const Settings &settings, uint32_t own_peer, uint32_t peers)
     : endpoint_(engine, settings, own_peer, peers,
                 {credit_of_each(settings, peers), credit_of_each(settings, any_number)}),
-      receiver_(endpoint_),
-      eager_(endpoint_),
-      rendezvous_(endpoint_),
-      dispatch_(endpoint_, receiver_) {
+      receiver_(endpoint_), eager_(endpoint_), rendezvous_(endpoint_), retention_(endpoint_),
+      dispatch_(endpoint_, receiver_, retention_) {
     engine.set_sink(dispatch_);
     dispatch_.bind(EnvelopeKind::announcement, rendezvous_);
     dispatch_.bind(EnvelopeKind::cancel, receiver_);

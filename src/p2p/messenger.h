@@ -23,6 +23,7 @@
 #include "p2p/endpoint.h"
 #include "p2p/receiver.h"
 #include "p2p/rendezvous_send.h"
+#include "p2p/retention.h"
 
 namespace lanyard {
 
@@ -88,6 +89,8 @@ public:
         endpoint_.engine.check_owner();
         receiver_.receive(receive);
     }
+    // A blocking call that waits for a long send may end it by a copy of the message (retention.h).
+    Retention &retention() { return retention_; }
     // The earliest stored message that a receive with this key would take, else nullptr. take() removes the
     // message from matching, and receive_taken() receives it (MPI_Mprobe, MPI_Mrecv).
     Unexpected *probe(const MatchKey &key) {
@@ -183,6 +186,7 @@ private:
     Receiver receiver_;
     Eager eager_;
     RendezvousSends rendezvous_;
+    Retention retention_;
     Dispatch dispatch_;
     CounterSource counted_[5]{{message_counters(), endpoint_.counts},
                               {unexpected_counters(), receiver_.unexpected()},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/events.h"
 #include "base/log.h"
@@ -155,7 +156,8 @@ Sent RendezvousSends::Offer::transmit(Envelope &envelope, const RendezvousOffer 
     if (first == 0) {
         result = endpoint_.channels.send(peer, envelope, {head, sizeof offer, nullptr});
     } else if (buffer.contiguous()) {
-        result = endpoint_.channels.send_kept(peer, envelope, {head, sizeof offer, buffer.base, first, 0});
+        result =
+            endpoint_.channels.send_kept(peer, envelope, {head, sizeof offer, buffer.base, first, 0, id()});
     } else {
         auto packed = std::make_unique_for_overwrite<std::byte[]>(sizeof offer + first);
         std::memcpy(packed.get(), head, sizeof offer);
@@ -292,6 +294,24 @@ void RendezvousSends::Offer::renewed(uint32_t peer) {
 void RendezvousSends::Offer::lost(uint32_t peer) {
     if (peer != send_->peer || outgoing_hook.linked()) return;  // a queued offer fails in flush()
     finish(endpoint_.losses.tell(peer, "the other process"));
+}
+
+bool RendezvousSends::Offer::can_hand_over() const {
+    return state_ != State::queued && !push_.is_under_way() && !received_ && !cancelling_ &&
+           endpoint_.peers[send_->peer].path->info.loses_bulk;
+}
+
+// The offer's first bytes may still be in the path's log, which takes them from the copy from now on.
+void RendezvousSends::Offer::hand_over(SendOperation &to) {
+    SendOperation &from = *send_;
+    if (from.buffer.contiguous())
+        endpoint_.peers[from.peer].path->kept_moved(from.peer, id(), to.buffer.base);
+    send_ = &to;
+    to.unfinished = this;
+    to.under_way = std::exchange(from.under_way, false);
+    from.unfinished = nullptr;
+    trace("goes on from a copy, and its call is over");
+    endpoint_.finish(from);
 }
 
 // Withdraws a queued offer at once. For an offer that was sent, requests the withdrawal from the receiver,

@@ -67,6 +67,8 @@ private:
         void renewed(uint32_t peer) override;
         void lost(uint32_t peer) override;
         void cancel() override;
+        bool can_hand_over() const override;
+        void hand_over(SendOperation &to) override;
 
         Hook open_hook;
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "p2p/channel.h"
+#include "p2p/operation.h"
 #include "p2p/target.h"
 
 namespace lanyard {
@@ -14,6 +15,11 @@ public:
     // Cancels the operation. If the message can still be withdrawn, the operation completes with `cancelled`
     // set, at once or when the peer has answered. Otherwise the operation completes as usual.
     virtual void cancel() = 0;
+    // hand_over() completes the operation and continues with `to`, which describes the same message and has a
+    // copy of its bytes. Requires can_hand_over(): nothing but the path's log refers to the buffer at
+    // present.
+    virtual bool can_hand_over() const { return false; }
+    virtual void hand_over(SendOperation & /*to*/) {}
 
 protected:
     ~UnfinishedSend() = default;

@@ -93,13 +93,15 @@ struct Payload {
 
 // Payload in two parts. The path copies the first part, `head`. It may leave the second part, `data`, where
 // it is, so the caller leaves `data` unchanged until Sink::sent(token). With token 0, Sink::sent() is not
-// called, since the sender learns from an answer of its peer that everything has arrived.
+// called, since the sender learns from an answer of its peer that everything has arrived. Until then,
+// Path::kept_moved() finds the payload by its name.
 struct KeptPayload {
     const std::byte *head;
     size_t head_size;
     const std::byte *data;
     size_t size;
     uint64_t token;
+    uint64_t name;  // different for all payload that is kept with token 0
 };
 
 enum class Sent { done, pending, full };
@@ -127,6 +129,9 @@ public:
     // If info.loses_bulk is set, also called with an offer and the first bytes of its message, however few.
     // Returns `pending` or `full`, or `done` if the peer has failed.
     virtual Sent send_kept(uint32_t peer, const Envelope &envelope, const KeptPayload &payload);
+    // If the payload that was given to send_kept() with this name and token 0 is still needed: from now on,
+    // the path takes it from `data`, where the same bytes are.
+    virtual void kept_moved(uint32_t /*peer*/, uint64_t /*name*/, const std::byte * /*data*/) {}
     // The largest payload of a bulk frame to that peer if the receiver has a place for the frame
     // (Sink::place). May be more than info.max_bulk.
     virtual size_t max_bulk_in_place(uint32_t /*peer*/) const { return info.max_bulk; }

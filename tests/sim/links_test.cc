@@ -50,7 +50,7 @@ struct Told {
 
 // Sums over all runs.
 struct Totals {
-    uint64_t resets = 0, flips = 0, damaged = 0, measured = 0, moves = 0;
+    uint64_t resets = 0, flips = 0, damaged = 0, measured = 0, moves = 0, retained = 0;
 };
 
 // Runs the case of this seed. With `checks`, frames have checksums and bits are flipped. Returns a number
@@ -92,6 +92,8 @@ uint64_t play(uint64_t seed, Totals &totals, bool checks = false) {
             << "of up to four addresses, measured twice, and back";
         totals.measured += counts.measured;
         totals.moves += counts.moves;
+        totals.retained += job.rank(own).messenger.counts().retained;
+        EXPECT_EQ(job.rank(own).messenger.retention().kept_bytes(), 0u);
         EXPECT_EQ(job.links->path(own).counts().garbled, 0u);
         broken += job.links->path(own).counts().broken;
         rendezvous += job.rank(own).messenger.counts().rendezvous;
@@ -117,6 +119,7 @@ TEST(Links, CarryRandomProgramsOverConnectionsThatBreak) {
     EXPECT_GT(totals.resets, 20u);
     EXPECT_GT(totals.measured, 5u);
     EXPECT_GT(totals.moves, 0u);
+    EXPECT_GT(totals.retained, 20u);
     EXPECT_EQ(totals.damaged, 0u);
 }
 

@@ -61,7 +61,8 @@ Program::Program(Random &random, uint32_t ranks, int count) {
 }
 
 Player::Player(const Program &program, Rank &rank, uint64_t seed)
-    : program_(program), rank_(rank), random_(seed * 1000 + rank.own) {
+    : program_(program), rank_(rank), random_(seed * 1000 + rank.own),
+      retains_(seed * 1000 + 500 + rank.own) {
     for (const Message &message : program.messages) {
         if (message.to != rank.own) continue;
         Style style = program.style(rank.own, message.context);
@@ -120,6 +121,21 @@ void Player::post_send(const Message &message) {
         return;
     }
     rank_.messenger.send(send);
+    if (!send.completion.complete() && retains_.chance(50)) retain(operation);
+}
+
+// Ends a send after some turns as a blocking call does whose receiver is late.
+void Player::retain(Operation &operation) {
+    SendOperation &send = operation.out;
+    for (int64_t turns = retains_.between(0, 20); turns > 0 && !send.completion.complete(); --turns)
+        rank_.engine.make_turn();
+    Retention &retention = rank_.messenger.retention();
+    if (send.completion.complete() || retention.patience_ns(send) == 0) return;
+    bool kept = retention.keep(send) == Retention::Result::kept;
+    EXPECT_EQ(kept, send.completion.complete());
+    if (!kept) return;
+    std::fill(operation.memory.begin(), operation.memory.end(), std::byte{0xdd});
+    sends_.pop_back();
 }
 
 void Player::post_receive(const Message &message) {

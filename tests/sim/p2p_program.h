@@ -61,6 +61,7 @@ private:
     };
 
     void post_send(const Message &message);
+    void retain(Operation &operation);
     void post_receive(const Message &message);
     void probe_and_receive(Operation &operation);
     void cancel_something();
@@ -71,7 +72,7 @@ private:
 
     const Program &program_;
     Rank &rank_;
-    Random random_;
+    Random random_, retains_;
     std::deque<std::unique_ptr<Operation>> sends_, receives_;
     // The messages to this rank that have not been received yet, in the order in which each sender sends
     // them. The key is context, source and tag; the tag is any_tag if the style does not use exact tags.

@@ -118,7 +118,7 @@ Sent LinkWriter::send_kept(Link &link, const Envelope &envelope, const KeptPaylo
         check = form.check_of(frame.header, bytes_of(frame.envelope), {payload.head, payload.head_size},
                               {payload.data, payload.size});
     std::byte *place = link.log.append_kept(sizeof frame + form.check_bytes() + bytes, payload.data,
-                                            payload.size, payload.token);
+                                            payload.size, payload.token, payload.name);
     std::memcpy(place, &frame, sizeof frame);
     if (form.is_checked()) std::memcpy(place + sizeof frame, &check, sizeof check);
     if (payload.head_size)

@@ -45,18 +45,25 @@ std::byte *OutgoingLog::append(size_t bytes) {
     return place;
 }
 
-std::byte *OutgoingLog::append_kept(size_t bytes, const std::byte *kept, size_t kept_size, uint64_t token) {
+std::byte *OutgoingLog::append_kept(size_t bytes, const std::byte *kept, size_t kept_size, uint64_t token,
+                                    uint64_t name) {
     std::byte *place = append(bytes - kept_size);
     Block made;
     made.bytes = kept;
     made.continues = true;
     made.token = token;
+    made.name = name;
     made.size = made.end = kept_size;
     blocks_.push_back(std::move(made));
     kept_bytes_ += kept_size;
     if (token) awaited_bytes_ += kept_size;
     unwritten_ += kept_size;
     return place;
+}
+
+void OutgoingLog::kept_moved(uint64_t name, const std::byte *kept) {
+    for (Block &block : blocks_)
+        if (block.continues && block.token == 0 && block.name == name) block.bytes = kept;
 }
 
 // Called when the kept bytes are no longer needed where they are.

@@ -42,7 +42,10 @@ public:
     // The same for a frame whose last `kept_size` bytes are at `kept` and stay there until take_released()
     // returns the token or, with token 0, until the frame is dropped. Returns room for the frame's other
     // bytes.
-    std::byte *append_kept(size_t bytes, const std::byte *kept, size_t kept_size, uint64_t token);
+    std::byte *append_kept(size_t bytes, const std::byte *kept, size_t kept_size, uint64_t token,
+                           uint64_t name = 0);
+    // The kept payload with this name and token 0, if it is still here, is now at `kept`.
+    void kept_moved(uint64_t name, const std::byte *kept);
     bool empty() const { return blocks_.empty(); }
     // bytes(): how many bytes are copied here. awaited_bytes(): how many bytes are kept elsewhere and have a
     // token. unwritten(): how many bytes, here or elsewhere, are not written yet.
@@ -89,7 +92,7 @@ private:
     struct Block {
         std::unique_ptr<std::byte[], Giver> own;
         const std::byte *bytes = nullptr;  // `own`, or kept payload
-        uint64_t token = 0;
+        uint64_t token = 0, name = 0;
         bool continues = false;  // this block is the end of the preceding block's last frame
         size_t size = 0;
         size_t begin = 0;    // offset of the first frame that is still here

@@ -54,6 +54,10 @@ Sent TcpPath::send_kept(uint32_t peer, const Envelope &envelope, const KeptPaylo
     return link.lost ? Sent::done : writer_.send_kept(link, envelope, payload);
 }
 
+void TcpPath::kept_moved(uint32_t peer, uint64_t name, const std::byte *data) {
+    links_.at(peer).log.kept_moved(name, data);
+}
+
 Sent TcpPath::send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) {
     Link &link = links_.at(peer);
     return link.lost ? Sent::done : writer_.send_bulk(link, header, std::move(payload), token);

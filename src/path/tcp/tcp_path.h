@@ -97,6 +97,7 @@ public:
     bool reaches(uint32_t peer) const override { return peer < links_.peers() && peer != own_; }
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
     Sent send_kept(uint32_t peer, const Envelope &envelope, const KeptPayload &payload) override;
+    void kept_moved(uint32_t peer, uint64_t name, const std::byte *data) override;
     Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) override;
     bool all_acknowledged() override;
     int poll(Sink &sink, int budget, uint64_t now_ns) override;

@@ -169,9 +169,9 @@ unsigned long long offered(int bytes, int times) {
 // is always valid.
 void who_may_change() {
     const std::set<std::string> changing = {
-        "LANYARD_LOG",     "LANYARD_CHECK",          "LANYARD_EAGER_LIMIT",    "LANYARD_FIRST_BYTES",
-        "LANYARD_CMA",     "LANYARD_COPIES",         "LANYARD_COPY_LOOP",      "LANYARD_DEMOTE",
-        "LANYARD_SPIN_US", "LANYARD_WRITE_PROTOCOL", "LANYARD_TESTS_PER_YIELD"};
+        "LANYARD_LOG",    "LANYARD_CHECK",   "LANYARD_EAGER_LIMIT",    "LANYARD_FIRST_BYTES",
+        "LANYARD_RETAIN", "LANYARD_CMA",     "LANYARD_COPIES",         "LANYARD_COPY_LOOP",
+        "LANYARD_DEMOTE", "LANYARD_SPIN_US", "LANYARD_WRITE_PROTOCOL", "LANYARD_TESTS_PER_YIELD"};
     int number = 0;
     good(MPI_T_cvar_get_num(&number));
     for (int i = 0; i < number; ++i) {

@@ -26,7 +26,7 @@ TEST(Settings, AreNamedLikeTheirMembersOnceEach) {
             return letter == '_' || (letter >= 'A' && letter <= 'Z');
         }));
     }
-    EXPECT_EQ(names.size(), 28u);
+    EXPECT_EQ(names.size(), 29u);
 }
 
 TEST(Settings, TypeIsThatOfTheMember) {

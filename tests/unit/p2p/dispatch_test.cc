@@ -39,7 +39,8 @@ protected:
         dispatch.envelope(1, envelope, bytes_of(payload), payload.size());
     }
     Receiver receiver{endpoint};
-    Dispatch dispatch{endpoint, receiver};
+    Retention retention{endpoint};
+    Dispatch dispatch{endpoint, receiver, retention};
 };
 
 TEST_F(DispatchTest, GivesEachKindToItsHandler) {

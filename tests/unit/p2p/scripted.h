@@ -86,6 +86,9 @@ public:
         kept.push_back(payload.token);
         return Sent::pending;
     }
+    void kept_moved(uint32_t, uint64_t name, const std::byte *data) override {
+        moved.push_back({name, data});
+    }
     Sent send_bulk(uint32_t, const BulkHeader &header, Payload payload, uint64_t token) override {
         if (bulk_room == 0) return Sent::full;
         --bulk_room;
@@ -133,6 +136,7 @@ public:
     std::vector<Message> sent;
     std::vector<Frame> bulk;
     std::vector<uint64_t> kept;
+    std::vector<std::pair<uint64_t, const std::byte *>> moved;
     std::atomic<uint64_t> words[2][shared_words] = {};
 };
 

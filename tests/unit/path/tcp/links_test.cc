@@ -236,7 +236,7 @@ TEST_F(LinksTest, ToldTokensOfKeptPayloadOnceItIsAcknowledgedOrCopied) {
         Envelope envelope{};
         envelope.length = bytes.size();
         return writer.send_kept(links.at(peer), envelope,
-                                {bytes.data(), 10, bytes.data() + 10, bytes.size() - 10, token});
+                                {bytes.data(), 10, bytes.data() + 10, bytes.size() - 10, token, 0});
     };
     EXPECT_EQ(send_kept(kept, 5), Sent::pending);
     in_poll([] {});

@@ -24,6 +24,7 @@ struct Reference {
         Bytes bytes;
         size_t kept = 0;  // how many bytes at the end are kept in place
         uint64_t token = 0;
+        Bytes *place = nullptr;  // where the kept bytes are
     };
     std::deque<Frame> frames;
     size_t written = 0;  // bytes, counted from the first frame
@@ -113,17 +114,29 @@ void append(OutgoingLog &log, Reference &reference, std::deque<Bytes> &program, 
     Bytes bytes =
         frame(envelope ? FrameKind::envelope : FrameKind::acknowledge, next, payload, random, check_bytes);
     size_t kept = payload && random.chance(30) ? 1 + random.below(payload) : 0;
-    uint64_t token = kept && random.chance(80) ? next + 1 : 0;
+    uint64_t token = kept && random.chance(70) ? next + 1 : 0;
+    Bytes *at = nullptr;
     if (kept) {
         auto &place = token ? awaited : program;
-        place.push_back({bytes.end() - static_cast<std::ptrdiff_t>(kept), bytes.end()});
-        std::memcpy(log.append_kept(bytes.size(), place.back().data(), kept, token), bytes.data(),
+        at = &place.emplace_back(bytes.end() - static_cast<std::ptrdiff_t>(kept), bytes.end());
+        std::memcpy(log.append_kept(bytes.size(), at->data(), kept, token, next + 1), bytes.data(),
                     bytes.size() - kept);
     } else {
         std::memcpy(log.append(bytes.size()), bytes.data(), bytes.size());
     }
-    reference.frames.push_back({envelope, next, bytes, kept, token});
+    reference.frames.push_back({envelope, next, bytes, kept, token, at});
     next += envelope;
+}
+
+// Some payload that is kept without a token is elsewhere from now on.
+void move_some(OutgoingLog &log, Reference &reference, std::deque<Bytes> &program, sim::Random &random) {
+    for (Reference::Frame &each : reference.frames) {
+        if (!each.kept || each.token || !random.chance(50)) continue;
+        Bytes &old = *each.place;
+        each.place = &program.emplace_back(old);
+        log.kept_moved(each.number + 1, each.place->data());
+        std::fill(old.begin(), old.end(), std::byte{});
+    }
 }
 
 void compare(uint64_t seed, size_t check_bytes) {
@@ -137,7 +150,7 @@ void compare(uint64_t seed, size_t check_bytes) {
     uint64_t next = 0xffffff80, acknowledged = next;  // numbers on the wire pass 2^32
     log.acknowledged(acknowledged);
     for (int turn = 0; turn < 400; ++turn) {
-        switch (random.below(7)) {
+        switch (random.below(8)) {
             case 0:
             case 1: append(log, reference, program, awaited, next, random, check_bytes); break;
             case 2:
@@ -171,6 +184,9 @@ void compare(uint64_t seed, size_t check_bytes) {
                 awaited.clear();
                 break;
             }
+            case 7:
+                move_some(log, reference, program, random);
+                break;
             case 5: {  // a new connection, whose peer may have received more than it has acknowledged
                 if (!random.chance(20)) break;
                 log.rewind();
