@@ -15,7 +15,6 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <fstream>
 
 #include "base/processors.h"

@@ -13,7 +13,8 @@
 // bytes follow without a request. Within a node the sender may write into an announced receive at once
 // (shm_write.h).
 //
-// The send is complete when the receiver reports `finished`. On paths that lose no bulk, a send whose bytes
+// The send is complete when the receiver reports `finished`. (A blocking send may be complete before, if the
+// library has copied the message: retention.h.) On paths that lose no bulk, a send whose bytes
 // were requested is also complete when all bytes have left the buffer. After a new connection the receiver
 // requests the missing bytes, so a requested push pauses until that request arrives. A push to an announced
 // receive starts again by itself, unless a request has replaced it.

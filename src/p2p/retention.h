@@ -11,16 +11,13 @@
 // served from the copy.
 //
 // - The caller first waits for twice the time that the copy takes, since most messages arrive within that
-// time
-//   if their receiver is there. A shorter wait would cost more than it gains.
+//   time if their receiver is there. A shorter wait would cost more than it gains.
 // - A synchronous send is never kept: its end means that the message was received. With LANYARD_CHECK=on,
-//   nothing is kept, so that programs which rely on it can be found.
+//   nothing is kept, so that a program that deadlocks without the copies is found.
 // - For each peer, at most settings.retain bytes are kept, and most_kept bytes in all. Without room or
-// memory,
-//   the send waits as before.
-// - If the peer fails, the message counts as lost like a short one that was sent (losses.h). MPI_Finalize
-// waits
-//   for kept messages as for all others (Messenger::nothing_pending()).
+//   memory, the send waits as before.
+// - If the peer fails, the message counts as lost, like an eager one that was sent (losses.h). MPI_Finalize
+//   waits for kept messages as for all others (Messenger::nothing_pending()).
 // Thread rule: the owner of the engine.
 // Tested by: tests/unit/p2p/retention_test.cc, tests/sim/links_test.cc.
 #pragma once

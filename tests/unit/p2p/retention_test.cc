@@ -16,6 +16,7 @@ protected:
     RetentionTest() { use({.loses_bulk = true, .keep_from = 1000}); }
     void offer(size_t size = 5000, SendMode mode = SendMode::standard) {
         bytes = given = text(size);
+        send.completion.reset();
         describe(send, given);
         send.mode = mode;
         sends.send(send);
@@ -124,12 +125,10 @@ TEST_F(RetentionTest, KeepsNeitherSynchronousNorCheckedSendsNorThoseOfOtherPaths
     EXPECT_EQ(retention.patience_ns(send), 0u);
     say(EnvelopeKind::finished);
     settings.check = true;
-    send.completion.reset();
     offer();
     EXPECT_EQ(retention.patience_ns(send), 0u);
     say(EnvelopeKind::finished);
     settings.check = false;
-    send.completion.reset();
     use({});
     offer();
     EXPECT_EQ(retention.patience_ns(send), 0u);
@@ -139,8 +138,7 @@ TEST_F(RetentionTest, KeepsNeitherSynchronousNorCheckedSendsNorThoseOfOtherPaths
 TEST_F(RetentionTest, CountsAKeptMessageAsLostWithItsPeer) {
     offer();
     EXPECT_EQ(keep(), Result::kept);
-    endpoint.losses.lose(1, "the test says so");
-    endpoint.targets.find(id)->lost(1);
+    lose_peer();
     EXPECT_EQ(retention.kept_bytes(), 0u);
     Error error = endpoint.losses.untold();
     ASSERT_TRUE(error);
