@@ -15,10 +15,16 @@ constexpr size_t piece_bytes = 64 * KiB;
 // Shorter messages are read by the receiver alone: it would finish before the sender could begin.
 constexpr uint64_t least_bytes = 4 * piece_bytes;
 
+// Between two pieces of work, a process polls its paths. A system call for 64 KiB copies at 0.75 to 0.8 of
+// the rate of a call for 1 MiB.
+constexpr uint64_t most_at_once = 16;
+
 uint64_t pieces_of(uint64_t bytes) { return (bytes + piece_bytes - 1) / piece_bytes; }
 
-size_t bytes_of_piece(uint64_t bytes, uint64_t piece) {
-    return static_cast<size_t>(std::min<uint64_t>(piece_bytes, bytes - piece * piece_bytes));
+// Where these pieces of a message of `bytes` bytes lie in the buffer at `base`.
+iovec run_of(Share pieces, std::byte *base, uint64_t bytes) {
+    uint64_t offset = pieces.first * piece_bytes;
+    return {base + offset, static_cast<size_t>(std::min(pieces.count * piece_bytes, bytes - offset))};
 }
 
 }  // namespace
@@ -44,23 +50,23 @@ bool PieceReader::begin(uint32_t peer, uint64_t sender_id, uint64_t receiver_id,
 
 int PieceReader::read(Task &task) {
     auto &self = static_cast<PieceReader &>(task);
-    int64_t piece = claim_piece(*self.word_.word, self.word_.generation, pieces_of(self.bytes_), true);
-    if (piece < 0) {
+    Share pieces =
+        claim_pieces(*self.word_.word, self.word_.generation, pieces_of(self.bytes_), true, most_at_once);
+    if (pieces.count == 0) {
         if (self.word_.claims().back > 0) return 1;  // the sender claimed pieces: helped() ends the copy
         self.stop();
         self.user_->pieces_copied();
-    } else if (self.read_piece(static_cast<uint64_t>(piece))) {
+    } else if (self.read_pieces(pieces)) {
         self.endpoint_.engine.ready(self);
     }
     return 1;
 }
 
-// Reads one piece. False: the kernel refused, and the user has been notified.
-bool PieceReader::read_piece(uint64_t piece) {
-    uint64_t offset = piece * piece_bytes;
-    iovec piece_run{to_ + offset, bytes_of_piece(bytes_, piece)};
-    Error error =
-        endpoint_.peers[peer_].path->memory().get(peer_, &piece_run, 1, address_ + offset, piece_run.iov_len);
+// False: the kernel refused, and the user has been notified.
+bool PieceReader::read_pieces(Share pieces) {
+    iovec part = run_of(pieces, to_, bytes_);
+    uint64_t from = address_ + pieces.first * piece_bytes;
+    Error error = endpoint_.peers[peer_].path->memory().get(peer_, &part, 1, from, part.iov_len);
     if (!error) return true;
     log(LogLevel::info, "p2p", "peer %u: %s; copying through shared buffers instead", peer_,
         error.sentence().c_str());
@@ -73,8 +79,7 @@ bool PieceReader::read_piece(uint64_t piece) {
 void PieceReader::helped(bool all_written) {
     if (!word_) return;
     uint64_t front = word_.claims().front, pieces = pieces_of(bytes_);
-    for (uint64_t piece = front; !all_written && piece < pieces; ++piece)
-        if (!read_piece(piece)) return;
+    if (!all_written && front < pieces && !read_pieces({front, pieces - front})) return;
     stop();
     user_->pieces_copied();
 }
@@ -101,17 +106,16 @@ void PieceWriter::begin(uint32_t peer, const HelpRequest &request, const Buffer 
 int PieceWriter::write(Task &task) {
     auto &self = static_cast<PieceWriter &>(task);
     auto bytes = static_cast<uint64_t>(self.buffer_.bytes());
-    int64_t piece = claim_piece(*self.word_, self.request_.generation, pieces_of(bytes), false);
-    if (piece < 0) {
+    Share pieces = claim_pieces(*self.word_, self.request_.generation, pieces_of(bytes), false, most_at_once);
+    if (pieces.count == 0) {
         self.end(true);
         return 1;
     }
-    uint64_t offset = static_cast<uint64_t>(piece) * piece_bytes;
-    iovec piece_run{self.buffer_.base + offset, bytes_of_piece(bytes, static_cast<uint64_t>(piece))};
-    ++self.written_;
+    iovec part = run_of(pieces, self.buffer_.base, bytes);
+    uint64_t to = self.request_.address + pieces.first * piece_bytes;
+    self.written_ += pieces.count;
     Path &path = *self.endpoint_.peers[self.peer_].path;
-    if (Error error =
-            path.memory().put(self.peer_, &piece_run, 1, self.request_.address + offset, piece_run.iov_len)) {
+    if (Error error = path.memory().put(self.peer_, &part, 1, to, part.iov_len)) {
         error.discard();
         self.end(false);
         return 1;

@@ -64,7 +64,7 @@ public:
 
 private:
     static int read(Task &task);
-    bool read_piece(uint64_t piece);
+    bool read_pieces(Share pieces);
 
     Endpoint &endpoint_;
     User *user_ = nullptr;

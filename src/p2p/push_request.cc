@@ -46,7 +46,7 @@ int PushRequest::await(Task &task) {
         self.endpoint_.engine.ready(self);
         return 0;
     }
-    if (claimed || claim_piece(*self.word_.word, self.word_.generation, 1, true) < 0) {
+    if (claimed || !claim_all(*self.word_.word, self.word_.generation, true)) {
         self.answered();
         return 1;
     }
@@ -71,7 +71,7 @@ bool PushRequest::claim(const Endpoint &endpoint, uint32_t peer, const Envelope 
     uint32_t index = OwnWord::index_of(request.check);
     std::atomic<uint64_t> *word =
         index < shared_words ? endpoint.peers[peer].path->memory().shared_word(peer, index) : nullptr;
-    return word && claim_piece(*word, OwnWord::generation_of(request.check), 1, false) >= 0;
+    return word && claim_all(*word, OwnWord::generation_of(request.check), false);
 }
 
 }  // namespace lanyard

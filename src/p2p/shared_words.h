@@ -12,6 +12,7 @@
 // Tested by: tests/unit/p2p/dual_copy_test.cc, tests/unit/p2p/rendezvous_send_test.cc.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -30,17 +31,30 @@ struct Claims {
 
 constexpr uint64_t most_pieces = (1 << 20) - 1;
 
-// Claims one more piece at the front or the back. Returns the piece's index, or -1 if all pieces are claimed
-// or the generation is over.
-inline int64_t claim_piece(std::atomic<uint64_t> &word, uint64_t generation, uint64_t pieces, bool at_front) {
+// Pieces that one process claimed together; count 0: none.
+struct Share {
+    uint64_t first, count;
+};
+
+// Claims pieces at the front or the back: half of those that are left, but at most `most`. Each system call
+// thus copies as much as possible, and the last ones are short, so that both processes end at about the same
+// time. Claims nothing if all pieces are claimed or the generation is over.
+inline Share claim_pieces(std::atomic<uint64_t> &word, uint64_t generation, uint64_t pieces, bool at_front,
+                          uint64_t most) {
     uint64_t seen = word.load(std::memory_order_acquire);
     for (;;) {
         Claims claims = Claims::read(seen);
-        if (claims.generation != generation || claims.front + claims.back >= pieces) return -1;
-        uint64_t piece = at_front ? claims.front++ : pieces - ++claims.back;
-        if (word.compare_exchange_weak(seen, claims.word(), std::memory_order_acq_rel))
-            return static_cast<int64_t>(piece);
+        uint64_t claimed = claims.front + claims.back;
+        if (claims.generation != generation || claimed >= pieces) return {0, 0};
+        uint64_t count = std::min((pieces - claimed + 1) / 2, most);
+        uint64_t first = at_front ? claims.front : pieces - claims.back - count;
+        (at_front ? claims.front : claims.back) += count;
+        if (word.compare_exchange_weak(seen, claims.word(), std::memory_order_acq_rel)) return {first, count};
     }
+}
+// Claims the only piece. Returns whether it was still there.
+inline bool claim_all(std::atomic<uint64_t> &word, uint64_t generation, bool at_front) {
+    return claim_pieces(word, generation, 1, at_front, 1).count == 1;
 }
 
 // A word in use, as seen by the process to which the word belongs.

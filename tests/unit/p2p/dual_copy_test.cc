@@ -2,6 +2,8 @@
 // shared word.
 #include "p2p/dual_copy.h"
 
+#include <random>
+
 #include "unit/p2p/scripted.h"
 
 namespace lanyard {
@@ -24,9 +26,9 @@ protected:
     }
     HelpRequest request() const { return path->said<HelpRequest>(); }
     std::atomic<uint64_t> &word() { return path->words[0][request().word]; }
-    int64_t claim_as_sender() { return claim_piece(word(), request().generation, piece_count, false); }
-    void write(int64_t number) {
-        auto offset = static_cast<size_t>(number) * piece_bytes;
+    Share claim_as_sender() { return claim_pieces(word(), request().generation, piece_count, false, 1); }
+    void write(Share pieces) {
+        auto offset = static_cast<size_t>(pieces.first) * piece_bytes;
         room.replace(offset, piece_bytes, source.substr(offset, piece_bytes));
     }
 
@@ -35,6 +37,24 @@ protected:
     std::string source, room;
     int copied = 0, refusals = 0;
 };
+
+TEST(Claims, GiveEachPieceToOneSide) {
+    std::mt19937 random(17);
+    for (int round = 0; round < 1000; ++round) {
+        uint64_t pieces = 1 + random() % 100, most = 1 + random() % 20, front = 0, back = 0;
+        std::atomic<uint64_t> word{Claims{7, 0, 0}.word()};
+        while (front + back < pieces) {
+            bool at_front = random() % 2 == 0;
+            Share share = claim_pieces(word, 7, pieces, at_front, most);
+            ASSERT_GE(share.count, 1u);
+            ASSERT_LE(share.count, std::min(most, (pieces - front - back + 1) / 2));
+            ASSERT_EQ(share.first, at_front ? front : pieces - back - share.count);
+            (at_front ? front : back) += share.count;
+        }
+        EXPECT_EQ(claim_pieces(word, 7, pieces, true, most).count, 0u);
+        EXPECT_EQ(claim_pieces(word, 8, pieces, true, most).count, 0u) << "another generation";
+    }
+}
 
 TEST_F(DualCopyTest, TheReceiverReadsAllWhereNobodyHelps) {
     ASSERT_TRUE(read());
@@ -45,19 +65,19 @@ TEST_F(DualCopyTest, TheReceiverReadsAllWhereNobodyHelps) {
 }
 
 TEST_F(DualCopyTest, EachPieceIsCopiedOnce) {
-    ASSERT_TRUE(read());  // also reads the first piece_bytes
+    ASSERT_TRUE(read());  // also reads the first half
     HelpRequest asked = request();
-    int64_t last = claim_as_sender(), before_last = claim_as_sender();
-    EXPECT_EQ(last, static_cast<int64_t>(piece_count) - 1);
+    Share last = claim_as_sender(), before_last = claim_as_sender();
+    EXPECT_EQ(last.first, piece_count - 1);
     step(10);
-    EXPECT_EQ(path->gets, static_cast<int>(piece_count) - 2);
+    EXPECT_EQ(path->gets, 2);
     EXPECT_EQ(copied, 0) << "the sender still writes";
     write(last);
     write(before_last);
     reader.helped(true);
     EXPECT_EQ(copied, 1);
     EXPECT_EQ(room, source);
-    EXPECT_EQ(claim_piece(path->words[0][asked.word], asked.generation, piece_count, false), -1)
+    EXPECT_EQ(claim_pieces(path->words[0][asked.word], asked.generation, piece_count, false, 1).count, 0u)
         << "the word is over";
 }
 
@@ -88,9 +108,9 @@ TEST_F(DualCopyTest, NeedsAWord) {
 TEST_F(DualCopyTest, TheSenderWritesFromTheBack) {
     path->words[1][5] = Claims{3, 0, 0}.word();
     writer.begin(1, {55, reinterpret_cast<uintptr_t>(room.data()), 5, 3}, buffer(source));
-    step(2);
-    EXPECT_EQ(room.substr(4 * piece_bytes), source.substr(4 * piece_bytes));
-    EXPECT_EQ(claim_piece(path->words[1][5], 3, piece_count, true), 0);
+    step();
+    EXPECT_EQ(room.substr(3 * piece_bytes), source.substr(3 * piece_bytes));
+    EXPECT_EQ(claim_pieces(path->words[1][5], 3, piece_count, true, 1).count, 1u);
     step(10);
     EXPECT_EQ(room[0], '.') << "the receiver has that";
     EXPECT_EQ(room.substr(piece_bytes), source.substr(piece_bytes));
