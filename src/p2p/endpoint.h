@@ -167,8 +167,7 @@ struct Endpoint {
     bool better_offered(Peer &peer, const Buffer &buffer) const {
         if (!peer.mapped_offers.may_suit(buffer.bytes())) [[likely]]
             return false;
-        return buffer.contiguous() && !engine.oversubscribed() && mapped_by(peer, buffer) &&
-               peer.mapped_offers.next_is_offered();
+        return buffer.contiguous() && mapped_by(peer, buffer) && peer.mapped_offers.next_is_offered();
     }
 };
 
