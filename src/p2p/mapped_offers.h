@@ -22,15 +22,18 @@ namespace lanyard {
 
 class MappedOffers {
 public:
-    // Shorter messages are as fast if they are sent eagerly, beside their envelope.
-    static constexpr int64_t least_bytes = 1024;
+    // Shorter messages are as fast if they are sent eagerly, beside their envelope. Where ranks outnumber
+    // processors, the sender of an offer may have to wait until its receiver gets a processor.
+    static constexpr int64_t least_bytes = 1024, least_oversubscribed = 16384;
     // A receiver that is inside MPI may first have to copy earlier messages of this length, so it may take
     // longer if the message is long.
     static constexpr uint64_t patience_ns(int64_t bytes) { return 20'000 + static_cast<uint64_t>(bytes); }
     static constexpr uint32_t paused_for = 64;
 
     // At first, nothing is allowed.
-    void allow(bool allowed) { least_bytes_ = allowed ? least_bytes : INT64_MAX; }
+    void allow(bool allowed, bool oversubscribed) {
+        least_bytes_ = !allowed ? INT64_MAX : oversubscribed ? least_oversubscribed : least_bytes;
+    }
     // Is a message of this length long enough? If not, nothing more need be asked.
     bool may_suit(int64_t bytes) const { return bytes >= least_bytes_; }
     // Called for each message that could be offered or sent eagerly. False: it is to be sent eagerly.

@@ -51,7 +51,8 @@ void Messenger::set_limits(Peer &peer) {
         settings.eager_limit < 0 ? path.info.eager_limit : static_cast<size_t>(settings.eager_limit);
     peer.eager_limit = static_cast<uint32_t>(std::min(limit, path.info.max_eager));
     bool chosen_by_user = settings.eager_limit >= 0 || settings.copies == "twice";
-    peer.mapped_offers.allow(!chosen_by_user && peer.number != endpoint_.own_peer);
+    peer.mapped_offers.allow(!chosen_by_user && peer.number != endpoint_.own_peer,
+                             endpoint_.engine.oversubscribed());
     size_t most_first = path.info.loses_bulk
                             ? path.info.max_eager - std::min(path.info.max_eager, sizeof(RendezvousOffer))
                             : 0;
