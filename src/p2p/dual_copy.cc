@@ -15,8 +15,8 @@ constexpr size_t piece_bytes = 64 * KiB;
 // Shorter messages are read by the receiver alone: it would finish before the sender could begin.
 constexpr uint64_t least_bytes = 4 * piece_bytes;
 
-// Between two pieces of work, a process polls its paths. A system call for 64 KiB copies at 0.75 to 0.8 of
-// the rate of a call for 1 MiB.
+// How many pieces one system call copies at most. A call for one piece copies at 0.8 to 0.9 of the rate of a
+// call for 16. More would keep the process from its paths for too long.
 constexpr uint64_t most_at_once = 16;
 
 uint64_t pieces_of(uint64_t bytes) { return (bytes + piece_bytes - 1) / piece_bytes; }
@@ -79,7 +79,8 @@ bool PieceReader::read_pieces(Share pieces) {
 void PieceReader::helped(bool all_written) {
     if (!word_) return;
     uint64_t front = word_.claims().front, pieces = pieces_of(bytes_);
-    if (!all_written && front < pieces && !read_pieces({front, pieces - front})) return;
+    for (; !all_written && front < pieces; front += most_at_once)
+        if (!read_pieces({front, std::min(pieces - front, most_at_once)})) return;
     stop();
     user_->pieces_copied();
 }

@@ -92,6 +92,19 @@ TEST_F(DualCopyTest, ReadsWhatTheSenderCouldNotWrite) {
     EXPECT_EQ(copied, 1);
 }
 
+// One call of the kernel copies less than 2 GiB, so what is left must not be read by one call.
+TEST_F(DualCopyTest, ReadsALongRestInParts) {
+    source = text(40 * piece_bytes);
+    room.assign(source.size(), '.');
+    ASSERT_TRUE(reader.begin(1, 4711, 55, reinterpret_cast<uintptr_t>(source.data()),
+                             reinterpret_cast<std::byte *>(room.data()), source.size(), *this));
+    EXPECT_EQ(claim_pieces(word(), request().generation, 40, false, 1).first, 39u);
+    reader.helped(false);
+    EXPECT_EQ(path->gets, 3) << "16 pieces, 16 and 8";
+    EXPECT_EQ(copied, 1);
+    EXPECT_EQ(room, source);
+}
+
 TEST_F(DualCopyTest, SaysWhenTheKernelRefuses) {
     path->refused = true;
     ASSERT_TRUE(read());
